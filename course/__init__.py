@@ -1,0 +1,5 @@
+"""The machinery of the course: checks, data and plots for its notebooks, and the tools around them."""
+
+from course.tutor import check
+
+__all__ = ["check"]

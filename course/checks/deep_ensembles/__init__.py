@@ -1,0 +1,29 @@
+"""Checks of practical 1. Oracles: SciPy, SymPy, optax and double precision NumPy."""
+
+from course.checks.deep_ensembles.derivations import GAUSSIAN_EXPRESSION, LAPLACE_EXPRESSION
+from course.checks.deep_ensembles.likelihoods import CATEGORICAL_NLL, GAUSSIAN_NLL, HEADS, LAPLACE_NLL
+from course.checks.deep_ensembles.mixtures import ENSEMBLE_LOG_PROBS, GAUSSIAN_MIXTURE, LAPLACE_MIXTURE
+from course.checks.deep_ensembles.training import ADAM_STEP, ADVERSARIAL_LOSS, FGSM
+from course.checks.deep_ensembles.transfer import STUDENT_T_NLL
+from course.checks.deep_ensembles.uncertainty import ENTROPY, KNOWLEDGE
+
+TASKS = {
+    task.id: task
+    for task in (
+        GAUSSIAN_EXPRESSION,
+        LAPLACE_EXPRESSION,
+        HEADS,
+        GAUSSIAN_NLL,
+        LAPLACE_NLL,
+        STUDENT_T_NLL,
+        ADAM_STEP,
+        FGSM,
+        ADVERSARIAL_LOSS,
+        GAUSSIAN_MIXTURE,
+        LAPLACE_MIXTURE,
+        CATEGORICAL_NLL,
+        ENSEMBLE_LOG_PROBS,
+        ENTROPY,
+        KNOWLEDGE,
+    )
+}

@@ -1,0 +1,141 @@
+"""The two densities as SymPy expressions, proved against ``sympy.stats``."""
+
+from __future__ import annotations
+
+import scipy.stats
+import sympy
+import sympy.stats
+
+from course.checks.deep_ensembles.tolerances import EXACT
+from course.task import Close, Misconception, Task
+
+
+def _points(**positive: bool):
+    def cases(rng):
+        def draw(is_positive):
+            return float(rng.uniform(0.3, 3.0) if is_positive else rng.normal(0, 2))
+
+        return [{name: draw(is_positive) for name, is_positive in positive.items()} for _ in range(4)]
+
+    return cases
+
+
+def _gaussian_expression_probe(answer, y, mu, sigma):
+    import sympy
+
+    symbols = (
+        sympy.Symbol("y", real=True),
+        sympy.Symbol("mu", real=True),
+        sympy.Symbol("sigma", positive=True),
+    )
+    expression = sympy.sympify(answer(*symbols))
+    return {"nll": float(expression.subs(dict(zip(symbols, (y, mu, sigma), strict=True))).evalf())}
+
+
+def _laplace_expression_probe(answer, y, mu, b):
+    import sympy
+
+    symbols = sympy.Symbol("y", real=True), sympy.Symbol("mu", real=True), sympy.Symbol("b", positive=True)
+    expression = sympy.sympify(answer(*symbols))
+    return {"nll": float(expression.subs(dict(zip(symbols, (y, mu, b), strict=True))).evalf())}
+
+
+def _proof(distribution, spread):
+    """Shows, with SymPy, that an expression is −log of a density from ``sympy.stats``."""
+
+    def proof(answer):
+        y, mu = sympy.symbols("y mu", real=True)
+        s = sympy.Symbol(spread, positive=True)
+        density = sympy.stats.density(distribution("Y", mu, s))(y)
+        difference = sympy.sympify(answer(y, mu, s)) + sympy.log(density)
+        if sympy.simplify(sympy.expand_log(difference, force=True)) == 0:
+            return None
+        return (
+            "The numbers agree, but SymPy could not prove your expression equal to −log p. Keep it "
+            "exact: sympy.Rational(1, 2) or sympy.S.Half instead of 0.5, sympy.pi instead of 3.14…"
+        )
+
+    return proof
+
+
+GAUSSIAN_EXPRESSION = Task(
+    id="deep-ensembles/gaussian-nll-expression",
+    name="gaussian_nll_expression",
+    points=1,
+    cases=_points(y=False, mu=False, sigma=True),
+    probe=_gaussian_expression_probe,
+    oracle=lambda y, mu, sigma: {
+        "nll": Close(-scipy.stats.norm.logpdf(y, mu, sigma), rtol=1e-9, atol=1e-9, because=EXACT)
+    },
+    proof=_proof(sympy.stats.Normal, "sigma"),
+    misconceptions=[
+        Misconception(
+            lambda y, mu, sigma: (
+                sympy.log(2 * sympy.pi) / 2 + sympy.log(sigma) / 2 + (y - mu) ** 2 / (2 * sigma)
+            ),
+            "σ stands where σ² belongs: the argument here is the standard deviation.",
+        ),
+        Misconception(
+            lambda y, mu, sigma: sympy.log(2 * sympy.pi) / 2 + sympy.log(sigma) + (y - mu) ** 2 / sigma**2,
+            "the ½ of the quadratic term gets lost.",
+        ),
+        Misconception(
+            lambda y, mu, sigma: sympy.log(sigma) + (y - mu) ** 2 / (2 * sigma**2),
+            "the constant ½ log 2π is left out. It does not move the minimum, but then this is not −log p.",
+        ),
+        Misconception(
+            lambda y, mu, sigma: sympy.log(2 * sympy.pi) + sympy.log(sigma) + (y - mu) ** 2 / (2 * sigma**2),
+            "the square root over 2π is forgotten: its logarithm is ½ log 2π.",
+        ),
+        Misconception(
+            lambda y, mu, sigma: (
+                -sympy.log(2 * sympy.pi) / 2 - sympy.log(sigma) - (y - mu) ** 2 / (2 * sigma**2)
+            ),
+            "the minus sign of −log p is forgotten: this is log p.",
+        ),
+    ],
+    hints=[
+        "Write the density down first, then take the logarithm of each of its three factors.",
+        "log of a product is a sum of logs: one term from 1/√(2π), one from 1/σ, one from the exponential.",
+        "The exponential contributes (y − µ)²/(2σ²), the normaliser ½ log 2π + log σ; add them as SymPy terms.",
+    ],
+)
+
+LAPLACE_EXPRESSION = Task(
+    id="deep-ensembles/laplace-nll-expression",
+    name="laplace_nll_expression",
+    points=1,
+    cases=_points(y=False, mu=False, b=True),
+    probe=_laplace_expression_probe,
+    oracle=lambda y, mu, b: {
+        "nll": Close(-scipy.stats.laplace.logpdf(y, mu, b), rtol=1e-9, atol=1e-9, because=EXACT)
+    },
+    proof=_proof(sympy.stats.Laplace, "b"),
+    misconceptions=[
+        Misconception(
+            lambda y, mu, b: sympy.log(b) + sympy.Abs(y - mu) / b,
+            "the 2 of the normaliser 1/(2b) gets lost: the density has two sides.",
+        ),
+        Misconception(
+            lambda y, mu, b: sympy.log(2 * b) + sympy.Abs(y - mu) / (2 * b),
+            "the exponent is divided by 2b; only the normaliser has the 2.",
+        ),
+        Misconception(
+            lambda y, mu, b: sympy.log(2 * b) + (y - mu) ** 2 / b,
+            "the deviation is squared, as in a Gaussian; here its absolute value counts.",
+        ),
+        Misconception(
+            lambda y, mu, b: sympy.log(2 * sympy.sqrt(b / 2)) + sympy.Abs(y - mu) / sympy.sqrt(b / 2),
+            "b is taken for the variance. The variance is 2b²; b is the scale.",
+        ),
+        Misconception(
+            lambda y, mu, b: -sympy.log(2 * b) - sympy.Abs(y - mu) / b,
+            "the minus sign of −log p is forgotten: this is log p.",
+        ),
+    ],
+    hints=[
+        "Write the density down first: a normaliser times an exponential.",
+        "The normaliser is 1/(2b), because both sides of the peak carry half of the mass.",
+        "−log turns 1/(2b) into log(2b), and exp(−|y − µ|/b) into |y − µ|/b.",
+    ],
+)

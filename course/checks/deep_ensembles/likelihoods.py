@@ -1,0 +1,247 @@
+"""Negative log-likelihoods and the heads that feed them; oracles from ``scipy.stats``."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+import scipy.stats
+
+from course.checks.deep_ensembles.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _location_scale_cases(spread):
+    def cases(rng):
+        return [
+            {
+                "mean": rng.normal(0, 2, 3),
+                spread: rng.uniform(0.2, 3, 3),
+                "y": rng.normal(0, 3, 3),
+            }
+            for _ in range(3)
+        ]
+
+    return cases
+
+
+def _gaussian_nll_probe(answer, mean, std, y):
+    import jax
+    import jax.numpy as jnp
+
+    mean, std, y = jnp.asarray(mean), jnp.asarray(std), jnp.asarray(y)
+    nll = answer(mean, std, y)
+    if nll is None:
+        return {"nll": None}
+    return {"nll": nll, "gradient": jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(std)}
+
+
+def _laplace_nll_probe(answer, mean, scale, y):
+    import jax
+    import jax.numpy as jnp
+
+    mean, scale, y = jnp.asarray(mean), jnp.asarray(scale), jnp.asarray(y)
+    nll = answer(mean, scale, y)
+    if nll is None:
+        return {"nll": None}
+    return {"nll": nll, "gradient": jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(scale)}
+
+
+def _gaussian_nll_oracle(mean, std, y):
+    return {
+        "nll": Close(-scipy.stats.norm.logpdf(y, mean, std), rtol=2e-5, atol=2e-5, because=FLOAT32),
+        "gradient": Close(1 / std - (y - mean) ** 2 / std**3, rtol=5e-5, atol=5e-5, because=FLOAT32),
+    }
+
+
+def _laplace_nll_oracle(mean, scale, y):
+    return {
+        "nll": Close(-scipy.stats.laplace.logpdf(y, mean, scale), rtol=2e-5, atol=2e-5, because=FLOAT32),
+        "gradient": Close(1 / scale - np.abs(y - mean) / scale**2, rtol=5e-5, atol=5e-5, because=FLOAT32),
+    }
+
+
+GAUSSIAN_NLL = Task(
+    id="deep-ensembles/gaussian-nll",
+    name="gaussian_nll",
+    points=2,
+    cases=_location_scale_cases("std"),
+    probe=_gaussian_nll_probe,
+    oracle=_gaussian_nll_oracle,
+    misconceptions=[
+        Misconception(
+            lambda mean, std, y: 0.5 * jnp.log(2 * np.pi * std) + 0.5 * (y - mean) ** 2 / std,
+            "the standard deviation is used as if it were the variance.",
+        ),
+        Misconception(
+            lambda mean, std, y: 0.5 * np.log(2 * np.pi) + jnp.log(std) + ((y - mean) / std) ** 2,
+            "the ½ before the squared deviation gets lost.",
+        ),
+        Misconception(
+            lambda mean, std, y: jnp.log(std) + 0.5 * ((y - mean) / std) ** 2,
+            "the constant ½ log 2π is left out: losses of different likelihoods can then not be compared.",
+        ),
+        Misconception(
+            lambda mean, std, y: 0.5 * np.log(2 * np.pi) + 0.5 * ((y - mean) / std) ** 2,
+            "log σ is left out: then the loss falls for ever as σ grows.",
+        ),
+        Misconception(
+            lambda mean, std, y: -(0.5 * np.log(2 * np.pi) + jnp.log(std) + 0.5 * ((y - mean) / std) ** 2),
+            "the sign is turned: this is log p, and minimising it makes the fit as bad as it can be.",
+        ),
+    ],
+    hints=[
+        "It is the expression that you derived, with jnp in place of sympy, one value for each datum.",
+        "Three terms: a constant, the logarithm of the standard deviation, half the squared standardised deviation.",
+        "Compute z = (y − mean) / std first. The constant is 0.5 * jnp.log(2 * jnp.pi).",
+    ],
+)
+
+LAPLACE_NLL = Task(
+    id="deep-ensembles/laplace-nll",
+    name="laplace_nll",
+    points=2,
+    cases=_location_scale_cases("scale"),
+    probe=_laplace_nll_probe,
+    oracle=_laplace_nll_oracle,
+    misconceptions=[
+        Misconception(
+            lambda mean, scale, y: jnp.log(scale) + jnp.abs(y - mean) / scale,
+            "the 2 in the normaliser 1/(2b) is left out.",
+        ),
+        Misconception(
+            lambda mean, scale, y: jnp.log(2 * jnp.sqrt(scale / 2)) + jnp.abs(y - mean) / jnp.sqrt(scale / 2),
+            "the scale is taken for the variance. The variance is 2b²; b itself goes into the density.",
+        ),
+        Misconception(
+            lambda mean, scale, y: jnp.log(2 * scale) + 0.5 * ((y - mean) / scale) ** 2,
+            "the deviation is squared, as in a Gaussian; here its absolute value counts.",
+        ),
+        Misconception(
+            lambda mean, scale, y: jnp.log(2 * scale) + (y - mean) / scale,
+            "the absolute value is left out: targets below the mean are then rewarded.",
+        ),
+    ],
+    hints=[
+        "It is the expression that you derived, with jnp in place of sympy, one value for each datum.",
+        "Two terms: the logarithm of the normaliser and an absolute deviation in units of the scale.",
+        "The normaliser contributes jnp.log(2 * scale).",
+    ],
+)
+
+
+def _categorical_cases(rng):
+    cases = []
+    for shift in (0.0, 1000.0):  # naive exponentials overflow at 1000
+        logits = rng.normal(0, 2, (4, 3)) + shift
+        cases.append({"logits": logits, "targets": np.eye(3)[rng.integers(0, 3, 4)]})
+    return cases
+
+
+def _categorical_nll_probe(answer, logits, targets):
+    import jax.numpy as jnp
+
+    return {"nll": answer(jnp.asarray(logits), jnp.asarray(targets))}
+
+
+def _categorical_nll_oracle(logits, targets):
+    logits = np.asarray(logits, np.float32).astype(np.float64)  # as the answer sees them
+    nll = -np.sum(targets * scipy.special.log_softmax(logits, axis=-1), axis=-1)
+    return {"nll": Close(nll, rtol=2e-5, atol=2e-5, because=FLOAT32)}
+
+
+CATEGORICAL_NLL = Task(
+    id="deep-ensembles/categorical-nll",
+    name="categorical_nll",
+    points=2,
+    cases=_categorical_cases,
+    probe=_categorical_nll_probe,
+    oracle=_categorical_nll_oracle,
+    misconceptions=[
+        Misconception(
+            lambda logits, targets: -jnp.mean(targets * jax.nn.log_softmax(logits), axis=-1),
+            "you average over the K classes. Sum over classes, so that −log p of the true class remains; "
+            "this loss is K times too small, and every weight decay K times too strong.",
+        ),
+        Misconception(
+            lambda logits, targets: (
+                -jnp.log(jnp.sum(targets * jnp.exp(logits) / jnp.exp(logits).sum(-1, keepdims=True), -1))
+            ),
+            "the softmax is computed with bare exponentials: exp(1000) is inf. Stay with log-probabilities, "
+            "jax.nn.log_softmax.",
+        ),
+        Misconception(
+            lambda logits, targets: -jnp.sum(targets * logits, axis=-1),
+            "logits are taken for log-probabilities: they still have to be normalised.",
+        ),
+        Misconception(
+            lambda logits, targets: -jnp.sum(targets * (logits - jax.nn.logsumexp(logits, axis=0)), -1),
+            "the softmax runs over the data (axis 0) instead of the classes (the last axis).",
+        ),
+    ],
+    hints=[
+        "Turn logits into log-probabilities first, without ever leaving the logarithm.",
+        "jax.nn.log_softmax(logits, axis=-1); a one-hot target then picks out the class that happened.",
+        "Multiply targets and log-probabilities, and sum over the last axis.",
+    ],
+)
+
+
+def _heads_cases(rng):
+    return [
+        {"outputs": rng.normal(0, 2, (3, 2))},
+        {"outputs": np.column_stack([rng.normal(0, 1, 3), [-60.0, 0.0, 95.0]])},
+    ]
+
+
+def _heads_probe(answer, outputs):
+    import jax.numpy as jnp
+
+    result = answer(jnp.asarray(outputs))
+    mean, spread = (None, None) if result is None else result
+    return {"mean": mean, "spread": spread}
+
+
+def _heads_oracle(outputs):
+    because = "single precision, and MIN_SPREAD = 1e-6 within a tenth"
+    return {
+        "mean": Close(outputs[:, 0], rtol=1e-6, because=FLOAT32),
+        "spread": Close(np.logaddexp(0, outputs[:, 1]) + 1e-6, rtol=1e-5, atol=1e-7, because=because),
+    }
+
+
+HEADS = Task(
+    id="deep-ensembles/heads",
+    name="heads",
+    points=1,
+    cases=_heads_cases,
+    probe=_heads_probe,
+    oracle=_heads_oracle,
+    misconceptions=[
+        Misconception(
+            lambda outputs: (outputs[:, 0], jnp.log(1 + jnp.exp(outputs[:, 1])) + 1e-6),
+            "softplus is written as log(1 + exp(ρ)): from ρ = 89 on this overflows. jax.nn.softplus does not.",
+        ),
+        Misconception(
+            lambda outputs: (outputs[:, 0], jax.nn.softplus(outputs[:, 1])),
+            "MIN_SPREAD is not added: at ρ = −60 the spread vanishes, and the loss with it.",
+        ),
+        Misconception(
+            lambda outputs: (outputs[:, 1], jax.nn.softplus(outputs[:, 0]) + 1e-6),
+            "the columns are exchanged: the first is the mean µ, the second ρ.",
+        ),
+        Misconception(
+            lambda outputs: (outputs[:, 0], jnp.exp(outputs[:, 1]) + 1e-6),
+            "exp takes the place of softplus.",
+        ),
+        Misconception(
+            lambda outputs: (outputs[:, 0], jnp.sqrt(jax.nn.softplus(outputs[:, 1])) + 1e-6),
+            "softplus is taken for the variance: in this course it is the spread itself.",
+        ),
+    ],
+    hints=[
+        "Column 0 is the mean as it is; column 1 must be made positive.",
+        "jax.nn.softplus makes it positive; MIN_SPREAD is added to that.",
+    ],
+)

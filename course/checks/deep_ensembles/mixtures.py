@@ -1,0 +1,187 @@
+"""The ensemble as a uniform mixture."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+import scipy.stats
+
+from course.checks.deep_ensembles.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _gaussian_mixture_cases(rng):
+    return [
+        {"means": rng.normal(0, 2, (4, 3)), "stds": rng.uniform(0.2, 2, (4, 3))},
+        {"means": 1000 + rng.normal(0, 0.01, (4, 3)), "stds": rng.uniform(0.005, 0.02, (4, 3))},
+    ]
+
+
+def _laplace_mixture_cases(rng):
+    return [{"means": c["means"], "scales": c["stds"]} for c in _gaussian_mixture_cases(rng)]
+
+
+def _gaussian_mixture_probe(answer, means, stds):
+    import jax.numpy as jnp
+
+    result = answer(jnp.asarray(means), jnp.asarray(stds))
+    mean, variance = (None, None) if result is None else result
+    return {"mean": mean, "variance": variance}
+
+
+def _laplace_mixture_probe(answer, means, scales):
+    import jax.numpy as jnp
+
+    result = answer(jnp.asarray(means), jnp.asarray(scales))
+    mean, variance = (None, None) if result is None else result
+    return {"mean": mean, "variance": variance}
+
+
+def _moments(means, variances):
+    """Moments of a mixture, by the law of total variance in double precision."""
+    means = np.asarray(means, np.float32).astype(np.float64)  # as the answer sees them
+    because = (
+        "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of four is off by some of that"
+    )
+    return {
+        "mean": Close(means.mean(0), rtol=1e-6, atol=1e-6, because=FLOAT32),
+        "variance": Close(variances.mean(0) + means.var(0), rtol=2e-3, because=because),
+    }
+
+
+def _unstable(means, variances):
+    mean = means.mean(0)
+    return mean, (variances + means**2).mean(0) - mean**2
+
+
+GAUSSIAN_MIXTURE = Task(
+    id="deep-ensembles/gaussian-mixture-moments",
+    name="gaussian_mixture_moments",
+    points=2,
+    cases=_gaussian_mixture_cases,
+    probe=_gaussian_mixture_probe,
+    oracle=lambda means, stds: _moments(means, scipy.stats.norm.var(scale=stds)),
+    misconceptions=[
+        Misconception(
+            lambda means, stds: (means.mean(0), stds.mean(0) ** 2 + means.var(0)),
+            "standard deviations are averaged and then squared. Variances are what averages.",
+        ),
+        Misconception(
+            lambda means, stds: (means.mean(0), (stds**2).mean(0)),
+            "the variance of the means is forgotten: it is how far the members disagree.",
+        ),
+        Misconception(
+            lambda means, stds: _unstable(means, stds**2),
+            "two large numbers are subtracted, E[y²] − E[y]². In single precision at a mean of 1000 nothing "
+            "is left of the difference. Average the squared deviations from the mean instead.",
+        ),
+        Misconception(
+            lambda means, stds: (means.mean(0), (stds**2).mean(0) + means.var(0, ddof=1)),
+            "the variance of the means is divided by M − 1. The M members are the whole mixture, not a sample of it.",
+        ),
+        Misconception(
+            lambda means, stds: (means.mean(0), jnp.sqrt((stds**2).mean(0) + means.var(0))),
+            "the standard deviation is returned; the variance is asked for.",
+        ),
+    ],
+    hints=[
+        "The law of total variance: the mean of the variances plus the variance of the means.",
+        "Everything is an average over the member axis, axis 0.",
+        "Subtract the mixture's mean from the members' means before you square.",
+    ],
+)
+
+LAPLACE_MIXTURE = Task(
+    id="deep-ensembles/laplace-mixture-moments",
+    name="laplace_mixture_moments",
+    points=2,
+    cases=_laplace_mixture_cases,
+    probe=_laplace_mixture_probe,
+    oracle=lambda means, scales: _moments(means, scipy.stats.laplace.var(scale=scales)),
+    misconceptions=[
+        Misconception(
+            lambda means, scales: (means.mean(0), (scales**2).mean(0) + means.var(0)),
+            "b² is taken for the variance of a Laplace distribution; it is 2b².",
+        ),
+        Misconception(
+            lambda means, scales: (means.mean(0), (2 * scales).mean(0) + means.var(0)),
+            "2b is taken for the variance of a Laplace distribution; it is 2b².",
+        ),
+        Misconception(
+            lambda means, scales: (means.mean(0), (2 * scales**2).mean(0)),
+            "the variance of the means is forgotten: it is how far the members disagree.",
+        ),
+        Misconception(
+            lambda means, scales: _unstable(means, 2 * scales**2),
+            "two large numbers are subtracted, E[y²] − E[y]². In single precision at a mean of 1000 nothing "
+            "is left of the difference. Average the squared deviations from the mean instead.",
+        ),
+        Misconception(
+            lambda means, scales: (means.mean(0), 2 * scales.mean(0) ** 2 + means.var(0)),
+            "scales are averaged and then squared. Variances are what averages.",
+        ),
+    ],
+    hints=[
+        "Only one thing differs from the Gaussian members: a member's own variance.",
+        "A Laplace distribution with scale b has the variance 2b².",
+    ],
+)
+
+
+def _members_cases(rng):
+    hopeless = np.array([0.0, 0.0, -300.0])  # a class whose probability underflows in single precision
+    return [{"logits": rng.normal(0, 3, (4, 2, 3))}, {"logits": rng.normal(0, 3, (4, 2, 3)) + hopeless}]
+
+
+def _ensemble_log_probs_probe(answer, logits):
+    import jax.numpy as jnp
+
+    return {"log_probs": answer(jnp.asarray(logits))}
+
+
+def _ensemble_log_probs_oracle(logits):
+    logits = np.asarray(logits, np.float32).astype(np.float64)
+    log_probs = scipy.special.log_softmax(logits, axis=-1)
+    weights = np.full((len(logits), 1, 1), 1 / len(logits))
+    value = scipy.special.logsumexp(log_probs, axis=0, b=weights)
+    return {"log_probs": Close(value, rtol=2e-5, atol=2e-5, because=FLOAT32)}
+
+
+ENSEMBLE_LOG_PROBS = Task(
+    id="deep-ensembles/ensemble-log-probs",
+    name="ensemble_log_probs",
+    points=2,
+    cases=_members_cases,
+    probe=_ensemble_log_probs_probe,
+    oracle=_ensemble_log_probs_oracle,
+    misconceptions=[
+        Misconception(
+            lambda logits: jax.nn.log_softmax(logits.mean(0)),
+            "logits are averaged. A mixture averages probabilities; mean logits make a sharper forecast.",
+        ),
+        Misconception(
+            lambda logits: jax.nn.log_softmax(logits).mean(0),
+            "log-probabilities are averaged: a geometric mean, which does not even sum to one.",
+        ),
+        Misconception(
+            lambda logits: jax.nn.logsumexp(jax.nn.log_softmax(logits), axis=0),
+            "1/M is forgotten: the probabilities of the classes then sum to M.",
+        ),
+        Misconception(
+            lambda logits: jnp.log(jax.nn.softmax(logits, axis=-1).mean(0)),
+            "the probabilities underflow to 0 before their logarithm is taken. Stay with logarithms: "
+            "logsumexp over the members, less log M.",
+        ),
+        Misconception(
+            lambda logits: jax.nn.softmax(logits, axis=-1).mean(0),
+            "probabilities are returned; their logarithms are asked for.",
+        ),
+    ],
+    hints=[
+        "Each member's log-probabilities first: log_softmax over the classes.",
+        "The mean over members is a sum of probabilities, less log M: logsumexp adds what is given by logarithms.",
+        "logsumexp over axis 0, then subtract jnp.log(M).",
+    ],
+)

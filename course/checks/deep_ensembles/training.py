@@ -1,0 +1,216 @@
+"""Adversarial training, and the optimiser with a mistake in it."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from course.checks.deep_ensembles.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _adversarial_cases(rng):
+    return [
+        {
+            "x": rng.normal(0, 1, (3, 3)),
+            "y": rng.normal(0, 1, (3, 3)),
+            "params": rng.normal(0, 1, (3, 3)),
+            "epsilon": float(rng.uniform(0.05, 0.3)),
+        }
+        for _ in range(3)
+    ]
+
+
+def _fgsm_probe(answer, x, y, params, epsilon):
+    import jax.numpy as jnp
+
+    def loss(params, x, y):
+        return jnp.mean((x @ params - y) ** 2)
+
+    return {"x_adversarial": answer(loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y), epsilon)}
+
+
+def _fgsm_exact(x, y, params, epsilon):
+    gradient = (x @ params - y) @ params.T  # times 2/9, which its sign does not feel
+    return x + epsilon * np.sign(gradient)
+
+
+def _fgsm_oracle(x, y, params, epsilon):
+    return {"x_adversarial": Close(_fgsm_exact(x, y, params, epsilon), rtol=1e-5, atol=1e-5, because=FLOAT32)}
+
+
+def _grad(loss, argnums, params, x, y):
+    return jax.grad(loss, argnums=argnums)(params, x, y)
+
+
+def _fgsm(loss, params, x, y, epsilon):
+    return x + epsilon * jnp.sign(_grad(loss, 1, params, x, y))
+
+
+FGSM = Task(
+    id="deep-ensembles/fgsm",
+    name="fgsm",
+    points=2,
+    cases=_adversarial_cases,
+    probe=_fgsm_probe,
+    oracle=_fgsm_oracle,
+    misconceptions=[
+        Misconception(
+            lambda loss, params, x, y, epsilon: x - epsilon * jnp.sign(_grad(loss, 1, params, x, y)),
+            "you descend: the loss gets smaller at x'. An adversary ascends.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: x + epsilon * jnp.sign(_grad(loss, 0, params, x, y)),
+            "the loss is differentiated with respect to the parameters (argnums=0, the default) "
+            "instead of the input (argnums=1).",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: x + epsilon * jnp.sign(_grad(loss, 2, params, x, y)),
+            "the loss is differentiated with respect to the targets (argnums=2) instead of the input (argnums=1).",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: x + epsilon * _grad(loss, 1, params, x, y),
+            "the sign is left out: every coordinate moves by ε, whatever the size of its gradient.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: epsilon * jnp.sign(_grad(loss, 1, params, x, y)),
+            "only the perturbation is returned; it must be added to x.",
+        ),
+    ],
+    hints=[
+        "You need the gradient of the loss with respect to its second argument, x.",
+        "jax.grad(loss, argnums=1)(params, x, y) has the shape of x.",
+        "Go uphill: x plus epsilon times jnp.sign of that gradient.",
+    ],
+)
+
+
+def _adversarial_loss_probe(answer, x, y, params, epsilon):
+    import jax.numpy as jnp
+
+    def loss(params, x, y):
+        return jnp.mean((x @ params - y) ** 2)
+
+    return {"loss": answer(loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y), epsilon)}
+
+
+def _adversarial_loss_oracle(x, y, params, epsilon):
+    clean = np.mean((x @ params - y) ** 2)
+    moved = np.mean((_fgsm_exact(x, y, params, epsilon) @ params - y) ** 2)
+    return {"loss": Close((clean + moved) / 2, rtol=5e-5, because=FLOAT32)}
+
+
+ADVERSARIAL_LOSS = Task(
+    id="deep-ensembles/adversarial-loss",
+    name="adversarial_loss",
+    points=2,
+    cases=_adversarial_cases,
+    probe=_adversarial_loss_probe,
+    oracle=_adversarial_loss_oracle,
+    misconceptions=[
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                loss(params, x, y) + loss(params, _fgsm(loss, params, x, y, epsilon), y)
+            ),
+            "the two losses are added; take their average, or the step doubles.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: loss(params, _fgsm(loss, params, x, y, epsilon), y),
+            "only the adversarial inputs count; the clean ones carry the other half.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                0.5 * (loss(params, x, y) + loss(params, 2 * x - _fgsm(loss, params, x, y, epsilon), y))
+            ),
+            "the inputs move downhill: this trains on points that are easier than the data.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: loss(params, x, y),
+            "the adversarial inputs are never used: this is the clean loss.",
+        ),
+    ],
+    hints=[
+        "You have fgsm already: it gives the second half of the batch.",
+        "The targets stay as they are; only the inputs move.",
+        "Average loss(params, x, y) and loss(params, x_adversarial, y).",
+    ],
+)
+
+
+def _adam_cases(rng):
+    return [{"gradients": rng.normal(1, 2, 5), "rate": float(rng.uniform(0.01, 0.2))} for _ in range(2)]
+
+
+def _adam_probe(answer, gradients, rate):
+    from typing import NamedTuple
+
+    import jax.numpy as jnp
+
+    class State(NamedTuple):
+        first: object
+        second: object
+
+    state, updates = State(jnp.zeros(()), jnp.zeros(())), []
+    for step, gradient in enumerate(gradients):
+        update, state = answer(jnp.asarray(gradient), state, step, rate)
+        state = State(*state)
+        updates.append(update)
+    return {"updates": jnp.stack(updates)}
+
+
+def _adam_oracle(gradients, rate):
+    optimiser, updates = optax.adam(rate), []
+    state = optimiser.init(np.zeros(()))
+    for gradient in gradients:
+        update, state = optimiser.update(np.asarray(gradient), state)
+        updates.append(float(update))
+    return {
+        "updates": Close(
+            updates, rtol=2e-4, atol=1e-7, because="1 − β² is a small difference in single precision"
+        )
+    }
+
+
+def _adam(first_correction, second_correction):
+    def answer(gradient, state, step, rate):
+        first = 0.9 * state.first + 0.1 * gradient
+        second = 0.999 * state.second + 0.001 * gradient**2
+        first_hat, second_hat = first / first_correction(step), second / second_correction(step)
+        return -rate * first_hat / (jnp.sqrt(second_hat) + 1e-8), (first, second)
+
+    return answer
+
+
+ADAM_STEP = Task(
+    id="deep-ensembles/adam-step",
+    name="adam_step",
+    points=2,
+    cases=_adam_cases,
+    probe=_adam_probe,
+    oracle=_adam_oracle,
+    misconceptions=[
+        Misconception(
+            _adam(lambda t: 1 - 0.9, lambda t: 1 - 0.999),
+            "the bias correction is that of the first step for ever: the step's number does not enter it.",
+        ),
+        Misconception(
+            _adam(lambda t: 1.0, lambda t: 1.0),
+            "there is no bias correction at all: the running means start at zero, so the first ones are too small.",
+        ),
+        Misconception(
+            _adam(lambda t: 1 - 0.9 ** (t + 2), lambda t: 1 - 0.999 ** (t + 2)),
+            "the step is counted one too far: after the first gradient, step 0, the exponent is 1.",
+        ),
+        Misconception(
+            _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),
+            "only the first of the two corrections is mended: the squared gradients have one too.",
+        ),
+    ],
+    hints=[
+        "Compare every line with algorithm 1 of the paper. Which of its symbols is missing?",
+        "A running mean that starts at zero holds only a share 1 − βᵗ of its weight after t gradients.",
+        "Divide by 1 − 0.9 to the power of the number of gradients seen so far, and likewise for 0.999.",
+    ],
+)

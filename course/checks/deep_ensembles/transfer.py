@@ -1,0 +1,84 @@
+"""What no source solves: the Student-t likelihood."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+import scipy.stats
+
+from course.checks.deep_ensembles.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _student_t_cases(rng):
+    cases = [
+        {
+            "location": rng.normal(0, 2, 3),
+            "scale": rng.uniform(0.3, 3, 3),
+            "df": float(df),
+            "y": rng.normal(0, 5, 3),
+        }
+        for df in rng.uniform(1.0, 10.0, 3)
+    ]
+    cases[0]["y"] = cases[0]["y"] * 100  # far out in the tail
+    return cases
+
+
+def _student_t_probe(answer, location, scale, df, y):
+    import jax.numpy as jnp
+
+    return {"nll": answer(jnp.asarray(location), jnp.asarray(scale), df, jnp.asarray(y))}
+
+
+def _student_t_oracle(location, scale, df, y):
+    return {
+        "nll": Close(-scipy.stats.t.logpdf(y, df, location, scale), rtol=5e-5, atol=5e-5, because=FLOAT32)
+    }
+
+
+def _t_nll(z, df, log_scale, half=0.5):
+    gammaln = jax.scipy.special.gammaln
+    return (
+        (df + 1) * half * jnp.log1p(z**2 / df)
+        - gammaln((df + 1) / 2)
+        + gammaln(df / 2)
+        + 0.5 * np.log(df * np.pi)
+        + log_scale
+    )
+
+
+STUDENT_T_NLL = Task(
+    id="deep-ensembles/student-t-nll",
+    name="student_t_nll",
+    points=3,
+    cases=_student_t_cases,
+    probe=_student_t_probe,
+    oracle=_student_t_oracle,
+    misconceptions=[
+        Misconception(
+            lambda location, scale, df, y: _t_nll((y - location) / scale, df, 0.0),
+            "log s is left out: the density of y is that of z = (y − µ)/s divided by s.",
+        ),
+        Misconception(
+            lambda location, scale, df, y: _t_nll((y - location) / scale, df, jnp.log(scale), half=1.0),
+            "the exponent is ν + 1; it is (ν + 1)/2.",
+        ),
+        Misconception(
+            lambda location, scale, df, y: _t_nll((y - location) / jnp.sqrt(scale), df, 0.5 * jnp.log(scale)),
+            "the scale is used as if it were s².",
+        ),
+        Misconception(
+            lambda location, scale, df, y: (
+                0.5 * np.log(2 * np.pi) + jnp.log(scale) + 0.5 * ((y - location) / scale) ** 2
+            ),
+            "the degrees of freedom play no part: this is a Gaussian.",
+        ),
+    ],
+    hints=[
+        "Standardise first: z = (y − location) / scale; then the density of y is that of z over the scale.",
+        "p(z) = Γ((ν+1)/2) / (Γ(ν/2) √(νπ)) · (1 + z²/ν)^(−(ν+1)/2).",
+        "Minus the logarithm of each factor; (ν+1)/2 · log1p(z²/ν) is the only one with z.",
+    ],
+)

@@ -1,0 +1,103 @@
+"""Compares an answer's numbers with the oracle's, and recognises known mistakes.
+
+Nothing here talks to the student: ``course.tutor`` puts a finding into words, and
+the grader compares numbers that come from another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course.task import Case, Close, Misconception, Task
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first place where an answer's numbers are not the oracle's.
+
+    ``kind`` is one of ``missing``, ``none``, ``dtype``, ``shape``, ``nan``, ``value``.
+    """
+
+    kind: str
+    case: int
+    key: str
+    got: Any
+    close: Close
+
+
+def expected(task: Task, cases: Sequence[Case]) -> list[dict[str, Close]]:
+    """The oracle's values, one dictionary per case."""
+    return [dict(task.oracle(**case)) for case in cases]
+
+
+def answered(task: Task, answer: Any, cases: Sequence[Case]) -> list[Values]:
+    """The answer's numbers, one dictionary per case; whatever the answer raises is raised."""
+    return [dict(task.probe(answer, **case)) for case in cases]
+
+
+def as_numbers(got: Any) -> np.ndarray | None:
+    """``got`` as float64, or None if it does not consist of real floating-point numbers."""
+    try:
+        if hasattr(got, "detach"):  # a PyTorch tensor that still carries its graph
+            got = got.detach().cpu()
+        array = np.asarray(got)
+        if array.dtype.kind != "f":
+            return None
+        return array.astype(np.float64)
+    except Exception:  # an arbitrary object may raise anything when it is converted
+        return None
+
+
+def compare(values: Sequence[Values], right: Sequence[Mapping[str, Close]]) -> Mismatch | None:
+    """The first difference between ``values`` and ``right``, or None if there is none.
+
+    Differences of form (a missing value, a shape) come before differences of value.
+    """
+    first_value: Mismatch | None = None
+    for index, closes in enumerate(right):
+        got_here = values[index] if index < len(values) else {}
+        for key, close in closes.items():
+            got = got_here.get(key) if key in got_here else None
+            if key not in got_here:
+                return Mismatch("missing", index, key, None, close)
+            if got is None:
+                return Mismatch("none", index, key, got, close)
+            numbers = as_numbers(got)
+            if numbers is None:
+                return Mismatch("dtype", index, key, got, close)
+            if numbers.shape != close.value.shape:
+                return Mismatch("shape", index, key, got, close)
+            if first_value is None and not np.all(close.near(numbers)):
+                kind = "value" if np.all(np.isfinite(numbers)) else "nan"
+                first_value = Mismatch(kind, index, key, got, close)
+    return first_value
+
+
+def same(values: Sequence[Values], other: Sequence[Values], right: Sequence[Mapping[str, Close]]) -> bool:
+    """Are two sets of numbers equal within the oracle's tolerances, key by key, over all cases?"""
+    for got_here, other_here, closes in zip(values, other, right, strict=True):
+        for key, close in closes.items():
+            one, two = as_numbers(got_here.get(key)), as_numbers(other_here.get(key))
+            if one is None or two is None or one.shape != two.shape:
+                return False
+            with np.errstate(invalid="ignore"):
+                equal = close.near(one, two) | (one == two) | (np.isnan(one) & np.isnan(two))
+            if not np.all(equal):
+                return False
+    return True
+
+
+def recognise(
+    task: Task, values: Sequence[Values], cases: Sequence[Case], right: Sequence[Mapping[str, Close]]
+) -> Misconception | None:
+    """The known mistake that gives just these numbers, or None."""
+    for misconception in task.misconceptions:
+        if same(values, answered(task, misconception.answer, cases), right):
+            return misconception
+    return None

@@ -1,0 +1,119 @@
+"""What a task is: where its inputs come from, what is right, and how one goes wrong.
+
+A practical's tasks stand in ``course.checks.<stem>`` as ``TASKS``, a dictionary by id.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Case = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Close:
+    """A right value and how near an answer must come: ``|got - value| <= atol + rtol * |value|``.
+
+    ``because`` gives the tolerance's reason: an arithmetic's precision, six standard errors.
+    """
+
+    value: Any
+    rtol: float = field(default=0.0, kw_only=True)
+    atol: float = field(default=0.0, kw_only=True)
+    because: str = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        value = np.asarray(self.value, dtype=np.float64)
+        if not np.all(np.isfinite(value)):
+            raise ValueError(f"an oracle's value must be finite, not {value}")
+        object.__setattr__(self, "value", value)
+
+    def near(self, got: np.ndarray, value: np.ndarray | None = None) -> np.ndarray:
+        """Elementwise: is ``got`` within this tolerance of ``value`` (by default the right one)?"""
+        value = self.value if value is None else value
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.abs(got - value) <= self.atol + self.rtol * np.abs(value)
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong answer that people really give, and the sentence that names it."""
+
+    answer: Callable[..., Any]
+    hint: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task: everything that is needed to judge an answer to it.
+
+    Args:
+        id: ``<stem>/<name>``, hyphens throughout.
+        name: what the answer is called in the notebook.
+        points: what it is worth.
+        cases: draws inputs, a list of dictionaries of arrays and plain numbers.
+        probe: calls the answer on one case and returns numbers by name. Its source is
+            shipped to graded notebooks, so it imports what it needs itself.
+        oracle: the right numbers for one case, under the same names.
+        misconceptions: known wrong answers.
+        hints: at most three, each saying more than the one before.
+        proof: for symbolic answers, called once the numbers agree; returns what is
+            wrong, or None.
+    """
+
+    id: str
+    name: str
+    points: int
+    cases: Callable[[np.random.Generator], list[Case]]
+    probe: Callable[..., Mapping[str, Any]]
+    oracle: Callable[..., Mapping[str, Close]]
+    misconceptions: Sequence[Misconception] = ()
+    hints: Sequence[str] = ()
+    proof: Callable[[Any], str | None] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.hints) > 3:
+            raise ValueError(f"{self.id}: {len(self.hints)} hints; at most 3")
+        if self.points < 1:
+            raise ValueError(f"{self.id}: a task is worth at least one point")
+
+
+class UnknownTask(KeyError):
+    """No task has this id."""
+
+    def __str__(self) -> str:
+        return self.args[0]
+
+
+def stems() -> list[str]:
+    """The practicals that have checks, by stem."""
+    package = importlib.import_module("course.checks")
+    return sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+
+
+def tasks_of(stem: str) -> dict[str, Task]:
+    """The tasks of one practical, by id, in the order in which they are set."""
+    return importlib.import_module(f"course.checks.{stem}").TASKS
+
+
+def find(task_id: str) -> Task:
+    """The task with this id.
+
+    Raises:
+        UnknownTask: there is none; the message names the nearest ids.
+    """
+    stem = task_id.partition("/")[0].replace("-", "_")
+    tasks = tasks_of(stem) if stem in stems() else {}
+    if task_id not in tasks:
+        known = list(tasks) or [id_ for stem in stems() for id_ in tasks_of(stem)]
+        near = difflib.get_close_matches(task_id, known, n=2, cutoff=0.4)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise UnknownTask(f"There is no task {task_id!r}.{hint}")
+    return tasks[task_id]

@@ -1,0 +1,174 @@
+"""What a student is told: one line when an answer is right, and what went wrong when it is not."""
+
+from __future__ import annotations
+
+import textwrap
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course.judge import Mismatch, answered, compare, expected, recognise
+from course.task import Case, Task, find
+
+SEEDS = (0, 1, 2)
+HERE = Path(__file__).parent
+
+# What a framework says when NumPy is used where its own functions belong.
+FOREIGN = {
+    "TracerArrayConversionError": "Use jnp in place of np: JAX cannot look inside NumPy's functions.",
+    "TracerBoolConversionError": "Use jnp.where in place of if: the values are not known yet when JAX traces.",
+    "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces without values.",
+}
+
+
+class CheckFailed(AssertionError):
+    """An answer is not right. Jupyter shows its message alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+class Check:
+    """Checks an answer; ``check.hint`` helps with the next one."""
+
+    def __call__(self, task_id: str, answer: Any) -> None:
+        """Print one line if the answer is right.
+
+        Args:
+            task_id: for example ``deep-ensembles/gaussian-nll``.
+            answer: the function or class that was asked for.
+
+        Raises:
+            CheckFailed: it is not right; the message says what was expected on which input.
+            UnknownTask: there is no such task.
+        """
+        task = find(task_id)
+        problem = None
+        for seed in SEEDS:
+            problem = _problem(task, answer, task.cases(np.random.default_rng(seed)))
+            if problem is not None:
+                raise CheckFailed(_report(task, problem)) from None
+        if task.proof is not None:
+            problem = task.proof(answer)
+            if problem is not None:
+                raise CheckFailed(_report(task, problem)) from None
+        points = "1 point" if task.points == 1 else f"{task.points} points"
+        print(f"✓ {task.id} · {points}")
+
+    def hint(self, task_id: str, level: int = 1) -> None:
+        """Print hint number ``level`` of a task, 1 to 3, each saying more than the one before.
+
+        Raises:
+            ValueError: there is no such hint.
+            UnknownTask: there is no such task.
+        """
+        task = find(task_id)
+        count = len(task.hints)
+        if not 1 <= level <= count:
+            raise ValueError(f"{task_id} has the hints 1 to {count}; there is no hint {level}.")
+        more = f"\n(More: check.hint({task_id!r}, {level + 1}))" if level < count else ""
+        print(textwrap.fill(f"Hint {level} of {count}: {task.hints[level - 1]}", width=88) + more)
+
+
+check = Check()
+
+
+def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
+    if answer is None:
+        return f"`{task.name}` is None. Run the cell that defines it, and let it define a function or class."
+    if not callable(answer):
+        return f"`{task.name}` is {_a(type(answer).__name__)}, not a function or class."
+    values = []
+    for case in cases:
+        try:
+            values += answered(task, answer, [case])
+        except NotImplementedError:
+            return (
+                f"`{task.name}` is not written yet: put your code in place of `raise NotImplementedError()`."
+            )
+        except Exception as error:  # whatever a student's code raises is news for the student
+            return _raised(task, error, case)
+    right = expected(task, cases)
+    mismatch = compare(values, right)
+    if mismatch is None:
+        return None
+    parts = [_difference(task, mismatch, cases[mismatch.case])]
+    misconception = recognise(task, values, cases, right)
+    if misconception is not None:
+        parts.append(textwrap.fill(f"This is what comes out when {misconception.hint}", width=88))
+    return "\n\n".join(parts)
+
+
+def _report(task: Task, problem: str) -> str:
+    report = f"✗ {task.id}\n\n{problem}"
+    if task.hints:
+        report += f'\n\nStuck? check.hint("{task.id}")'
+    return report
+
+
+def _raised(task: Task, error: Exception, case: Case) -> str:
+    kind = type(error).__name__
+    message = str(error).strip().split("\n")[0]
+    text = f"`{task.name}` raised {kind}: {message}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if "site-packages" not in path.parts and not path.is_relative_to(HERE) and frame.line:
+            text += f"\n    in line {frame.lineno} of your cell: {frame.line}"
+            break
+    if kind in FOREIGN:
+        text += f"\n{FOREIGN[kind]}"
+    return f"{text}\n\non the input\n{_inputs(case)}"
+
+
+def _difference(task: Task, mismatch: Mismatch, case: Case) -> str:
+    close, key, got = mismatch.close, mismatch.key, mismatch.got
+    inputs = f"on the input\n{_inputs(case)}"
+    shape = _shape(close.value.shape)
+    if mismatch.kind in ("missing", "none"):
+        return f"`{task.name}` gives no {key}: it is None. Is a `return` missing?\n\n{inputs}"
+    if mismatch.kind == "dtype":
+        kind = getattr(got, "dtype", None)
+        what = f"has the dtype {kind}" if kind is not None else f"is {_a(type(got).__name__)}"
+        return f"{key} {what}; {shape} of floating-point numbers is expected.\n\n{inputs}"
+    if mismatch.kind == "shape":
+        return f"{key} is {_shape(np.shape(got))}; {shape} is expected.\n\n{inputs}"
+    if mismatch.kind == "nan":
+        head = f"{key} holds a value that is not a finite number (nan or inf)."
+    else:
+        head = f"{key} is not right."
+    return (
+        f"{head}\n\n{inputs}\n`{task.name}` gives\n{_row(key, got)}\nexpected is\n{_row(key, close.value)}\n"
+        f"    ({_tolerance(close.rtol, close.atol)}: {close.because})"
+    )
+
+
+def _tolerance(rtol: float, atol: float) -> str:
+    parts = [f"{rtol:.1g} of the value"] * (rtol > 0) + [f"{atol:.1g}"] * (atol > 0)
+    return "to within " + " plus ".join(parts) if parts else "exactly"
+
+
+def _inputs(case: Case) -> str:
+    return "\n".join(_row(name, value) for name, value in case.items())
+
+
+def _row(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        text = repr(value)
+    else:
+        if hasattr(value, "detach"):
+            value = value.detach().cpu()
+        array = np.asarray(value)
+        text = np.array2string(array, precision=5, threshold=24, edgeitems=2, suppress_small=False)
+        if array.size > 24:
+            text += f"  (shape {array.shape})"
+    return textwrap.indent(text, " " * (len(name) + 7)).replace(" " * (len(name) + 7), f"    {name} = ", 1)
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"an array of shape {tuple(shape)}" if shape else "a single number"
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,109 @@
+"""Every task of every practical, by construction: the reference is right, every known mistake is named."""
+
+import importlib
+import inspect
+import textwrap
+
+import numpy as np
+import pytest
+
+from course.judge import answered, compare, expected, recognise
+from course.task import find, stems, tasks_of
+from course.tutor import CheckFailed, check
+
+TASKS = [task for stem in stems() for task in tasks_of(stem).values()]
+MISTAKES = [(task, row) for task in TASKS for row in task.misconceptions]
+each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+
+
+def reference(task):
+    stem = task.id.partition("/")[0].replace("-", "_")
+    return getattr(importlib.import_module(f"solutions.{stem}"), task.name)
+
+
+@each_task
+def test_the_reference_passes_on_many_seeds(task):
+    for seed in range(1000, 1030):
+        cases = task.cases(np.random.default_rng(seed))
+        assert compare(answered(task, reference(task), cases), expected(task, cases)) is None, seed
+
+
+@each_task
+def test_the_check_ticks_the_reference(task, capsys):
+    check(task.id, reference(task))
+    assert capsys.readouterr().out.startswith(f"✓ {task.id} · {task.points} point")
+
+
+@pytest.mark.parametrize(("task", "mistake"), MISTAKES, ids=lambda value: getattr(value, "id", None))
+def test_a_known_mistake_fails_and_is_named(task, mistake):
+    for seed in range(8):
+        cases = task.cases(np.random.default_rng(seed))
+        right = expected(task, cases)
+        values = answered(task, mistake.answer, cases)
+        assert compare(values, right) is not None, f"seed {seed}: the mistake passes"
+        assert recognise(task, values, cases, right) is mistake, f"seed {seed}: it is taken for another one"
+    with pytest.raises(CheckFailed) as failure:
+        check(task.id, mistake.answer)
+    assert mistake.hint in " ".join(str(failure.value).split())
+
+
+@each_task
+def test_a_task_knows_what_goes_wrong(task):
+    assert len(task.misconceptions) >= 2
+    assert 1 <= len(task.hints) <= 3
+    assert find(task.id) is task
+
+
+@each_task
+def test_a_probe_is_self_contained(task):
+    """Its source, alone in an empty module, gives the same numbers: the grader ships it so."""
+    source = textwrap.dedent(inspect.getsource(task.probe))
+    namespace = {}
+    exec(source, namespace)
+    cases = task.cases(np.random.default_rng(5))
+    values = [namespace[task.probe.__name__](reference(task), **case) for case in cases]
+    assert compare(values, expected(task, cases)) is None
+
+
+@each_task
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (None, "is None"),
+        (3.0, "not a function or class"),
+        (lambda *args, **kwargs: None, ""),
+        (lambda *args, **kwargs: "a string", ""),
+        (lambda *args, **kwargs: np.zeros((7, 5, 3)), ""),
+        (lambda *args, **kwargs: float("nan"), ""),
+        (lambda *args, **kwargs: 1 + 2j, ""),
+    ],
+    ids=["none", "number", "returns-none", "returns-string", "wrong-shape", "nan", "complex"],
+)
+def test_nonsense_gets_a_plain_message(task, answer, words):
+    with pytest.raises(CheckFailed) as failure:
+        check(task.id, answer)
+    message = str(failure.value)
+    assert words in message
+    assert message.startswith(f"✗ {task.id}")
+    assert "Traceback" not in message
+    assert failure.value.__cause__ is None
+    assert failure.value.__suppress_context__
+
+
+@each_task
+def test_a_stub_is_told_so(task):
+    def stub(*args, **kwargs):
+        raise NotImplementedError()
+
+    with pytest.raises(CheckFailed, match="not written yet"):
+        check(task.id, stub)
+
+
+@each_task
+def test_hints_say_more_each_time_and_then_end(task, capsys):
+    for level in range(1, len(task.hints) + 1):
+        check.hint(task.id, level)
+        assert f"Hint {level} of {len(task.hints)}" in capsys.readouterr().out
+    for level in (0, len(task.hints) + 1):
+        with pytest.raises(ValueError, match="there is no hint"):
+            check.hint(task.id, level)
