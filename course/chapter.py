@@ -12,7 +12,15 @@ import jupytext
 from course.errors import CourseError
 
 ROLES = ("task", "given", "check", "written", "book-only")
-STYLING = ("hide-input", "hide-output", "remove-input", "remove-output", "hide-cell", "remove-cell", "scroll-output")
+STYLING = (
+    "hide-input",
+    "hide-output",
+    "remove-input",
+    "remove-output",
+    "hide-cell",
+    "remove-cell",
+    "scroll-output",
+)
 LABEL = re.compile(r"^:label:\s*(\S+)\s*$", re.MULTILINE)
 CHECK = re.compile(r'^check\("([^"]+)", (\w+)\)$')
 
@@ -88,7 +96,9 @@ def _cell(path: Path, stem: str, raw, line: int) -> Cell:
     tags = raw.metadata.get("tags", [])
     unknown = [tag for tag in tags if tag not in ROLES + STYLING]
     if unknown:
-        raise CourseError(path, line, f"The tag {unknown[0]!r} is unknown.", f"Known are {', '.join(ROLES + STYLING)}.")
+        raise CourseError(
+            path, line, f"The tag {unknown[0]!r} is unknown.", f"Known are {', '.join(ROLES + STYLING)}."
+        )
     roles = [tag for tag in tags if tag in ROLES]
     if len(roles) > 1:
         raise CourseError(path, line, f"The cell has the roles {' and '.join(roles)}.", "Keep one of them.")
@@ -96,7 +106,9 @@ def _cell(path: Path, stem: str, raw, line: int) -> Cell:
     if raw.cell_type == "code":
         return _code_cell(path, stem, role, raw.source, line)
     if role not in (None, "written", "book-only"):
-        raise CourseError(path, line, f"A Markdown cell is tagged {role}.", "Use written, book-only or no tag.")
+        raise CourseError(
+            path, line, f"A Markdown cell is tagged {role}.", "Use written, book-only or no tag."
+        )
     task = None
     if role == "written":
         label = LABEL.search(raw.source)
@@ -126,14 +138,22 @@ def _code_cell(path: Path, stem: str, role: str | None, source: str, line: int) 
             )
         return Cell("code", role, source.strip(), line, (match[2],), match[1])
     if role == "written":
-        raise CourseError(path, line, "A code cell is tagged written.", "Only Markdown cells are answers in words.")
+        raise CourseError(
+            path, line, "A code cell is tagged written.", "Only Markdown cells are answers in words."
+        )
     if role is None and re.search(r"\bsolutions\b", source):
         raise CourseError(
-            path, line, "An untagged cell names `solutions`.", "Tag it task, given or book-only: students have none."
+            path,
+            line,
+            "An untagged cell names `solutions`.",
+            "Tag it task, given or book-only: students have none.",
         )
     if role is None and re.search(r"\bglue\(|\bmyst_nb\b", source):
         raise CourseError(
-            path, line, "An untagged cell glues a number.", "Move the glue into a cell of its own tagged book-only."
+            path,
+            line,
+            "An untagged cell glues a number.",
+            "Move the glue into a cell of its own tagged book-only.",
         )
     return Cell("code", role, source, line)
 
@@ -166,13 +186,20 @@ def _check_order(chapter: Chapter) -> None:
                     f"Give its {{exercise}} directive `:label: {cell.task}`.",
                 )
             if waiting is not None:
-                raise CourseError(chapter.path, waiting.line, f"{waiting.task} is never checked.", "Add a check cell.")
+                raise CourseError(
+                    chapter.path, waiting.line, f"{waiting.task} is never checked.", "Add a check cell."
+                )
             waiting = cell
         elif cell.role == "check":
             if waiting is None or waiting.task != cell.task:
                 raise CourseError(
-                    chapter.path, cell.line, f"This checks {cell.task}, which no task before it asks for.", "Move it."
+                    chapter.path,
+                    cell.line,
+                    f"This checks {cell.task}, which no task before it asks for.",
+                    "Move it.",
                 )
             waiting = None
     if waiting is not None:
-        raise CourseError(chapter.path, waiting.line, f"{waiting.task} is never checked.", "Add a check cell.")
+        raise CourseError(
+            chapter.path, waiting.line, f"{waiting.task} is never checked.", "Add a check cell."
+        )

@@ -31,7 +31,9 @@ def project_root() -> Path:
     for folder in (here, *here.parents):
         if (folder / "_toc.yml").exists() and (folder / "book").is_dir():
             return folder
-    raise click.UsageError(f"{here} is not in a checkout of the course: no _toc.yml here or above. Change into one.")
+    raise click.UsageError(
+        f"{here} is not in a checkout of the course: no _toc.yml here or above. Change into one."
+    )
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})

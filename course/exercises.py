@@ -77,7 +77,11 @@ def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
     for index, cell in enumerate(cells):
         if "course" not in cell.metadata:
             cell["id"] = f"c{index:03d}"
-    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}, "course": {"practical": chapter.stem}}
+    metadata = {
+        "kernelspec": KERNEL,
+        "language_info": {"name": "python"},
+        "course": {"practical": chapter.stem},
+    }
     notebook = new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n"
@@ -131,7 +135,9 @@ def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:
     unknown = wanted - {stem_of(path) for path in known}
     if unknown:
         names = ", ".join(stem_of(path) for path in known)
-        raise CourseError(root / "book", None, f"There is no practical {unknown.pop()!r}.", f"There are {names}.")
+        raise CourseError(
+            root / "book", None, f"There is no practical {unknown.pop()!r}.", f"There are {names}."
+        )
     return [path for path in known if not wanted or stem_of(path) in wanted]
 
 
@@ -161,7 +167,9 @@ def _code_cells(cell: Cell, chapter: Chapter, module: Module, seen: set[str], so
         for name in cell.names:
             definition = module.definitions.get(name)
             if definition is None:
-                raise CourseError(chapter.path, cell.line, f"{module.path} does not define {name}.", "Mend the import.")
+                raise CourseError(
+                    chapter.path, cell.line, f"{module.path} does not define {name}.", "Mend the import."
+                )
             missing = definition.needs - seen - set(cell.names)
             if missing:
                 raise CourseError(
@@ -174,7 +182,10 @@ def _code_cells(cell: Cell, chapter: Chapter, module: Module, seen: set[str], so
             parts.append(definition.stub() if cell.role == "task" and not solved else definition.shown())
             if cell.role == "given" and definition.has_solution:
                 raise CourseError(
-                    chapter.path, cell.line, f"{name} has a solution region, but is given.", "Tag the cell task."
+                    chapter.path,
+                    cell.line,
+                    f"{name} has a solution region, but is given.",
+                    "Tag the cell task.",
                 )
         new = new_code_cell("\n\n\n".join(parts))
         if cell.role == "given":

@@ -158,7 +158,10 @@ class Translator:
                 raw, new = match[0], match[1]
                 if not new:
                     raise CourseError(
-                        self.path, line, f"The link {raw} has no text.", "Give it one: an exercise has no numbering."
+                        self.path,
+                        line,
+                        f"The link {raw} has no text.",
+                        "Give it one: an exercise has no numbering.",
                     )
             else:
                 continue

@@ -34,5 +34,9 @@ def run_solved(root: Path, chapter: Path) -> str | None:
         if cell.metadata.get("course", {}).get("role") == "check"
         and any(output.get("text", "").startswith("✓") for output in cell.outputs)
     }
-    wanted = {c.metadata.course["task"] for c in notebook.cells if c.metadata.get("course", {}).get("role") == "check"}
+    wanted = {
+        c.metadata.course["task"]
+        for c in notebook.cells
+        if c.metadata.get("course", {}).get("role") == "check"
+    }
     return None if ticked == wanted else f"not ticked: {', '.join(sorted(wanted - ticked))}"

@@ -124,7 +124,10 @@ def _check_markers(path: Path, text: str) -> None:
         if line.strip() == BEGIN:
             if opened is not None:
                 raise CourseError(
-                    path, number, f"`{BEGIN}` stands inside the region of line {opened}.", f"Add `{END}` before it."
+                    path,
+                    number,
+                    f"`{BEGIN}` stands inside the region of line {opened}.",
+                    f"Add `{END}` before it.",
                 )
             opened = number
         elif line.strip() == END:
