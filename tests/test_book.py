@@ -30,12 +30,13 @@ READY = """
 FACTS = r"""
 () => {
   const main = document.querySelector("main");
-  const prose = main.cloneNode(true);
-  for (const other of prose.querySelectorAll("pre, code, script, style, mjx-container"))
-    other.remove();
+  const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), prose = [];
+  while (texts.nextNode())
+    if (!texts.currentNode.parentElement.closest("pre, code, script, style, mjx-container"))
+      prose.push(texts.currentNode.data);
   const count = selector => document.querySelectorAll(selector).length;
   return {
-    prose: prose.textContent,
+    prose: prose.join("\n"),
     text: document.documentElement.textContent,
     folded: [...main.querySelectorAll("details:not([open]) pre")]
       .map(pre => pre.textContent.trim()),
@@ -64,7 +65,7 @@ WIDTH = r"""
     getComputedStyle(element).overflowX !== "visible" || scrolls(element.parentElement));
   const wide = [...document.querySelectorAll("main *")]
     .map(element => [element, Math.round(element.getBoundingClientRect().right)])
-    .filter(([element, right]) => right > innerWidth && !scrolls(element.parentElement))
+    .filter(([element, right]) => right > screen.width && !scrolls(element.parentElement))
     .sort((one, two) => two[1] - one[1]).slice(0, 5)
     .map(([element, right]) => `${right} px: ${element.outerHTML.slice(0, 120)}`);
   return {width: document.documentElement.scrollWidth, wide};
@@ -113,40 +114,37 @@ COLOURS = r"""
       .filter(([ratio]) => ratio < 4.5)
       .map(([ratio, element]) =>
         `${ratio.toFixed(1)}: ${element.outerHTML.slice(0, 120)}`),
-    dark_images: [...main.querySelectorAll("img")].filter(image => luminance(
-      pixel(() => {
+    // A picture of another host cannot be read; another test finds it.
+    dark_images: [...main.querySelectorAll("img")]
+      .filter(image => image.naturalWidth
+        && ["data:", location.origin].some(start => image.src.startsWith(start)))
+      .filter(image => luminance(pixel(() => {
         grounds(image).forEach(fill);
         brush.drawImage(image, 0, 0, 1, 1, 0, 0, 1, 1);
-      })) < 0.8).map(image => image.getAttribute("src")),
+      })) < 0.8)
+      .map(image => image.getAttribute("src")),
   };
 }
 """
 
 
-def visit(browser, address, names, look, **options):
-    """Open every page; return what ``look`` says of each, with requests and errors."""
-    seen = {}
-    for name in names:
-        page = browser.new_context(**options).new_page()
-        messages, requests, errors = [], [], []
-        page.on("console", messages.append)
-        page.on("request", requests.append)
-        page.on("pageerror", errors.append)
-        page.goto(address + name)
+def visit(browser, url, look, **options):
+    """Open a page; return what ``look`` says of it, with its requests and errors."""
+    requests, errors = [], []
+
+    def heard(message):
+        # For a page's icon browsers ask unbidden.
+        if message.type == "error" and "/favicon.ico" not in message.location["url"]:
+            errors.append(message.text)
+
+    with browser.new_context(**options) as context:
+        page = context.new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", heard)
+        page.goto(url)
         page.wait_for_function(READY, timeout=120_000)
-        seen[name] = look(page) | {
-            "requests": [request.url for request in requests],
-            "errors": [str(error) for error in errors]
-            + [
-                message.text
-                for message in messages
-                # For a page's icon browsers ask unbidden.
-                if message.type == "error"
-                and not message.location["url"].endswith("/favicon.ico")
-            ],
-        }
-        page.context.close()
-    return seen
+        return look(page) | {"requests": requests, "errors": errors}
 
 
 @pytest.fixture(scope="module")
@@ -167,27 +165,31 @@ def address(book):
 @pytest.fixture(scope="module")
 def desk(browser, address, names):
     """Every page on a desk, in daylight."""
-    return visit(
-        browser,
-        address,
-        names,
-        lambda page: page.evaluate(FACTS) | page.evaluate(COLOURS),
-        color_scheme="light",
-        **DESK,
-    )
+    options = DESK | {"color_scheme": "light"}
+    return {
+        name: visit(
+            browser,
+            address + name,
+            lambda page: page.evaluate(FACTS) | page.evaluate(COLOURS),
+            **options,
+        )
+        for name in names
+    }
 
 
 @pytest.fixture(scope="module")
 def phone(browser, address, names):
     """Every page on a phone, in the dark, with everything unfolded."""
-    return visit(
-        browser,
-        address,
-        names,
-        lambda page: page.evaluate(WIDTH) | page.evaluate(COLOURS),
-        color_scheme="dark",
-        **PHONE,
-    )
+    options = PHONE | {"color_scheme": "dark"}
+    return {
+        name: visit(
+            browser,
+            address + name,
+            lambda page: page.evaluate(WIDTH) | page.evaluate(COLOURS),
+            **options,
+        )
+        for name in names
+    }
 
 
 def none(found):
@@ -225,8 +227,9 @@ def test_mathematics_is_typeset(desk):
     for page, facts in desk.items():
         assert facts["typeset"] == facts["formulas"], page
         assert facts["broken"] == 0, page
-        # Outside code no backslash is left, so neither is any TeX.
-        assert "\\" not in facts["prose"], page
+    # Outside code no backslash is left, so neither is any TeX.
+    raw = re.compile(r".*\\.*")
+    none({page: raw.findall(facts["prose"]) for page, facts in desk.items()})
 
 
 @pytest.mark.browser
