@@ -42,7 +42,8 @@ TOOLS = """
     cell: id => cells()[course.ids().indexOf(id)],
     source: id => course.cell(id).model.sharedModel.getSource(),
     write: (id, source) => course.cell(id).model.sharedModel.setSource(source),
-    // A cell that was never run has no number; one that is running, neither.
+    // A cell has no number until it runs; with a number it may still be running.
+    forget: id => { course.cell(id).model.executionCount = null },
     done: id => course.cell(id).model.executionCount !== null
       && course.cell(id).model.executionState !== "running",
     shown: id => course.cell(id).outputArea.node.innerText,
@@ -50,7 +51,7 @@ TOOLS = """
       .map(cell => [cell.model.id, cell.model.outputs.toJSON()])),
     start: command => {
       window.finished = false;
-      jupyterapp.commands.execute(command).then(() => { window.finished = true });
+      jupyterapp.commands.execute(command).finally(() => { window.finished = true });
     },
     ask: async code => {
       let answer = "";
@@ -134,6 +135,7 @@ def wait(page, condition, argument=None):
 
 def run(page, cell_id):
     """Run a cell by the keyboard and return what is then to be read below it."""
+    page.evaluate("id => course.forget(id)", cell_id)
     page.evaluate("id => course.select(id)", cell_id)
     page.keyboard.press("Shift+Enter")
     wait(page, "id => course.done(id)", cell_id)
