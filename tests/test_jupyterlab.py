@@ -17,7 +17,7 @@ from conftest import ROOT
 
 from course.exercises import chapters, exercise_path, generate
 
-PATIENCE = 600  # seconds for what is slow on a busy machine: start, train, plot
+PATIENCE = 1200  # seconds for what is slow on a busy machine: start, train, plot
 FIRST = "deep-ensembles--gaussian-nll-expression"
 # Every cell is in the page, seen or not, and nothing pops up over the notebook.
 SETTINGS = {
