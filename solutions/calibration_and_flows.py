@@ -56,7 +56,7 @@ def bin_index(values: Tensor, n_bins: int) -> Tensor:
         Integers from 0 to n_bins − 1, shape (N,).
     """
     edges = torch.linspace(0, 1, n_bins + 1, dtype=values.dtype)
-    return (torch.bucketize(values, edges, right=True) - 1).clamp(0, n_bins - 1)
+    return (torch.bucketize(values.contiguous(), edges, right=True) - 1).clamp(0, n_bins - 1)
 
 
 def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
@@ -80,10 +80,10 @@ def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
     confidence, predicted = probs.max(-1)
     correct = (predicted == labels).to(probs.dtype)
     index = bin_index(confidence, n_bins)
-    count = torch.bincount(index, minlength=n_bins)
+    count = torch.bincount(index, minlength=n_bins).to(probs.dtype)
     at_least_one = count.clamp(min=1)
     return Bins(
-        share=count.to(probs.dtype) / len(probs),
+        share=count / len(probs),
         confidence=torch.bincount(index, confidence, n_bins) / at_least_one,
         accuracy=torch.bincount(index, correct, n_bins) / at_least_one,
     )
@@ -162,7 +162,7 @@ def brier_decomposition(forecast: Tensor, outcome: Tensor, n_bins: int = 15) -> 
     ### BEGIN SOLUTION
     outcome = outcome.to(forecast.dtype)
     index = bin_index(forecast, n_bins)
-    count = torch.bincount(index, minlength=n_bins)
+    count = torch.bincount(index, minlength=n_bins).to(forecast.dtype)
     weight = count / len(forecast)
     mean_forecast = torch.bincount(index, forecast, n_bins) / count.clamp(min=1)
     mean_outcome = torch.bincount(index, outcome, n_bins) / count.clamp(min=1)
