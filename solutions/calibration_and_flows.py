@@ -56,7 +56,9 @@ def bin_index(values: Tensor, n_bins: int) -> Tensor:
         Integers from 0 to n_bins − 1, shape (N,).
     """
     edges = torch.linspace(0, 1, n_bins + 1, dtype=values.dtype)
-    return (torch.bucketize(values.contiguous(), edges, right=True) - 1).clamp(0, n_bins - 1)
+    return (torch.bucketize(values.contiguous(), edges, right=True) - 1).clamp(
+        0, n_bins - 1
+    )
 
 
 def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
@@ -90,7 +92,9 @@ def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
     ### END SOLUTION
 
 
-def expected_calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor:
+def expected_calibration_error(
+    probs: Tensor, labels: Tensor, n_bins: int = 15
+) -> Tensor:
     """ECE = Σ_b share_b · |accuracy_b − confidence_b|.
 
     Args:
@@ -109,7 +113,9 @@ def expected_calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) 
     ### END SOLUTION
 
 
-def maximum_calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor:
+def maximum_calibration_error(
+    probs: Tensor, labels: Tensor, n_bins: int = 15
+) -> Tensor:
     """MCE = max_b |accuracy_b − confidence_b|: the worst bin, however few data it holds.
 
     Source: Naeini, Cooper and Hauskrecht (2015), section 3.
@@ -118,7 +124,9 @@ def maximum_calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -
     return (bins.accuracy - bins.confidence).abs().max()
 
 
-def adaptive_calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor:
+def adaptive_calibration_error(
+    probs: Tensor, labels: Tensor, n_bins: int = 15
+) -> Tensor:
     """The ECE of the top label in bins that hold equally many data, rather than of equal width.
 
     Source: Nguyen and O'Connor (2015), section 3; Nixon et al. (2019), section 3.
@@ -138,7 +146,9 @@ def brier_score(probs: Tensor, labels: Tensor) -> Tensor:
     return ((probs - target) ** 2).sum(-1).mean()
 
 
-def brier_decomposition(forecast: Tensor, outcome: Tensor, n_bins: int = 15) -> BrierParts:
+def brier_decomposition(
+    forecast: Tensor, outcome: Tensor, n_bins: int = 15
+) -> BrierParts:
     """Murphy's three parts of the Brier score of a binary forecast.
 
     With n_b of the N data, the mean forecast f_b and the mean outcome o_b in bin b, and
@@ -357,7 +367,9 @@ def printed_u(u: Tensor, w: Tensor) -> Tensor:
     return u + (-1 + softplus(a) - a) * w / (w @ w)
 
 
-def radial_flow(z: Tensor, centre: Tensor, alpha: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+def radial_flow(
+    z: Tensor, centre: Tensor, alpha: Tensor, beta: Tensor
+) -> tuple[Tensor, Tensor]:
     """f(z) = z + β h (z − c) with h = 1/(α + r) and r = ‖z − c‖, and log|det ∂f/∂z|.
 
     Args:
@@ -382,7 +394,9 @@ def radial_flow(z: Tensor, centre: Tensor, alpha: Tensor, beta: Tensor) -> tuple
     ### END SOLUTION
 
 
-def compose(layers: Sequence[Callable[[Tensor], tuple[Tensor, Tensor]]], z: Tensor) -> tuple[Tensor, Tensor]:
+def compose(
+    layers: Sequence[Callable[[Tensor], tuple[Tensor, Tensor]]], z: Tensor
+) -> tuple[Tensor, Tensor]:
     """Send z through one flow after the other.
 
     Args:
@@ -418,7 +432,13 @@ class Affine(nn.Module):
 class Planar(nn.Module):
     """``planar_flow`` with its parameters; ``constrain`` makes an invertible u of any u."""
 
-    def __init__(self, dims: int, *, generator: torch.Generator, constrain: Callable = invertible_u):
+    def __init__(
+        self,
+        dims: int,
+        *,
+        generator: torch.Generator,
+        constrain: Callable = invertible_u,
+    ):
         super().__init__()
         self.u = nn.Parameter(0.01 * torch.randn(dims, generator=generator))
         self.w = nn.Parameter(0.01 * torch.randn(dims, generator=generator))
@@ -463,14 +483,18 @@ class StochasticLogisticRegression(nn.Module):
     ):
         super().__init__()
         self.weight, self.bias = uniform_linear(classes, dims, generator=generator)
-        planar = [Planar(dims, generator=generator, constrain=constrain) for _ in range(depth)]
+        planar = [
+            Planar(dims, generator=generator, constrain=constrain) for _ in range(depth)
+        ]
         self.flow = nn.ModuleList([Affine(dims, learnable=learnable_affine), *planar])
         self.base = Normal(1.0, 0.1) if base is None else base
         self.multiply = multiply
 
     def draw(self, shape: Sequence[int], *, generator: torch.Generator) -> Tensor:
         """Noise z₀ of the given shape, drawn from ``base``."""
-        return self.base.mean + self.base.stddev * torch.randn(shape, generator=generator)
+        return self.base.mean + self.base.stddev * torch.randn(
+            shape, generator=generator
+        )
 
     def forward(self, x: Tensor, z0: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Log-probabilities (…, N, K), the noise z_K (…, N, D) and log|det| (…, N) for z₀ (…, N, D)."""
@@ -479,12 +503,16 @@ class StochasticLogisticRegression(nn.Module):
         return log_softmax(noisy @ self.weight.T + self.bias, dim=-1), z, log_det
 
 
-def hurried_flow_kl(base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor) -> Tensor:
+def hurried_flow_kl(
+    base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor
+) -> Tensor:
     """KL(q ‖ p), a summand per draw, with a mistake in it, one that a hurried colleague made."""
     return -log_det
 
 
-def flow_kl(base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor) -> Tensor:
+def flow_kl(
+    base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor
+) -> Tensor:
     """log q(z_K) − log p(z_K) for draws of q: their mean estimates KL(q ‖ p).
 
     Args:
@@ -527,7 +555,9 @@ def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-def predict(model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def predict(
+    model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """The predictive probabilities p(y | x) ≈ 1/S Σ_s p(y | x, z_s), and how much they vary with z.
 
     Args:
@@ -584,7 +614,11 @@ def fit(
         The terms at every step, and the norms of the gradients.
     """
     parameters, _ = stack_module_state(list(models))
-    moving = {k: p for k, p in parameters.items() if p.requires_grad and not k.endswith(tuple(frozen))}
+    moving = {
+        k: p
+        for k, p in parameters.items()
+        if p.requires_grad and not k.endswith(tuple(frozen))
+    }
     optimiser = torch.optim.Adam(moving.values(), lr=rate)
     call = vmap(lambda p, *noise: functional_call(models[0], p, (x, *noise)))
     terms, gradients = [], {name: [] for name in moving}
@@ -601,4 +635,6 @@ def fit(
         for run, model in enumerate(models):
             for name, parameter in model.named_parameters():
                 parameter.copy_(parameters[name][run])
-    return Fit(torch.stack(terms, 1), {k: torch.stack(v, 1) for k, v in gradients.items()})
+    return Fit(
+        torch.stack(terms, 1), {k: torch.stack(v, 1) for k, v in gradients.items()}
+    )

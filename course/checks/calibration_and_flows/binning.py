@@ -12,7 +12,9 @@ from course.task import Close, Misconception, Task
 
 def _probs_cases(rng):
     three = rng.dirichlet(np.full(3, 0.5), 80)
-    labels = np.where(three.max(1) < 0.6, three.argmax(1), rng.integers(0, 3, 80))  # gaps of both signs
+    labels = np.where(
+        three.max(1) < 0.6, three.argmax(1), rng.integers(0, 3, 80)
+    )  # gaps of both signs
     edges = rng.permutation(
         [0.5, 0.75, 1.0, 0.625, 0.75, 0.9375, 0.5625]
     )  # on boundaries of four bins, and not
@@ -35,13 +37,18 @@ def _bins_probe(answer, probs, labels, n_bins):
 def _binned(values, means, n_bins):
     edges = np.linspace(0, 1, n_bins + 1)
     count, _, _ = scipy.stats.binned_statistic(values, values, "count", edges)
-    return count, [np.nan_to_num(scipy.stats.binned_statistic(values, m, "mean", edges)[0]) for m in means]
+    return count, [
+        np.nan_to_num(scipy.stats.binned_statistic(values, m, "mean", edges)[0])
+        for m in means
+    ]
 
 
 def _bins_oracle(probs, labels, n_bins):
     confidence = probs.max(1)
     correct = (probs.argmax(1) == labels).astype(float)
-    count, (mean_confidence, accuracy) = _binned(confidence, [confidence, correct], n_bins)
+    count, (mean_confidence, accuracy) = _binned(
+        confidence, [confidence, correct], n_bins
+    )
     return {
         "share": Close(count / len(labels), atol=1e-9, because=FLOAT64),
         "confidence": Close(mean_confidence, atol=1e-9, because=FLOAT64),
@@ -51,10 +58,14 @@ def _bins_oracle(probs, labels, n_bins):
 
 def _bins(confidence, correct, n_bins, *, upper=False, empty=1.0):
     edges = torch.linspace(0, 1, n_bins + 1, dtype=torch.float64)
-    index = (torch.bucketize(confidence.contiguous(), edges, right=not upper) - 1).clamp(0, n_bins - 1)
+    index = (
+        torch.bucketize(confidence.contiguous(), edges, right=not upper) - 1
+    ).clamp(0, n_bins - 1)
     count = torch.bincount(index, minlength=n_bins).double()
     least = count.clamp(min=empty)
-    totals = [torch.bincount(index, v.double(), n_bins) / least for v in (confidence, correct)]
+    totals = [
+        torch.bincount(index, v.double(), n_bins) / least for v in (confidence, correct)
+    ]
     return count / len(confidence), *totals
 
 
@@ -73,7 +84,11 @@ def _own(probs, labels):
 
 def _middles(probs, labels, n_bins):
     share, _, accuracy = _bins(*_top(probs, labels), n_bins)
-    return share, (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins * (share > 0), accuracy
+    return (
+        share,
+        (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins * (share > 0),
+        accuracy,
+    )
 
 
 CALIBRATION_BINS = Task(
@@ -93,13 +108,20 @@ CALIBRATION_BINS = Task(
             lambda probs, labels, n_bins: _bins(*_own(probs, labels), n_bins),
             "the confidence is read off at the true label. A model does not know it: take the largest probability.",
         ),
-        Misconception(_middles, "the middle of a bin stands in for the mean of the confidences in it."),
         Misconception(
-            lambda probs, labels, n_bins: _bins(*_top(probs, labels), n_bins, upper=True),
+            _middles,
+            "the middle of a bin stands in for the mean of the confidences in it.",
+        ),
+        Misconception(
+            lambda probs, labels, n_bins: _bins(
+                *_top(probs, labels), n_bins, upper=True
+            ),
             "a confidence on an inner boundary is put into the bin below it; here it belongs to the one above.",
         ),
         Misconception(
-            lambda probs, labels, n_bins: _bins(*_top(probs, labels), n_bins, empty=0.0),
+            lambda probs, labels, n_bins: _bins(
+                *_top(probs, labels), n_bins, empty=0.0
+            ),
             "an empty bin divides 0 by 0. Let its means be 0.",
         ),
     ],
@@ -114,13 +136,19 @@ CALIBRATION_BINS = Task(
 def _error_probe(answer, probs, labels, n_bins):
     import torch
 
-    return {"error": answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), n_bins)}
+    return {
+        "error": answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), n_bins)
+    }
 
 
 def _error_oracle(probs, labels, n_bins):
     bins = _bins_oracle(probs, labels, n_bins)
     gap = np.abs(bins["accuracy"].value - bins["confidence"].value)
-    return {"error": Close(np.average(gap, weights=bins["share"].value), atol=1e-9, because=FLOAT64)}
+    return {
+        "error": Close(
+            np.average(gap, weights=bins["share"].value), atol=1e-9, because=FLOAT64
+        )
+    }
 
 
 def _error(summary, which=_top):
@@ -175,7 +203,11 @@ def _brier_cases(rng):
     even = rng.uniform(0, 1, 90)
     few = rng.choice([0.25, 0.5, 0.8, 1.0], 60)
     return [
-        {"forecast": p, "outcome": (rng.uniform(0, 1, len(p)) < p**1.5).astype(np.int64), "n_bins": n}
+        {
+            "forecast": p,
+            "outcome": (rng.uniform(0, 1, len(p)) < p**1.5).astype(np.int64),
+            "n_bins": n,
+        }
         for p, n in ((even, 15), (few, 4))
     ]
 
@@ -184,19 +216,31 @@ def _brier_probe(answer, forecast, outcome, n_bins):
     import torch
 
     result = answer(torch.as_tensor(forecast.copy()), torch.as_tensor(outcome), n_bins)
-    reliability, resolution, uncertainty = (None, None, None) if result is None else result
-    return {"reliability": reliability, "resolution": resolution, "uncertainty": uncertainty}
+    reliability, resolution, uncertainty = (
+        (None, None, None) if result is None else result
+    )
+    return {
+        "reliability": reliability,
+        "resolution": resolution,
+        "uncertainty": uncertainty,
+    }
 
 
 def _brier_oracle(forecast, outcome, n_bins):
     """From variances: resolution is the variance of the bins' outcomes, reliability is what remains."""
-    count, (mean_forecast, mean_outcome) = _binned(forecast, [forecast, outcome.astype(float)], n_bins)
-    each_forecast, each_outcome = (np.repeat(m, count.astype(int)) for m in (mean_forecast, mean_outcome))
+    count, (mean_forecast, mean_outcome) = _binned(
+        forecast, [forecast, outcome.astype(float)], n_bins
+    )
+    each_forecast, each_outcome = (
+        np.repeat(m, count.astype(int)) for m in (mean_forecast, mean_outcome)
+    )
     within = np.sum(count * mean_outcome * (1 - mean_outcome)) / len(forecast)
     binned_score = np.mean((each_forecast - each_outcome) ** 2) + within
     uncertainty, resolution = np.var(outcome), np.var(each_outcome)
     return {
-        "reliability": Close(binned_score - uncertainty + resolution, atol=1e-9, because=FLOAT64),
+        "reliability": Close(
+            binned_score - uncertainty + resolution, atol=1e-9, because=FLOAT64
+        ),
         "resolution": Close(resolution, atol=1e-9, because=FLOAT64),
         "uncertainty": Close(uncertainty, atol=1e-9, because=FLOAT64),
     }
@@ -235,7 +279,8 @@ BRIER_DECOMPOSITION = Task(
             "resolution is measured from ½. It is measured from the mean outcome of all data.",
         ),
         Misconception(
-            _brier(middles=True), "the middle of a bin stands in for the mean of the forecasts in it."
+            _brier(middles=True),
+            "the middle of a bin stands in for the mean of the forecasts in it.",
         ),
         Misconception(
             _brier(swapped=True),

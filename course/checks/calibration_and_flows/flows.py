@@ -15,8 +15,12 @@ def _mapped(transform, points):
     """A map's values and autograd's log|det J|, one point at a time."""
     points = torch.as_tensor(np.array(points))
     values = torch.stack([transform(point) for point in points])
-    jacobians = [torch.autograd.functional.jacobian(transform, point) for point in points]
-    log_det = [float(torch.linalg.slogdet(jacobian).logabsdet) for jacobian in jacobians]
+    jacobians = [
+        torch.autograd.functional.jacobian(transform, point) for point in points
+    ]
+    log_det = [
+        float(torch.linalg.slogdet(jacobian).logabsdet) for jacobian in jacobians
+    ]
     return {
         "points": Close(values.numpy(), rtol=1e-9, atol=1e-9, because=FLOAT64),
         "log_det": Close(log_det, rtol=1e-6, atol=1e-6, because=FLOAT64),
@@ -25,7 +29,11 @@ def _mapped(transform, points):
 
 def _affine_cases(rng):
     return [
-        {"z": rng.normal(0, 2, (4, d)), "shift": rng.normal(0, 1, d), "log_scale": rng.normal(0.4, 0.7, d)}
+        {
+            "z": rng.normal(0, 2, (4, d)),
+            "shift": rng.normal(0, 1, d),
+            "log_scale": rng.normal(0.4, 0.7, d),
+        }
         for d in (2, 3)
     ]
 
@@ -39,7 +47,10 @@ def _affine_probe(answer, z, shift, log_scale):
 
 
 def _affine_oracle(z, shift, log_scale):
-    matrix, offset = torch.diag(torch.as_tensor(np.exp(log_scale))), torch.as_tensor(shift.copy())
+    matrix, offset = (
+        torch.diag(torch.as_tensor(np.exp(log_scale))),
+        torch.as_tensor(shift.copy()),
+    )
     return _mapped(lambda point: matrix @ point + offset, z)
 
 
@@ -56,19 +67,31 @@ AFFINE_FLOW = Task(
             "there is one log|det| for all points. The flows that follow have one for each: expand it.",
         ),
         Misconception(
-            lambda z, shift, log_scale: (shift + log_scale.exp() * z, -log_scale.sum().expand(len(z))),
+            lambda z, shift, log_scale: (
+                shift + log_scale.exp() * z,
+                -log_scale.sum().expand(len(z)),
+            ),
             "log|det| has the wrong sign: stretching space makes it positive.",
         ),
         Misconception(
-            lambda z, shift, log_scale: (shift + log_scale * z, log_scale.abs().log().sum().expand(len(z))),
+            lambda z, shift, log_scale: (
+                shift + log_scale * z,
+                log_scale.abs().log().sum().expand(len(z)),
+            ),
             "log_scale is used as if it were the scale. Exponentiate it.",
         ),
         Misconception(
-            lambda z, shift, log_scale: (shift + log_scale.exp() * z, log_scale.exp().sum().expand(len(z))),
+            lambda z, shift, log_scale: (
+                shift + log_scale.exp() * z,
+                log_scale.exp().sum().expand(len(z)),
+            ),
             "the scales are added. The determinant is their product, so their logarithms are added.",
         ),
         Misconception(
-            lambda z, shift, log_scale: ((shift + z) * log_scale.exp(), log_scale.sum().expand(len(z))),
+            lambda z, shift, log_scale: (
+                (shift + z) * log_scale.exp(),
+                log_scale.sum().expand(len(z)),
+            ),
             "the shift is scaled as well: scale first, then shift.",
         ),
     ],
@@ -84,7 +107,14 @@ def _planar_cases(rng):
     for d in (2, 3):
         w, u = rng.normal(0, 1, d), rng.normal(0, 1, d)
         u += (rng.uniform(0.5, 1.5) - w @ u) * w / (w @ w)  # well inside wᵀu > −1
-        cases.append({"z": rng.normal(0, 1, (4, d)), "u": u, "w": w, "b": float(rng.uniform(0.3, 1))})
+        cases.append(
+            {
+                "z": rng.normal(0, 1, (4, d)),
+                "u": u,
+                "w": w,
+                "b": float(rng.uniform(0.3, 1)),
+            }
+        )
     squeeze = cases[0]["w"]
     cases[0]["u"] = -0.9 * squeeze / (squeeze @ squeeze)
     return cases
@@ -93,7 +123,10 @@ def _planar_cases(rng):
 def _planar_probe(answer, z, u, w, b):
     import torch
 
-    result = answer(*(torch.as_tensor(a.copy()) for a in (z, u, w)), torch.tensor(b, dtype=torch.float64))
+    result = answer(
+        *(torch.as_tensor(a.copy()) for a in (z, u, w)),
+        torch.tensor(b, dtype=torch.float64),
+    )
     points, log_det = (None, None) if result is None else result
     return {"points": points, "log_det": log_det}
 
@@ -229,7 +262,14 @@ def _compose_cases(rng):
         "strengths": rng.uniform(0.5, 3, 3),
         "shifts": rng.uniform(0.3, 1.5, 3),
     }
-    return [three, {"z": rng.normal(0, 1, (3, 2)), "strengths": np.zeros(0), "shifts": np.zeros(0)}]
+    return [
+        three,
+        {
+            "z": rng.normal(0, 1, (3, 2)),
+            "strengths": np.zeros(0),
+            "shifts": np.zeros(0),
+        },
+    ]
 
 
 def _compose_probe(answer, z, strengths, shifts):
@@ -278,7 +318,8 @@ COMPOSE = Task(
     oracle=_compose_oracle,
     misconceptions=[
         Misconception(
-            _composed(lambda total, new: new), "only the last flow's log|det| is kept. Add them all up."
+            _composed(lambda total, new: new),
+            "only the last flow's log|det| is kept. Add them all up.",
         ),
         Misconception(
             _composed(lambda total, new: total + new, at_start=True),

@@ -15,8 +15,12 @@ def _line_cases(rng):
     cases = []
     for _ in range(2):
         weight = rng.normal(0, 1, (2, 2))
-        weight[0, 0] = weight[1, 0] + rng.uniform(0.5, 2)  # the line is not parallel to the x₀ axis
-        cases.append({"weight": weight, "bias": rng.normal(0, 2, 2), "x1": rng.uniform(-6, 6, 4)})
+        weight[0, 0] = weight[1, 0] + rng.uniform(
+            0.5, 2
+        )  # the line is not parallel to the x₀ axis
+        cases.append(
+            {"weight": weight, "bias": rng.normal(0, 2, 2), "x1": rng.uniform(-6, 6, 4)}
+        )
     return cases
 
 
@@ -24,7 +28,11 @@ def _line_probe(answer, weight, bias, x1):
     import torch
 
     return {
-        "x0": answer(torch.as_tensor(weight.copy()), torch.as_tensor(bias.copy()), torch.as_tensor(x1.copy()))
+        "x0": answer(
+            torch.as_tensor(weight.copy()),
+            torch.as_tensor(bias.copy()),
+            torch.as_tensor(x1.copy()),
+        )
     }
 
 
@@ -35,7 +43,9 @@ def _line_oracle(weight, bias, x1):
         first, second = weight @ np.array([x0, one]) + bias
         return first - second
 
-    roots = [scipy.optimize.brentq(gap, -1e4, 1e4, args=(one,), xtol=1e-12) for one in x1]
+    roots = [
+        scipy.optimize.brentq(gap, -1e4, 1e4, args=(one,), xtol=1e-12) for one in x1
+    ]
     return {"x0": Close(roots, rtol=1e-8, atol=1e-8, because=SEARCH)}
 
 
@@ -60,11 +70,15 @@ BOUNDARY_LINE = Task(
             "the first class's logit is set to 0. Two classes are equally probable where their logits are equal.",
         ),
         Misconception(
-            _line(lambda w: w[0] - w[1], lambda b: b[0] - b[1], sign=1), "the minus sign is lost: c · x = −d."
+            _line(lambda w: w[0] - w[1], lambda b: b[0] - b[1], sign=1),
+            "the minus sign is lost: c · x = −d.",
         ),
         Misconception(
             lambda weight, bias, x1: (
-                -(((weight[0] - weight[1])[0] * x1 + bias[0] - bias[1]) / (weight[0] - weight[1])[1])
+                -(
+                    ((weight[0] - weight[1])[0] * x1 + bias[0] - bias[1])
+                    / (weight[0] - weight[1])[1]
+                )
             ),
             "x₁ is solved for, given x₀. Here x₀ is wanted, given x₁.",
         ),
@@ -92,13 +106,17 @@ def _temperature_cases(rng):
 def _temperature_probe(answer, logits, labels):
     import torch
 
-    return {"temperature": answer(torch.as_tensor(logits.copy()), torch.as_tensor(labels))}
+    return {
+        "temperature": answer(torch.as_tensor(logits.copy()), torch.as_tensor(labels))
+    }
 
 
 def _search(score, logits, labels):
     """The temperature that minimises a score, searched on log T in double precision."""
     result = scipy.optimize.minimize_scalar(
-        lambda log_t: score(scipy.special.log_softmax(logits / np.exp(log_t), axis=1), labels),
+        lambda log_t: score(
+            scipy.special.log_softmax(logits / np.exp(log_t), axis=1), labels
+        ),
         bounds=(-4, 4),
         method="bounded",
         options={"xatol": 1e-9},
@@ -115,11 +133,15 @@ def _squares(log_probs, labels):
 
 
 def _temperature_oracle(logits, labels):
-    return {"temperature": Close(_search(_nll, logits, labels), rtol=1e-3, because=SEARCH)}
+    return {
+        "temperature": Close(_search(_nll, logits, labels), rtol=1e-3, because=SEARCH)
+    }
 
 
 def _fitted(score=_nll, then=lambda t: t):
-    return lambda logits, labels: torch.as_tensor(then(_search(score, logits.numpy(), labels.numpy())))
+    return lambda logits, labels: torch.as_tensor(
+        then(_search(score, logits.numpy(), labels.numpy()))
+    )
 
 
 FIT_TEMPERATURE = Task(
@@ -140,7 +162,8 @@ FIT_TEMPERATURE = Task(
             "logits are divided by T². They are divided by T.",
         ),
         Misconception(
-            _fitted(_squares), "the Brier score is minimised; the negative log-likelihood is asked for."
+            _fitted(_squares),
+            "the Brier score is minimised; the negative log-likelihood is asked for.",
         ),
     ],
     hints=[
@@ -157,12 +180,17 @@ def _calibrated_cases(rng):
         return logits * spread, _labels(rng, logits)
 
     case = {}
-    for name, n, spread in (("training", 300, 1.0), ("held_out", 300, rng.uniform(2, 3))):
+    for name, n, spread in (
+        ("training", 300, 1.0),
+        ("held_out", 300, rng.uniform(2, 3)),
+    ):
         case[f"{name}_logits"], case[f"{name}_labels"] = scored(n, spread)
     return [{**case, "logits": rng.normal(0, 4, (4, 3))}]
 
 
-def _calibrated_probe(answer, training_logits, training_labels, held_out_logits, held_out_labels, logits):
+def _calibrated_probe(
+    answer, training_logits, training_labels, held_out_logits, held_out_labels, logits
+):
     from typing import NamedTuple
 
     import torch
@@ -171,12 +199,18 @@ def _calibrated_probe(answer, training_logits, training_labels, held_out_logits,
         logits: object
         labels: object
 
-    training = Scored(torch.as_tensor(training_logits.copy()), torch.as_tensor(training_labels))
-    held_out = Scored(torch.as_tensor(held_out_logits.copy()), torch.as_tensor(held_out_labels))
+    training = Scored(
+        torch.as_tensor(training_logits.copy()), torch.as_tensor(training_labels)
+    )
+    held_out = Scored(
+        torch.as_tensor(held_out_logits.copy()), torch.as_tensor(held_out_labels)
+    )
     return {"probs": answer(training, held_out, torch.as_tensor(logits.copy()))}
 
 
-def _calibrated_oracle(training_logits, training_labels, held_out_logits, held_out_labels, logits):
+def _calibrated_oracle(
+    training_logits, training_labels, held_out_logits, held_out_labels, logits
+):
     temperature = _search(_nll, held_out_logits, held_out_labels)
     probs = scipy.special.softmax(logits / temperature, axis=1)
     return {"probs": Close(probs, atol=1e-3, because=SEARCH)}
@@ -195,16 +229,22 @@ CALIBRATED_PROBS = Task(
     oracle=_calibrated_oracle,
     misconceptions=[
         Misconception(
-            lambda training, held_out, logits: (logits / _fitted()(*training)).softmax(1),
+            lambda training, held_out, logits: (logits / _fitted()(*training)).softmax(
+                1
+            ),
             "the temperature is fitted on training data. The model has fitted those already, so they say too "
             "little about how far it errs on others.",
         ),
         Misconception(
-            lambda training, held_out, logits: (logits / _fitted()(*_pooled(training, held_out))).softmax(1),
+            lambda training, held_out, logits: (
+                logits / _fitted()(*_pooled(training, held_out))
+            ).softmax(1),
             "the temperature is fitted on training and held-out data together.",
         ),
         Misconception(
-            lambda training, held_out, logits: (logits * _fitted()(*held_out)).softmax(1),
+            lambda training, held_out, logits: (logits * _fitted()(*held_out)).softmax(
+                1
+            ),
             "the logits are multiplied by the temperature; divide by it.",
         ),
         Misconception(

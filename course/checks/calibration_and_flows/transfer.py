@@ -49,7 +49,9 @@ def _radial(log_det):
         r = offset.norm(dim=-1)
         h = 1 / (alpha + r)
         across, along = 1 + beta * h, 1 + beta * h - beta * r * h**2
-        return z + beta * h[:, None] * offset, log_det(across, along, z.shape[-1], beta * r * h**2)
+        return z + beta * h[:, None] * offset, log_det(
+            across, along, z.shape[-1], beta * r * h**2
+        )
 
     return answer
 
@@ -71,11 +73,17 @@ RADIAL_FLOW = Task(
             "the factor across the radius counts once. In D dimensions there are D − 1 directions across it.",
         ),
         Misconception(
-            _radial(lambda across, along, d, _: -((d - 1) * across.log() + along.log())),
+            _radial(
+                lambda across, along, d, _: -((d - 1) * across.log() + along.log())
+            ),
             "log|det| has the wrong sign: this is the logarithm of the inverse's determinant.",
         ),
         Misconception(
-            _radial(lambda across, along, d, term: (d - 1) * across.log() + (across + term).log()),
+            _radial(
+                lambda across, along, d, term: (
+                    (d - 1) * across.log() + (across + term).log()
+                )
+            ),
             "h′ has the wrong sign: h = 1/(α + r) falls with r, so h′ = −1/(α + r)².",
         ),
         Misconception(

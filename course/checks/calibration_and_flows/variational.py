@@ -33,15 +33,27 @@ def _kl_probe(answer, base_mean, base_std, prior_mean, prior_std, z0, z, log_det
         torch.distributions.Normal(base_mean, base_std),
         torch.distributions.Normal(prior_mean, prior_std),
     )
-    return {"kl": answer(base, prior, *(torch.as_tensor(a.copy()) for a in (z0, z, log_det)))}
+    return {
+        "kl": answer(
+            base, prior, *(torch.as_tensor(a.copy()) for a in (z0, z, log_det))
+        )
+    }
 
 
 def _kl_oracle(base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
     """From the density ratio itself, in the joint distribution of the coordinates."""
     eye = np.eye(z.shape[-1])
-    log_base = scipy.stats.multivariate_normal(np.full(len(eye), base_mean), base_std**2 * eye).logpdf(z0)
-    log_prior = scipy.stats.multivariate_normal(np.full(len(eye), prior_mean), prior_std**2 * eye).logpdf(z)
-    return {"kl": Close(log_base - log_det - log_prior, rtol=1e-5, atol=1e-5, because=FLOAT64)}
+    log_base = scipy.stats.multivariate_normal(
+        np.full(len(eye), base_mean), base_std**2 * eye
+    ).logpdf(z0)
+    log_prior = scipy.stats.multivariate_normal(
+        np.full(len(eye), prior_mean), prior_std**2 * eye
+    ).logpdf(z)
+    return {
+        "kl": Close(
+            log_base - log_det - log_prior, rtol=1e-5, atol=1e-5, because=FLOAT64
+        )
+    }
 
 
 def _at(distribution, points):
@@ -67,7 +79,9 @@ FLOW_KL = Task(
             "log q(z_K) = log q₀(z₀) − log|det J|.",
         ),
         Misconception(
-            lambda base, prior, z0, z, log_det: _at(base, z0) - log_det - _at(prior, z0),
+            lambda base, prior, z0, z, log_det: (
+                _at(base, z0) - log_det - _at(prior, z0)
+            ),
             "the prior is evaluated at z₀. It is a distribution of the noise that is used, which is z_K.",
         ),
         Misconception(
@@ -75,7 +89,9 @@ FLOW_KL = Task(
             "the base density is evaluated at z_K. By the change of variables it belongs at z₀.",
         ),
         Misconception(
-            lambda base, prior, z0, z, log_det: base.log_prob(z0) - log_det[..., None] - prior.log_prob(z),
+            lambda base, prior, z0, z, log_det: (
+                base.log_prob(z0) - log_det[..., None] - prior.log_prob(z)
+            ),
             "the coordinates are not added up. The log-density of a point is the sum over its D coordinates.",
         ),
         Misconception(
@@ -96,7 +112,11 @@ def _elbo_cases(rng):
     for lead in ((3,), ()):
         log_probs = scipy.special.log_softmax(rng.normal(0, 2, (*lead, 6, 4)), axis=-1)
         cases.append(
-            {"log_probs": log_probs, "labels": rng.integers(0, 4, 6), "kl": rng.uniform(0.5, 2, (*lead, 6))}
+            {
+                "log_probs": log_probs,
+                "labels": rng.integers(0, 4, 6),
+                "kl": rng.uniform(0.5, 2, (*lead, 6)),
+            }
         )
     return cases
 
@@ -105,14 +125,23 @@ def _elbo_probe(answer, log_probs, labels, kl):
     import torch
 
     return {
-        "loss": answer(torch.as_tensor(log_probs.copy()), torch.as_tensor(labels), torch.as_tensor(kl.copy()))
+        "loss": answer(
+            torch.as_tensor(log_probs.copy()),
+            torch.as_tensor(labels),
+            torch.as_tensor(kl.copy()),
+        )
     }
 
 
 def _elbo_oracle(log_probs, labels, kl):
     picked = np.einsum("...nk,nk->...n", log_probs, np.eye(log_probs.shape[-1])[labels])
     return {
-        "loss": Close(np.mean(kl, axis=-1) - np.mean(picked, axis=-1), rtol=1e-9, atol=1e-9, because=FLOAT64)
+        "loss": Close(
+            np.mean(kl, axis=-1) - np.mean(picked, axis=-1),
+            rtol=1e-9,
+            atol=1e-9,
+            because=FLOAT64,
+        )
     }
 
 
@@ -129,28 +158,40 @@ NEGATIVE_ELBO = Task(
     oracle=_elbo_oracle,
     misconceptions=[
         Misconception(
-            lambda log_probs, labels, kl: (kl / len(labels) - _log_likelihood(log_probs, labels)).mean(-1),
+            lambda log_probs, labels, kl: (
+                kl / len(labels) - _log_likelihood(log_probs, labels)
+            ).mean(-1),
             "the KL is divided by N. That is for one latent which all data share; here every datum has its own, "
             "and pays for it in full.",
         ),
         Misconception(
-            lambda log_probs, labels, kl: (kl - _log_likelihood(log_probs, labels)).sum(-1),
+            lambda log_probs, labels, kl: (kl - _log_likelihood(log_probs, labels)).sum(
+                -1
+            ),
             "the data are summed. The mean is asked for: −ELBO per datum.",
         ),
         Misconception(
-            lambda log_probs, labels, kl: (-kl - _log_likelihood(log_probs, labels)).mean(-1),
+            lambda log_probs, labels, kl: (
+                -kl - _log_likelihood(log_probs, labels)
+            ).mean(-1),
             "the KL is subtracted from the loss, which rewards noise far from the prior.",
         ),
         Misconception(
-            lambda log_probs, labels, kl: (_log_likelihood(log_probs, labels) - kl).mean(-1),
+            lambda log_probs, labels, kl: (
+                _log_likelihood(log_probs, labels) - kl
+            ).mean(-1),
             "this is the ELBO. What is minimised is its negative.",
         ),
         Misconception(
-            lambda log_probs, labels, kl: (kl - _log_likelihood(log_probs, labels).exp()).mean(-1),
+            lambda log_probs, labels, kl: (
+                kl - _log_likelihood(log_probs, labels).exp()
+            ).mean(-1),
             "probabilities are averaged in place of their logarithms.",
         ),
         Misconception(
-            lambda log_probs, labels, kl: kl.sum(-1) - _log_likelihood(log_probs, labels).mean(-1),
+            lambda log_probs, labels, kl: (
+                kl.sum(-1) - _log_likelihood(log_probs, labels).mean(-1)
+            ),
             "the likelihood is a mean over the data and the KL is a sum: they are not on one scale.",
         ),
     ],
@@ -177,7 +218,9 @@ def _predict_probe(answer, x, seed):
             self.one = torch.nn.Parameter(torch.ones((), dtype=torch.float64))
 
         def draw(self, shape, *, generator):
-            return torch.rand(shape, generator=generator, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
+            return torch.rand(shape, generator=generator, dtype=torch.float64).clamp(
+                1e-12, 1 - 1e-12
+            )
 
         def forward(self, x, z0):
             first, u = torch.broadcast_tensors(x[..., 0] * self.one, z0[..., 0])
@@ -186,16 +229,25 @@ def _predict_probe(answer, x, seed):
 
     def once():
         generator = torch.Generator().manual_seed(seed)
-        result = answer(Model(), torch.as_tensor(x.copy()), draws=2000, generator=generator)
+        result = answer(
+            Model(), torch.as_tensor(x.copy()), draws=2000, generator=generator
+        )
         return (None, None) if result is None else result
 
     mean, variance = once()
     again, _ = once()
-    floats = isinstance(mean, torch.Tensor) and isinstance(again, torch.Tensor) and mean.shape == again.shape
+    floats = (
+        isinstance(mean, torch.Tensor)
+        and isinstance(again, torch.Tensor)
+        and mean.shape == again.shape
+    )
     return {
         "mean": mean,
         "variance": variance,
-        "graph": float(getattr(mean, "requires_grad", False) or getattr(variance, "requires_grad", False)),
+        "graph": float(
+            getattr(mean, "requires_grad", False)
+            or getattr(variance, "requires_grad", False)
+        ),
         "reproducible": float(floats and torch.equal(mean, again)),
     }
 
@@ -219,12 +271,18 @@ def _predict_oracle(x, seed):
 
 
 def _predicted(
-    summary=lambda p: (p.mean(0), p.var(0, correction=0)), *, graph=False, own_noise=True, ignore=False
+    summary=lambda p: (p.mean(0), p.var(0, correction=0)),
+    *,
+    graph=False,
+    own_noise=True,
+    ignore=False,
 ):
     def answer(model, x, *, draws, generator):
         with torch.set_grad_enabled(graph):
             shape = (draws, *x.shape) if own_noise else (1, *x.shape)
-            log_probs, _, _ = model(x, model.draw(shape, generator=None if ignore else generator))
+            log_probs, _, _ = model(
+                x, model.draw(shape, generator=None if ignore else generator)
+            )
             return summary(log_probs.exp())
 
     return answer
