@@ -630,7 +630,9 @@ def fit(
         optimiser.step()
         terms.append(values.detach())
         for name, parameter in moving.items():
-            gradients[name].append(parameter.grad.reshape(len(models), -1).norm(dim=1))
+            gradient = torch.zeros(1) if parameter.grad is None else parameter.grad
+            by_run = gradient.expand_as(parameter).reshape(len(models), -1)
+            gradients[name].append(by_run.norm(dim=1))
     with torch.no_grad():
         for run, model in enumerate(models):
             for name, parameter in model.named_parameters():
