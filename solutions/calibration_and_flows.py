@@ -582,7 +582,7 @@ def predict(
 
 
 class Fit(NamedTuple):
-    """What training recorded, (R, steps, terms), and the gradients' norms by parameter, (R, steps)."""
+    """What training recorded, (R, steps, terms), and norms of gradients by parameter, (R, steps)."""
 
     terms: Tensor
     gradients: dict[str, Tensor]
@@ -597,6 +597,7 @@ def fit(
     rate: float,
     draw: Callable[[], Tensor] | None = None,
     frozen: Sequence[str] = (),
+    watch: Sequence[str] = (),
 ) -> Fit:
     """Train R models of one kind side by side, each for itself, by Adam on all data at once.
 
@@ -609,9 +610,10 @@ def fit(
         rate: the learning rate.
         draw: gives the noise z₀ of a step, shape (R, …, N, D); None for models without.
         frozen: parameters whose names end so stay as they are.
+        watch: names of parameters whose gradients are recorded.
 
     Returns:
-        The terms at every step, and the norms of the gradients.
+        The terms at every step, and the norms of the watched gradients.
     """
     parameters, _ = stack_module_state(list(models))
     moving = {
@@ -619,9 +621,9 @@ def fit(
         for k, p in parameters.items()
         if p.requires_grad and not k.endswith(tuple(frozen))
     }
-    optimiser = torch.optim.Adam(moving.values(), lr=rate)
+    optimiser = torch.optim.Adam(moving.values(), lr=rate, fused=True)
     call = vmap(lambda p, *noise: functional_call(models[0], p, (x, *noise)))
-    terms, gradients = [], {name: [] for name in moving}
+    terms, gradients = [], {name: [] for name in watch}
     for _ in range(steps):
         noise = () if draw is None else (draw(),)
         values = objective(call(parameters, *noise), *noise)
@@ -629,9 +631,8 @@ def fit(
         values[:, 0].sum().backward()
         optimiser.step()
         terms.append(values.detach())
-        for name, parameter in moving.items():
-            gradient = torch.zeros(1) if parameter.grad is None else parameter.grad
-            by_run = gradient.expand_as(parameter).reshape(len(models), -1)
+        for name in watch:
+            by_run = moving[name].grad.reshape(len(models), -1)
             gradients[name].append(by_run.norm(dim=1))
     with torch.no_grad():
         for run, model in enumerate(models):
