@@ -45,3 +45,23 @@ def spirals(*, n: int | None = None, seed: int) -> Classification:
         xs.append(np.column_stack([radius * np.sin(angle), radius * np.cos(angle)]))
         ys.append(np.full(per_class, label))
     return Classification(np.concatenate(xs), np.concatenate(ys))
+
+
+def two_blobs(*, n: int | None = None, seed: int) -> Classification:
+    """Two classes, one round blob each, far apart; by default 1,000 data in random order."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n or 1000) % 2)
+    centres = np.array([(-3.0, -5.0), (5.0, 5.0)])
+    return Classification(centres[y] + rng.normal(0, 0.6, (len(y), 2)), y)
+
+
+def three_blobs(*, n: int | None = None, seed: int) -> Classification:
+    """Three round blobs on a diagonal; the outer ones are one class each, the middle one is half and half.
+
+    By default 1,000 data in random order. After scikit-learn's example of probability calibration.
+    """
+    rng = np.random.default_rng(seed)
+    blob = rng.permutation(np.arange(n or 1000) % 6) // 2
+    y = np.where(blob == 1, rng.integers(0, 2, len(blob)), blob // 2)
+    centres = np.array([(-5.0, -5.0), (0.0, 0.0), (5.0, 5.0)])
+    return Classification(centres[blob] + rng.normal(0, 1, (len(blob), 2)), y)

@@ -3,11 +3,23 @@
 Every function takes ``ax`` (by default the current axes) and returns it.
 """
 
+from course.plots.calibration import (
+    confidence_histogram,
+    median_interval,
+    paired_differences,
+    reliability_diagram,
+    warped_grid,
+)
 from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
 from course.plots.style import COLOURS, use_style
 
 __all__ = [
+    "confidence_histogram",
+    "median_interval",
+    "paired_differences",
+    "reliability_diagram",
+    "warped_grid",
     "COLOURS",
     "class_map",
     "curves",
