@@ -140,7 +140,7 @@ def hurried_laplace_covariance(w: Tensor, x: Tensor, y: Tensor, prior_variance: 
     def loss(w: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(x @ w, y) + weight_decay * (w @ w)
 
-    return torch.linalg.inv(torch.func.hessian(loss)(w))
+    return torch.linalg.inv(torch.autograd.functional.hessian(loss, w))
 
 
 def laplace_covariance(w: Tensor, x: Tensor, y: Tensor, prior_variance: float) -> Tensor:
@@ -163,7 +163,7 @@ def laplace_covariance(w: Tensor, x: Tensor, y: Tensor, prior_variance: float) -
     def loss(w: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(x @ w, y) + weight_decay * (w @ w)
 
-    return torch.linalg.inv(n * torch.func.hessian(loss)(w))
+    return torch.linalg.inv(n * torch.autograd.functional.hessian(loss, w))
     ### END SOLUTION
 
 
