@@ -24,7 +24,9 @@ class Classification(NamedTuple):
     y: np.ndarray
 
 
-def cubic(*, n: int | None = None, seed: int, low: float = -4.0, high: float = 4.0) -> Regression:
+def cubic(
+    *, n: int | None = None, seed: int, low: float = -4.0, high: float = 4.0
+) -> Regression:
     """y = x³ + noise with standard deviation 3; by default 40 data with x uniform on (−4, 4)."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(low, high, (n or 40, 1))
