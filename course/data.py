@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.datasets import make_blobs, make_moons
 
 
 class Regression(NamedTuple):
@@ -45,3 +46,16 @@ def spirals(*, n: int | None = None, seed: int) -> Classification:
         xs.append(np.column_stack([radius * np.sin(angle), radius * np.cos(angle)]))
         ys.append(np.full(per_class, label))
     return Classification(np.concatenate(xs), np.concatenate(ys))
+
+
+def blobs(*, n: int | None = None, seed: int, spread: float = 2.0) -> Classification:
+    """Two round clouds around (−2, −2) and (2, 2), as scikit-learn draws them; by default 400 data."""
+    x, y = make_blobs(
+        n or 400, centers=[(-2, -2), (2, 2)], cluster_std=spread, random_state=seed
+    )
+    return Classification(x, y)
+
+
+def moons(*, n: int | None = None, seed: int, noise: float = 0.25) -> Classification:
+    """Two half-moons, as scikit-learn draws them; by default 1,000 data."""
+    return Classification(*make_moons(n or 1000, noise=noise, random_state=seed))

@@ -21,7 +21,9 @@ def with_bias(x: Tensor) -> Tensor:
     return torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
 
 
-def negative_log_joint(w: Tensor, x: Tensor, y: Tensor, prior_variance: float) -> Tensor:
+def negative_log_joint(
+    w: Tensor, x: Tensor, y: Tensor, prior_variance: float
+) -> Tensor:
     """−log p(y, w | X) = Σₙ −log p(yₙ | xₙ, w) − log N(w | 0, σ₀² I), every constant included.
 
     As a function of w it is the negative log posterior, up to the constant log p(y | X).
@@ -75,7 +77,10 @@ def hessian_by_backward(function: Callable[[Tensor], Tensor], w: Tensor) -> Tens
     # torch.autograd.grad with create_graph=True gives a gradient that can be differentiated again.
     ### BEGIN SOLUTION
     (gradient,) = torch.autograd.grad(function(w), w, create_graph=True)
-    rows = [torch.autograd.grad(component, w, retain_graph=True)[0] for component in gradient]
+    rows = [
+        torch.autograd.grad(component, w, retain_graph=True)[0]
+        for component in gradient
+    ]
     return torch.stack(rows)
     ### END SOLUTION
 
@@ -124,7 +129,9 @@ def find_mode(x: Tensor, y: Tensor, prior_variance: float, steps: int = 30) -> T
 # --- Laplace's approximation ---------------------------------------------------------
 
 
-def hurried_laplace_covariance(w: Tensor, x: Tensor, y: Tensor, prior_variance: float) -> Tensor:
+def hurried_laplace_covariance(
+    w: Tensor, x: Tensor, y: Tensor, prior_variance: float
+) -> Tensor:
     """The covariance of Laplace's approximation, with a mistake that a hurried colleague made.
 
     Args:
@@ -143,7 +150,9 @@ def hurried_laplace_covariance(w: Tensor, x: Tensor, y: Tensor, prior_variance: 
     return torch.linalg.inv(torch.autograd.functional.hessian(loss, w))
 
 
-def laplace_covariance(w: Tensor, x: Tensor, y: Tensor, prior_variance: float) -> Tensor:
+def laplace_covariance(
+    w: Tensor, x: Tensor, y: Tensor, prior_variance: float
+) -> Tensor:
     """The covariance of Laplace's approximation: (−∇∇ log p(w | y, X))⁻¹ at the mode.
 
     Args:
@@ -184,11 +193,17 @@ def laplace_log_evidence(
     """
     ### BEGIN SOLUTION
     log_joint = -negative_log_joint(w, x, y, prior_variance)
-    return log_joint + 0.5 * len(w) * math.log(2 * math.pi) + 0.5 * torch.logdet(covariance)
+    return (
+        log_joint
+        + 0.5 * len(w) * math.log(2 * math.pi)
+        + 0.5 * torch.logdet(covariance)
+    )
     ### END SOLUTION
 
 
-def softmax_laplace_covariance(weights: Tensor, x: Tensor, prior_variance: float) -> Tensor:
+def softmax_laplace_covariance(
+    weights: Tensor, x: Tensor, prior_variance: float
+) -> Tensor:
     """Laplace's covariance for K classes: (Σₙ (diag(pₙ) − pₙpₙᵀ) ⊗ xₙxₙᵀ + I/σ₀²)⁻¹.
 
     Args:
@@ -205,8 +220,12 @@ def softmax_laplace_covariance(weights: Tensor, x: Tensor, prior_variance: float
     ### BEGIN SOLUTION
     p = torch.softmax(x @ weights.T, dim=-1)
     curvature = torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
-    hessian = torch.einsum("nkl,ni,nj->kilj", curvature, x, x).reshape(weights.numel(), weights.numel())
-    return torch.linalg.inv(hessian + torch.eye(weights.numel(), dtype=x.dtype) / prior_variance)
+    hessian = torch.einsum("nkl,ni,nj->kilj", curvature, x, x).reshape(
+        weights.numel(), weights.numel()
+    )
+    return torch.linalg.inv(
+        hessian + torch.eye(weights.numel(), dtype=x.dtype) / prior_variance
+    )
     ### END SOLUTION
 
 
@@ -291,7 +310,12 @@ def gaussian_kl(mu: Tensor, rho: Tensor, prior_std: float) -> Tensor:
     """
     ### BEGIN SOLUTION
     std = F.softplus(rho)
-    return (math.log(prior_std) - torch.log(std) + (std**2 + mu**2) / (2 * prior_std**2) - 0.5).sum()
+    return (
+        math.log(prior_std)
+        - torch.log(std)
+        + (std**2 + mu**2) / (2 * prior_std**2)
+        - 0.5
+    ).sum()
     ### END SOLUTION
 
 
@@ -307,7 +331,9 @@ def negative_elbo(logits: Tensor, y: Tensor, kl: Tensor) -> Tensor:
         A scalar, in nats: a mean over draws, a sum over data.
     """
     ### BEGIN SOLUTION
-    nll = F.binary_cross_entropy_with_logits(logits, y.expand_as(logits), reduction="none")
+    nll = F.binary_cross_entropy_with_logits(
+        logits, y.expand_as(logits), reduction="none"
+    )
     return nll.sum(dim=1).mean() + kl
     ### END SOLUTION
 
@@ -324,11 +350,19 @@ class LinearVariational(nn.Module):
     """
 
     def __init__(
-        self, input_size: int, output_size: int, prior_std: float, rho: float = -3.0, *, generator: Generator
+        self,
+        input_size: int,
+        output_size: int,
+        prior_std: float,
+        rho: float = -3.0,
+        *,
+        generator: Generator,
     ) -> None:
         super().__init__()
         self.prior_std = prior_std
-        mu = torch.randn(output_size, input_size, generator=generator) / math.sqrt(input_size)
+        mu = torch.randn(output_size, input_size, generator=generator) / math.sqrt(
+            input_size
+        )
         self.w_mu, self.w_rho = nn.Parameter(mu), nn.Parameter(torch.full_like(mu, rho))
         self.b_mu = nn.Parameter(torch.zeros(output_size))
         self.b_rho = nn.Parameter(torch.full((output_size,), rho))
@@ -359,7 +393,9 @@ class LocalLinearVariational(LinearVariational):
         """Outputs, (N, output_size): Gaussian, with mean xµᵀ + µ_b and variance x²(σ²)ᵀ + σ_b²."""
         ### BEGIN SOLUTION
         mean = F.linear(x, self.w_mu, self.b_mu)
-        variance = F.linear(x**2, F.softplus(self.w_rho) ** 2, F.softplus(self.b_rho) ** 2)
+        variance = F.linear(
+            x**2, F.softplus(self.w_rho) ** 2, F.softplus(self.b_rho) ** 2
+        )
         epsilon = torch.randn(mean.shape, dtype=mean.dtype, generator=generator)
         return mean + torch.sqrt(variance) * epsilon
         ### END SOLUTION
@@ -388,7 +424,9 @@ class VariationalMLP(nn.Module):
         generator: Generator,
     ) -> None:
         super().__init__()
-        self.hidden = layer(input_size, hidden_size, prior_std, rho, generator=generator)
+        self.hidden = layer(
+            input_size, hidden_size, prior_std, rho, generator=generator
+        )
         self.output = layer(hidden_size, 1, prior_std, rho, generator=generator)
 
     def kl(self) -> Tensor:
@@ -417,11 +455,19 @@ class DropoutMLP(nn.Module):
         p: the probability with which a hidden unit is dropped.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, p: float = 0.5, *, generator: Generator) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, p: float = 0.5, *, generator: Generator
+    ) -> None:
         super().__init__()
-        self.hidden, self.output, self.p = nn.Linear(input_size, hidden_size), nn.Linear(hidden_size, 1), p
+        self.hidden, self.output, self.p = (
+            nn.Linear(input_size, hidden_size),
+            nn.Linear(hidden_size, 1),
+            p,
+        )
         for layer in (self.hidden, self.output):
-            nn.init.normal_(layer.weight, std=layer.in_features**-0.5, generator=generator)
+            nn.init.normal_(
+                layer.weight, std=layer.in_features**-0.5, generator=generator
+            )
             nn.init.zeros_(layer.bias)
 
     def forward(self, x: Tensor, *, generator: Generator) -> Tensor:
@@ -454,8 +500,12 @@ def dropout_predictive(
     keep = torch.rand(draws, model.hidden.out_features, generator=generator) >= model.p
     weights = model.output.weight * keep / (1 - model.p)
     with torch.no_grad():
-        logits = (F.linear(F.relu(model.hidden(rows)), weights) for rows in x.split(chunk))
-        return torch.cat([torch.sigmoid(rows + model.output.bias).mean(dim=1) for rows in logits])
+        logits = (
+            F.linear(F.relu(model.hidden(rows)), weights) for rows in x.split(chunk)
+        )
+        return torch.cat(
+            [torch.sigmoid(rows + model.output.bias).mean(dim=1) for rows in logits]
+        )
 
 
 # --- The long way round ---------------------------------------------------------------
@@ -504,7 +554,10 @@ def hmc(
             new_energy, new_gradient = force(new_q)
             momentum = momentum - 0.5 * step * new_gradient
         after = new_energy + 0.5 * (momentum**2).sum(dim=1)
-        accept = torch.rand(len(q), dtype=q.dtype, generator=generator).log() < before - after
+        accept = (
+            torch.rand(len(q), dtype=q.dtype, generator=generator).log()
+            < before - after
+        )
         q = torch.where(accept[:, None], new_q, q)
         energy = torch.where(accept, new_energy, energy)
         gradient = torch.where(accept[:, None], new_gradient, gradient)

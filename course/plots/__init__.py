@@ -5,14 +5,18 @@ Every function takes ``ax`` (by default the current axes) and returns it.
 
 from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
+from course.plots.posteriors import density, gaussian_ellipses, probability_map
 from course.plots.style import COLOURS, use_style
 
 __all__ = [
     "COLOURS",
     "class_map",
     "curves",
+    "density",
     "field",
+    "gaussian_ellipses",
     "predictive_band",
+    "probability_map",
     "scatter_classes",
     "use_style",
 ]

@@ -17,7 +17,8 @@ def _cases(rng):
     return [
         {
             "x": rng.normal(0, 1, 2),
-            "hidden": rng.normal(0, 1, (12, 3)) + np.array([0.0, 0.0, 1.5]),  # biases in the last column
+            "hidden": rng.normal(0, 1, (12, 3))
+            + np.array([0.0, 0.0, 1.5]),  # biases in the last column
             "output": rng.normal(0.5, 1, 13),
             "p": float(p),
             "seed": int(rng.integers(1 << 30)),
@@ -62,7 +63,9 @@ def _oracle(x, hidden, output, p, seed):
     terms = output[:-1] * units / (1 - p)
     mean = float(terms.sum() * (1 - p) + output[-1])
     variance = float((terms**2).sum() * p * (1 - p))
-    fourth = float((terms**4).sum() * p * (1 - p) * (1 - 6 * p * (1 - p))) + 3 * variance**2
+    fourth = (
+        float((terms**4).sum() * p * (1 - p) * (1 - 6 * p * (1 - p))) + 3 * variance**2
+    )
     std = math.sqrt(variance)
     std_error = math.sqrt((fourth - variance**2) / DRAWS) / (2 * std)
     right_mean = Close(mean, atol=6 * std / math.sqrt(DRAWS), because=six_errors())
@@ -82,7 +85,11 @@ class _Network(nn.Module):
 
     def __init__(self, input_size, hidden_size, p=0.5, *, generator):
         super().__init__()
-        self.hidden, self.output, self.p = nn.Linear(input_size, hidden_size), nn.Linear(hidden_size, 1), p
+        self.hidden, self.output, self.p = (
+            nn.Linear(input_size, hidden_size),
+            nn.Linear(hidden_size, 1),
+            p,
+        )
 
     def deterministic(self, x):
         return self.output(F.relu(self.hidden(x))).squeeze(-1)
@@ -97,7 +104,11 @@ class _Network(nn.Module):
 
 class _OffInEvaluation(_Network):
     def forward(self, x, *, generator):
-        return super().forward(x, generator=generator) if self.training else self.deterministic(x)
+        return (
+            super().forward(x, generator=generator)
+            if self.training
+            else self.deterministic(x)
+        )
 
 
 class _NotRescaled(_Network):

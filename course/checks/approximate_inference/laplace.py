@@ -17,7 +17,11 @@ from course.task import Close, Misconception, Task
 def _covariance_probe(answer, w, x, y, prior_variance):
     import torch
 
-    return {"covariance": answer(torch.tensor(w), torch.tensor(x), torch.tensor(y), prior_variance)}
+    return {
+        "covariance": answer(
+            torch.tensor(w), torch.tensor(x), torch.tensor(y), prior_variance
+        )
+    }
 
 
 def _covariance_oracle(w, x, y, prior_variance):
@@ -44,17 +48,23 @@ LAPLACE_COVARIANCE = Task(
     oracle=_covariance_oracle,
     misconceptions=[
         Misconception(
-            lambda w, x, y, v: torch.linalg.inv(_hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))),
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
+            ),
             "the Hessian of the mean loss is inverted, as the hurried colleague does. It is the Hessian of the "
             "negative log posterior divided by N, so this covariance is N times too large.",
         ),
         Misconception(
-            lambda w, x, y, v: torch.linalg.inv(_hessian(w, x, y, data=1, precision=1 / v / len(x))),
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1, precision=1 / v / len(x))
+            ),
             "the likelihood is a sum now, but the weight decay is still that of the mean: the prior is N times "
             "too weak. Multiply the whole loss by N.",
         ),
         Misconception(
-            lambda w, x, y, v: torch.linalg.inv(_hessian(w, x, y, data=1 / len(x), precision=1 / v)),
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1 / len(x), precision=1 / v)
+            ),
             "the prior is right now, but the likelihood is still a mean: the data count for one datum.",
         ),
         Misconception(
@@ -62,12 +72,16 @@ LAPLACE_COVARIANCE = Task(
             "the Hessian is returned: that is the precision matrix. The covariance is its inverse.",
         ),
         Misconception(
-            lambda w, x, y, v: torch.diag(1 / torch.diag(_hessian(w, x, y, data=1, precision=1 / v))),
+            lambda w, x, y, v: torch.diag(
+                1 / torch.diag(_hessian(w, x, y, data=1, precision=1 / v))
+            ),
             "the diagonal is inverted on its own. Invert the whole matrix: the weights are correlated.",
         ),
         Misconception(
             lambda w, x, y, v: (
-                torch.linalg.inv(_hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x)))
+                torch.linalg.inv(
+                    _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
+                )
                 / math.sqrt(len(x))
             ),
             "the covariance is divided by √N. Standard deviations shrink with √N, a covariance with N.",
@@ -104,7 +118,9 @@ def _evidence_oracle(w, covariance, x, y, prior_variance):
     log_joint += scipy.stats.norm.logpdf(w, 0, math.sqrt(prior_variance)).sum()
     # The density of q at its own mean: p(y, w)/q(w) is the evidence where q is the posterior.
     log_q = scipy.stats.multivariate_normal.logpdf(w, w, covariance)
-    return {"log_evidence": Close(log_joint - log_q, rtol=1e-9, atol=1e-9, because=FLOAT64)}
+    return {
+        "log_evidence": Close(log_joint - log_q, rtol=1e-9, atol=1e-9, because=FLOAT64)
+    }
 
 
 def _log_joint(w, x, y, v):
@@ -113,7 +129,11 @@ def _log_joint(w, x, y, v):
 
 
 def _evidence(w, s, x, y, v, *, twopi=0.5, det=0.5):
-    return _log_joint(w, x, y, v) + twopi * len(w) * math.log(2 * math.pi) + det * torch.logdet(s)
+    return (
+        _log_joint(w, x, y, v)
+        + twopi * len(w) * math.log(2 * math.pi)
+        + det * torch.logdet(s)
+    )
 
 
 LAPLACE_LOG_EVIDENCE = Task(
@@ -137,7 +157,9 @@ LAPLACE_LOG_EVIDENCE = Task(
             "the square root over the determinant is forgotten: the volume is (2π)^(D/2) √det Σ.",
         ),
         Misconception(
-            lambda w, s, x, y, v: -2 * _log_joint(w, x, y, v) + _evidence(w, s, x, y, v),
+            lambda w, s, x, y, v: (
+                -2 * _log_joint(w, x, y, v) + _evidence(w, s, x, y, v)
+            ),
             "the negative log joint is added; the log joint is needed.",
         ),
         Misconception(
@@ -146,7 +168,9 @@ LAPLACE_LOG_EVIDENCE = Task(
         ),
         Misconception(
             lambda w, s, x, y, v: (
-                _evidence(w, s, x, y, v) + w @ w / (2 * v) + 0.5 * len(w) * math.log(2 * math.pi * v)
+                _evidence(w, s, x, y, v)
+                + w @ w / (2 * v)
+                + 0.5 * len(w) * math.log(2 * math.pi * v)
             ),
             "the prior at the mode is left out: the evidence integrates likelihood times prior.",
         ),

@@ -73,15 +73,25 @@ def _oracle(shared):
         kl = float(kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum())
         error = math.sqrt((variance[0] * variance[1] + between**2) / DRAWS)
         return {
-            "mean": Close(x @ w_mu + b_mu, atol=6 * math.sqrt(variance.max() / DRAWS), because=six_errors()),
+            "mean": Close(
+                x @ w_mu + b_mu,
+                atol=6 * math.sqrt(variance.max() / DRAWS),
+                because=six_errors(),
+            ),
             "std": Close(
-                np.sqrt(variance), rtol=6 / math.sqrt(2 * DRAWS), because=six_errors("standard deviation")
+                np.sqrt(variance),
+                rtol=6 / math.sqrt(2 * DRAWS),
+                because=six_errors("standard deviation"),
             ),
             "covariance": Close(
-                between, atol=6 * error, because=six_errors("covariance of the first two data")
+                between,
+                atol=6 * error,
+                because=six_errors("covariance of the first two data"),
             ),
             "gradient": Close(x.sum(0), rtol=1e-4, atol=1e-4, because=FLOAT32),
-            "reproducible": Close(1.0, because="the same generator gives the same draw"),
+            "reproducible": Close(
+                1.0, because="the same generator gives the same draw"
+            ),
             "kl": Close(kl, rtol=1e-4, because=FLOAT32),
         }
 
@@ -100,7 +110,10 @@ class VariationalLayer(nn.Module):
         self.prior_std = prior_std
         mu = torch.randn(output_size, input_size, generator=generator)
         self.w_mu, self.w_rho = nn.Parameter(mu), nn.Parameter(torch.full_like(mu, rho))
-        self.b_mu, self.b_rho = nn.Parameter(mu[:, 0].clone()), nn.Parameter(torch.full((output_size,), rho))
+        self.b_mu, self.b_rho = (
+            nn.Parameter(mu[:, 0].clone()),
+            nn.Parameter(torch.full((output_size,), rho)),
+        )
 
     def divergences(self, mu, rho):
         """KL of each weight."""
@@ -108,7 +121,10 @@ class VariationalLayer(nn.Module):
 
     def kl(self):
         """KL of all weights and biases."""
-        return self.divergences(self.w_mu, self.w_rho).sum() + self.divergences(self.b_mu, self.b_rho).sum()
+        return (
+            self.divergences(self.w_mu, self.w_rho).sum()
+            + self.divergences(self.b_mu, self.b_rho).sum()
+        )
 
     def forward(self, x, *, generator):
         """One draw of the weights for all data."""
@@ -133,19 +149,32 @@ class _WeightsOnly(VariationalLayer):
 
 class _MeanKL(VariationalLayer):
     def kl(self):
-        return self.divergences(self.w_mu, self.w_rho).mean() + self.divergences(self.b_mu, self.b_rho).mean()
+        return (
+            self.divergences(self.w_mu, self.w_rho).mean()
+            + self.divergences(self.b_mu, self.b_rho).mean()
+        )
 
 
 class _VarianceRho(VariationalLayer):
     def forward(self, x, *, generator):
-        weight = self.w_mu + torch.randn(self.w_mu.shape, generator=generator) * F.softplus(self.w_rho).sqrt()
-        bias = self.b_mu + torch.randn(self.b_mu.shape, generator=generator) * F.softplus(self.b_rho).sqrt()
+        weight = (
+            self.w_mu
+            + torch.randn(self.w_mu.shape, generator=generator)
+            * F.softplus(self.w_rho).sqrt()
+        )
+        bias = (
+            self.b_mu
+            + torch.randn(self.b_mu.shape, generator=generator)
+            * F.softplus(self.b_rho).sqrt()
+        )
         return F.linear(x, weight, bias)
 
 
 class _PerDatum(VariationalLayer):
     def forward(self, x, *, generator):
-        rows = [VariationalLayer.forward(self, row[None], generator=generator) for row in x]
+        rows = [
+            VariationalLayer.forward(self, row[None], generator=generator) for row in x
+        ]
         return torch.cat(rows)
 
 
@@ -203,7 +232,9 @@ class _Local(VariationalLayer):
     """The local trick, with one mistake."""
 
     def spread(self, x):
-        return (F.linear(x**2, F.softplus(self.w_rho) ** 2, F.softplus(self.b_rho) ** 2)).sqrt()
+        return (
+            F.linear(x**2, F.softplus(self.w_rho) ** 2, F.softplus(self.b_rho) ** 2)
+        ).sqrt()
 
     def noise(self, shape, generator):
         return torch.randn(shape, generator=generator)

@@ -74,7 +74,9 @@ NEGATIVE_LOG_JOINT = Task(
     oracle=_objective_oracle,
     misconceptions=[
         Misconception(
-            lambda w, x, y, v: _nll(w, x, y, "mean") + w @ w / (2 * v) + _normaliser(w, v),
+            lambda w, x, y, v: (
+                _nll(w, x, y, "mean") + w @ w / (2 * v) + _normaliser(w, v)
+            ),
             "the likelihood is averaged over the data. The posterior multiplies N likelihoods, so their "
             "logarithms add up; a mean makes the prior N times too strong.",
         ),
@@ -83,7 +85,9 @@ NEGATIVE_LOG_JOINT = Task(
             "the prior's variance is used as if it were its precision 1/σ₀².",
         ),
         Misconception(
-            lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v**2) + _normaliser(w, v**2),
+            lambda w, x, y, v: (
+                _nll(w, x, y) + w @ w / (2 * v**2) + _normaliser(w, v**2)
+            ),
             "the prior's variance is used as if it were its standard deviation: it gets squared once more.",
         ),
         Misconception(
@@ -100,7 +104,10 @@ NEGATIVE_LOG_JOINT = Task(
         ),
         Misconception(
             lambda w, x, y, v: (
-                -(y * torch.sigmoid(x @ w).log() + (1 - y) * (1 - torch.sigmoid(x @ w)).log()).sum()
+                -(
+                    y * torch.sigmoid(x @ w).log()
+                    + (1 - y) * (1 - torch.sigmoid(x @ w)).log()
+                ).sum()
                 + w @ w / (2 * v)
                 + _normaliser(w, v)
             ),
@@ -130,7 +137,8 @@ PRIOR_VARIANCE_OF = Task(
     name="prior_variance_of",
     points=1,
     cases=lambda rng: [
-        {"weight_decay": float(rng.uniform(0.01, 0.2)), "n": int(n)} for n in rng.integers(50, 500, 3)
+        {"weight_decay": float(rng.uniform(0.01, 0.2)), "n": int(n)}
+        for n in rng.integers(50, 500, 3)
     ],
     probe=_decay_probe,
     oracle=lambda weight_decay, n: {
@@ -163,7 +171,11 @@ PRIOR_VARIANCE_OF = Task(
 
 def _hessian_cases(rng):
     return [
-        {"w": rng.normal(0, 1, 3), "a": rng.normal(0, 1, (4, 3)), "b": rng.uniform(0.5, 2, 3)}
+        {
+            "w": rng.normal(0, 1, 3),
+            "a": rng.normal(0, 1, (4, 3)),
+            "b": rng.uniform(0.5, 2, 3),
+        }
         for _ in range(2)
     ]
 
@@ -174,7 +186,11 @@ def _hessian_probe(answer, w, a, b):
     a, b = torch.tensor(a), torch.tensor(b)
 
     def function(w):
-        return torch.nn.functional.softplus(a @ w).sum() + (b * w**2).sum() / 2 + (w**4).sum() / 12
+        return (
+            torch.nn.functional.softplus(a @ w).sum()
+            + (b * w**2).sum() / 2
+            + (w**4).sum() / 12
+        )
 
     return {"hessian": answer(function, torch.tensor(w))}
 
@@ -203,11 +219,15 @@ HESSIAN_BY_BACKWARD = Task(
     oracle=_hessian_oracle,
     misconceptions=[
         Misconception(
-            lambda function, w: torch.outer(_gradient(function, w), _gradient(function, w)),
+            lambda function, w: torch.outer(
+                _gradient(function, w), _gradient(function, w)
+            ),
             "the gradient is multiplied with itself. That is not a second derivative.",
         ),
         Misconception(
-            lambda function, w: torch.diag(torch.diag(torch.autograd.functional.hessian(function, w))),
+            lambda function, w: torch.diag(
+                torch.diag(torch.autograd.functional.hessian(function, w))
+            ),
             "only the diagonal is filled: every component of the gradient depends on all the weights.",
         ),
         Misconception(
@@ -215,7 +235,9 @@ HESSIAN_BY_BACKWARD = Task(
             "each row holds the rows before it as well: .backward() adds to .grad. Use torch.autograd.grad.",
         ),
         Misconception(
-            lambda function, w: torch.linalg.inv(torch.autograd.functional.hessian(function, w)),
+            lambda function, w: torch.linalg.inv(
+                torch.autograd.functional.hessian(function, w)
+            ),
             "the inverse is returned already: the Hessian itself is asked for.",
         ),
         Misconception(
@@ -232,7 +254,10 @@ HESSIAN_BY_BACKWARD = Task(
 
 
 def _curvature_cases(rng):
-    return [{key: case[key] for key in ("w", "x", "prior_variance")} for case in logistic_cases(rng, n=7)]
+    return [
+        {key: case[key] for key in ("w", "x", "prior_variance")}
+        for case in logistic_cases(rng, n=7)
+    ]
 
 
 def _curvature_probe(answer, w, x, prior_variance):
@@ -246,13 +271,17 @@ def curvature(w, x, prior_variance):
     x = torch.tensor(x)
 
     def energy(w):
-        return torch.logaddexp(torch.zeros(()).double(), x @ w).sum() + (w**2).sum() / (2 * prior_variance)
+        return torch.logaddexp(torch.zeros(()).double(), x @ w).sum() + (w**2).sum() / (
+            2 * prior_variance
+        )
 
     return torch.autograd.functional.hessian(energy, torch.tensor(w)).numpy()
 
 
 def _closed(w, x, data_weights, precision):
-    return (x.T * data_weights(torch.sigmoid(x @ w))) @ x + precision * torch.eye(len(w), dtype=x.dtype)
+    return (x.T * data_weights(torch.sigmoid(x @ w))) @ x + precision * torch.eye(
+        len(w), dtype=x.dtype
+    )
 
 
 LOGISTIC_HESSIAN = Task(
@@ -261,7 +290,9 @@ LOGISTIC_HESSIAN = Task(
     points=2,
     cases=_curvature_cases,
     probe=_curvature_probe,
-    oracle=lambda **case: {"hessian": Close(curvature(**case), rtol=1e-9, atol=1e-9, because=FLOAT64)},
+    oracle=lambda **case: {
+        "hessian": Close(curvature(**case), rtol=1e-9, atol=1e-9, because=FLOAT64)
+    },
     misconceptions=[
         Misconception(
             lambda w, x, v: _closed(w, x, lambda p: p * (1 - p), v),
@@ -297,7 +328,10 @@ LOGISTIC_HESSIAN = Task(
 
 
 def _mode_cases(rng):
-    return [{key: case[key] for key in ("x", "y", "prior_variance")} for case in logistic_cases(rng)]
+    return [
+        {key: case[key] for key in ("x", "y", "prior_variance")}
+        for case in logistic_cases(rng)
+    ]
 
 
 def _mode_probe(answer, x, y, prior_variance):
@@ -311,7 +345,11 @@ def _mode_oracle(x, y, prior_variance):
         return x.T @ (scipy.special.expit(x @ w) - y) + w / prior_variance
 
     solution = scipy.optimize.root(gradient, np.zeros(x.shape[1]), tol=1e-13)
-    return {"mode": Close(solution.x, rtol=1e-7, atol=1e-8, because="the gradient vanishes to 1e-7")}
+    return {
+        "mode": Close(
+            solution.x, rtol=1e-7, atol=1e-8, because="the gradient vanishes to 1e-7"
+        )
+    }
 
 
 def _newton(x, y, v, *, steps=30, pull=1.0, sign=1.0):

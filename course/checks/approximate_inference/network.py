@@ -17,7 +17,9 @@ def _cases(rng):
     return [
         {
             "x": rng.normal(0, 1, (4, 2)),
-            "hidden": rng.normal(0, 1, (5, 3)),  # weights, and biases in the last column
+            "hidden": rng.normal(
+                0, 1, (5, 3)
+            ),  # weights, and biases in the last column
             "output": rng.normal(0, 1, (1, 6)),
             "rho": float(rng.uniform(-2, 1)),
             "prior_std": float(rng.uniform(1.5, 4)),
@@ -59,7 +61,9 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
         "another_seed_another_draw": float(
             not torch.equal(model(x, generator=generator(1)), noisy[: len(x)])
         ),
-        "reproducible": float(torch.equal(model(x.repeat(2, 1), generator=generator()), noisy)),
+        "reproducible": float(
+            torch.equal(model(x.repeat(2, 1), generator=generator()), noisy)
+        ),
     }
 
 
@@ -70,10 +74,15 @@ def _oracle(x, hidden, output, rho, prior_std, seed):
     kl = float(kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum())
     return {
         "logits_without_noise": Close(
-            units @ output[0, :-1] + output[0, -1], rtol=1e-4, atol=1e-5, because=FLOAT32
+            units @ output[0, :-1] + output[0, -1],
+            rtol=1e-4,
+            atol=1e-5,
+            because=FLOAT32,
         ),
         "kl": Close(kl, rtol=1e-4, because=FLOAT32),
-        "one_draw_for_all_data": Close(1.0, because="equal inputs get equal logits from one draw"),
+        "one_draw_for_all_data": Close(
+            1.0, because="equal inputs get equal logits from one draw"
+        ),
         "another_seed_another_draw": Close(1.0, because="the weights are random"),
         "reproducible": Close(1.0, because="the same generator gives the same draw"),
     }
@@ -82,9 +91,20 @@ def _oracle(x, hidden, output, rho, prior_std, seed):
 class _Network(nn.Module):
     """A network to build wrong ones from: each overrides one thing."""
 
-    def __init__(self, input_size, hidden_size, prior_std, rho=-3.0, *, layer=VariationalLayer, generator):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        prior_std,
+        rho=-3.0,
+        *,
+        layer=VariationalLayer,
+        generator,
+    ):
         super().__init__()
-        self.hidden = layer(input_size, hidden_size, prior_std, rho, generator=generator)
+        self.hidden = layer(
+            input_size, hidden_size, prior_std, rho, generator=generator
+        )
         self.output = layer(hidden_size, 1, prior_std, rho, generator=generator)
 
     activation = staticmethod(F.relu)

@@ -63,7 +63,9 @@ SAMPLED_PREDICTIVE = Task(
             "the mean runs over the inputs instead of the samples.",
         ),
         Misconception(
-            lambda x, weights: torch.exp(torch.nn.functional.logsigmoid(x @ weights.T).mean(1)),
+            lambda x, weights: torch.exp(
+                torch.nn.functional.logsigmoid(x @ weights.T).mean(1)
+            ),
             "log-probabilities are averaged: a geometric mean, whose two classes do not add up to 1.",
         ),
     ],
@@ -92,13 +94,19 @@ def _probit_cases(rng):
 def _probit_probe(answer, x, mean, covariance):
     import torch
 
-    return {"probs": answer(torch.tensor(x), torch.tensor(mean), torch.tensor(covariance))}
+    return {
+        "probs": answer(torch.tensor(x), torch.tensor(mean), torch.tensor(covariance))
+    }
 
 
 def _probit_oracle(x, mean, covariance):
     variance = np.array([row @ covariance @ row for row in x])
     kappa = (1 + np.pi * variance / 8) ** -0.5
-    return {"probs": Close(scipy.special.expit(kappa * (x @ mean)), rtol=1e-9, because=FLOAT64)}
+    return {
+        "probs": Close(
+            scipy.special.expit(kappa * (x @ mean)), rtol=1e-9, because=FLOAT64
+        )
+    }
 
 
 def _probit(x, mean, covariance, shrink):
@@ -123,7 +131,9 @@ PROBIT_PREDICTIVE = Task(
             "the square root is forgotten.",
         ),
         Misconception(
-            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + math.pi * v.sqrt() / 8)),
+            lambda *case: _probit(
+                *case, lambda v: torch.sqrt(1 + math.pi * v.sqrt() / 8)
+            ),
             "the logit's standard deviation stands where its variance belongs.",
         ),
         Misconception(
@@ -132,7 +142,10 @@ PROBIT_PREDICTIVE = Task(
         ),
         Misconception(
             lambda x, mean, s: _probit(
-                x, mean, torch.diag(torch.diag(s)), lambda v: (1 + math.pi * v / 8).sqrt()
+                x,
+                mean,
+                torch.diag(torch.diag(s)),
+                lambda v: (1 + math.pi * v / 8).sqrt(),
             ),
             "only the diagonal of Σ is used: the weights are correlated, and xᵀΣx feels it.",
         ),

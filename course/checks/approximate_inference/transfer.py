@@ -23,7 +23,9 @@ def _cases(rng):
 def _probe(answer, weights, x, prior_variance):
     import torch
 
-    return {"covariance": answer(torch.tensor(weights), torch.tensor(x), prior_variance)}
+    return {
+        "covariance": answer(torch.tensor(weights), torch.tensor(x), prior_variance)
+    }
 
 
 def _oracle(weights, x, prior_variance):
@@ -36,14 +38,24 @@ def _oracle(weights, x, prior_variance):
         return nll + (flat**2).sum() / (2 * prior_variance)
 
     hessian = torch.autograd.functional.hessian(energy, torch.tensor(weights.ravel()))
-    return {"covariance": Close(np.linalg.inv(hessian.numpy()), rtol=1e-8, atol=1e-9, because=FLOAT64)}
+    return {
+        "covariance": Close(
+            np.linalg.inv(hessian.numpy()), rtol=1e-8, atol=1e-9, because=FLOAT64
+        )
+    }
 
 
 def _covariance(weights, x, precision, *, curvature=None, order="kilj", data=1.0):
     p = torch.softmax(x @ weights.T, dim=-1)
-    blocks = torch.diag_embed(p) - p[:, :, None] * p[:, None, :] if curvature is None else curvature(p)
+    blocks = (
+        torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
+        if curvature is None
+        else curvature(p)
+    )
     size = weights.numel()
-    hessian = torch.einsum(f"nkl,ni,nj->{order}", data * blocks, x, x).reshape(size, size)
+    hessian = torch.einsum(f"nkl,ni,nj->{order}", data * blocks, x, x).reshape(
+        size, size
+    )
     return torch.linalg.inv(hessian + precision * torch.eye(size, dtype=x.dtype))
 
 
@@ -56,7 +68,9 @@ SOFTMAX_LAPLACE_COVARIANCE = Task(
     oracle=_oracle,
     misconceptions=[
         Misconception(
-            lambda w, x, v: _covariance(w, x, 1 / v, curvature=lambda p: torch.diag_embed(p * (1 - p))),
+            lambda w, x, v: _covariance(
+                w, x, 1 / v, curvature=lambda p: torch.diag_embed(p * (1 - p))
+            ),
             "every class is treated as a logistic regression of its own. The softmax ties the classes together: "
             "the blocks off the diagonal are −pₖpₗ xxᵀ.",
         ),

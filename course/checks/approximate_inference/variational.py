@@ -9,15 +9,32 @@ import torch
 import torch.nn.functional as F
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.approximate_inference.tolerances import DRAWS, FLOAT32, FLOAT64, six_errors
+from course.checks.approximate_inference.tolerances import (
+    DRAWS,
+    FLOAT32,
+    FLOAT64,
+    six_errors,
+)
 from course.task import Close, Misconception, Task
 
 
 def _sample_cases(rng):
     return [
-        {"mu": rng.normal(0, 1, 3), "rho": rng.uniform(-1, 1, 3), "seed": int(rng.integers(1 << 30))},
-        {"mu": np.zeros(2), "rho": np.full(2, 95.0), "seed": int(rng.integers(1 << 30))},
-        {"mu": np.zeros(2), "rho": np.full(2, -18.0), "seed": int(rng.integers(1 << 30))},
+        {
+            "mu": rng.normal(0, 1, 3),
+            "rho": rng.uniform(-1, 1, 3),
+            "seed": int(rng.integers(1 << 30)),
+        },
+        {
+            "mu": np.zeros(2),
+            "rho": np.full(2, 95.0),
+            "seed": int(rng.integers(1 << 30)),
+        },
+        {
+            "mu": np.zeros(2),
+            "rho": np.full(2, -18.0),
+            "seed": int(rng.integers(1 << 30)),
+        },
     ]
 
 
@@ -51,11 +68,19 @@ def _sample_oracle(mu, rho, seed):
     std = np.logaddexp(0, rho)
     slope = 1 / (1 + np.exp(-rho)) / std
     return {
-        "mean": Close(mu, atol=6 * float(std.max()) / math.sqrt(DRAWS), because=six_errors()),
-        "std": Close(std, rtol=6 / math.sqrt(2 * DRAWS), because=six_errors("standard deviation")),
-        "gradient_mu": Close(np.ones_like(mu), rtol=1e-5, because="dw/dµ is 1, whatever ε was"),
+        "mean": Close(
+            mu, atol=6 * float(std.max()) / math.sqrt(DRAWS), because=six_errors()
+        ),
+        "std": Close(
+            std, rtol=6 / math.sqrt(2 * DRAWS), because=six_errors("standard deviation")
+        ),
+        "gradient_mu": Close(
+            np.ones_like(mu), rtol=1e-5, because="dw/dµ is 1, whatever ε was"
+        ),
         "gradient_rho": Close(
-            slope, rtol=1e-3, because="dw/dρ is ε times the sigmoid of ρ, in single precision"
+            slope,
+            rtol=1e-3,
+            because="dw/dρ is ε times the sigmoid of ρ, in single precision",
         ),
         "reproducible": Close(1.0, because="the same generator gives the same draw"),
     }
@@ -74,7 +99,9 @@ REPARAMETRISED_SAMPLE = Task(
     oracle=_sample_oracle,
     misconceptions=[
         Misconception(
-            lambda mu, rho, *, generator: mu + torch.sqrt(F.softplus(rho)) * _noise(mu, generator),
+            lambda mu, rho, *, generator: (
+                mu + torch.sqrt(F.softplus(rho)) * _noise(mu, generator)
+            ),
             "softplus(ρ) is taken for the variance. In this course it is the standard deviation.",
         ),
         Misconception(
@@ -82,7 +109,9 @@ REPARAMETRISED_SAMPLE = Task(
             "the standard deviation is exp(ρ); here it is softplus(ρ).",
         ),
         Misconception(
-            lambda mu, rho, *, generator: mu + torch.log(1 + torch.exp(rho)) * _noise(mu, generator),
+            lambda mu, rho, *, generator: (
+                mu + torch.log(1 + torch.exp(rho)) * _noise(mu, generator)
+            ),
             "softplus is written as log(1 + exp(ρ)): in single precision that is inf from ρ = 89 on, and 0 below "
             "ρ = −17. F.softplus is neither.",
         ),
@@ -91,7 +120,9 @@ REPARAMETRISED_SAMPLE = Task(
             "ρ itself is used as the standard deviation; softplus is forgotten.",
         ),
         Misconception(
-            lambda mu, rho, *, generator: mu + F.softplus(rho) * torch.randn((), generator=generator),
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) * torch.randn((), generator=generator)
+            ),
             "one ε is drawn for all weights: then they move in step. Each weight has an ε of its own.",
         ),
         Misconception(
@@ -105,7 +136,9 @@ REPARAMETRISED_SAMPLE = Task(
             "the draw carries no gradient: torch.normal and .sample() stop it. Draw ε, then compute w from µ, σ and ε.",
         ),
         Misconception(
-            lambda mu, rho, *, generator: mu + F.softplus(rho) * torch.rand(mu.shape, generator=generator),
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) * torch.rand(mu.shape, generator=generator)
+            ),
             "ε is uniform (torch.rand); it must be normal (torch.randn).",
         ),
     ],
@@ -119,10 +152,22 @@ REPARAMETRISED_SAMPLE = Task(
 
 def _kl_cases(rng):
     prior_std = float(rng.uniform(1.5, 4))
-    ends = {"mu": rng.normal(0, 1, 3), "rho": np.array([-18.0, 0.5, 95.0]), "prior_std": prior_std}
+    ends = {
+        "mu": rng.normal(0, 1, 3),
+        "rho": np.array([-18.0, 0.5, 95.0]),
+        "prior_std": prior_std,
+    }
     return [
-        {"mu": rng.normal(0, 2, (2, 3)), "rho": rng.uniform(-3, 2, (2, 3)), "prior_std": prior_std},
-        {"mu": rng.normal(0, 2, 4), "rho": rng.uniform(-3, 2, 4), "prior_std": float(rng.uniform(0.2, 0.6))},
+        {
+            "mu": rng.normal(0, 2, (2, 3)),
+            "rho": rng.uniform(-3, 2, (2, 3)),
+            "prior_std": prior_std,
+        },
+        {
+            "mu": rng.normal(0, 2, 4),
+            "rho": rng.uniform(-3, 2, 4),
+            "prior_std": float(rng.uniform(0.2, 0.6)),
+        },
         ends,
     ]
 
@@ -141,12 +186,22 @@ def _kl_oracle(mu, rho, prior_std):
 
 
 def _kl_terms(mu, std, prior_std):
-    return math.log(prior_std) - torch.log(std) + (std**2 + mu**2) / (2 * prior_std**2) - 0.5
+    return (
+        math.log(prior_std)
+        - torch.log(std)
+        + (std**2 + mu**2) / (2 * prior_std**2)
+        - 0.5
+    )
 
 
 def _reversed_kl(mu, rho, prior_std):
     std = F.softplus(rho)
-    return (torch.log(std) - math.log(prior_std) + (prior_std**2 + mu**2) / (2 * std**2) - 0.5).sum()
+    return (
+        torch.log(std)
+        - math.log(prior_std)
+        + (prior_std**2 + mu**2) / (2 * std**2)
+        - 0.5
+    ).sum()
 
 
 GAUSSIAN_KL = Task(
@@ -214,18 +269,26 @@ def _elbo_cases(rng):
 def _elbo_probe(answer, logits, y, kl):
     import torch
 
-    return {"negative_elbo": answer(torch.tensor(logits), torch.tensor(y), torch.tensor(kl).double())}
+    return {
+        "negative_elbo": answer(
+            torch.tensor(logits), torch.tensor(y), torch.tensor(kl).double()
+        )
+    }
 
 
 def _elbo_oracle(logits, y, kl):
     nll = np.logaddexp(0, (1 - 2 * y) * logits)
     return {
-        "negative_elbo": Close(nll.sum() / len(logits) + kl, rtol=1e-6, because=f"{FLOAT64}; kl is rounded")
+        "negative_elbo": Close(
+            nll.sum() / len(logits) + kl, rtol=1e-6, because=f"{FLOAT64}; kl is rounded"
+        )
     }
 
 
 def _bce(logits, y):
-    return F.binary_cross_entropy_with_logits(logits, y.expand_as(logits), reduction="none")
+    return F.binary_cross_entropy_with_logits(
+        logits, y.expand_as(logits), reduction="none"
+    )
 
 
 NEGATIVE_ELBO = Task(
@@ -262,7 +325,9 @@ NEGATIVE_ELBO = Task(
             "this is the ELBO itself; a loss is its negative.",
         ),
         Misconception(
-            lambda logits, y, kl: -((-_bce(logits, y)).logsumexp(0) - math.log(len(logits))).sum() + kl,
+            lambda logits, y, kl: (
+                -((-_bce(logits, y)).logsumexp(0) - math.log(len(logits))).sum() + kl
+            ),
             "probabilities are averaged over the draws before the logarithm. That is right for a prediction; "
             "the ELBO takes the expectation of the logarithm.",
         ),
