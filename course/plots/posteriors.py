@@ -22,6 +22,7 @@ def probability_map(
     *,
     data: tuple[np.ndarray, np.ndarray] | None = None,
     size: float = 5,
+    labels: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """The probability of class 1 on a grid, from the one class's colour over white to the other's.
@@ -34,6 +35,7 @@ def probability_map(
         probs: probabilities of class 1, shape (H, W).
         data: inputs, shape (N, 2), and labels, shape (N,).
         size: of a datum's marker, in points².
+        labels: write each thin contour's probability on it.
         ax: where to draw.
     """
     ax = ax or plt.gca()
@@ -45,16 +47,17 @@ def probability_map(
         vmin=0,
         vmax=1,
         cmap=TWO_CLASSES,
-        alpha=0.75,
+        alpha=0.5,
         interpolation="bilinear",
     )
     for levels, width in (([0.05, 0.25, 0.75, 0.95], 0.7), ([0.5], 1.8)):
         inside = [level for level in levels if probs.min() < level < probs.max()]
         if inside:
             lines = ax.contour(xs, ys, probs, inside, colors="black", linewidths=width)
-            if width < 1:
+            if labels and width < 1:
                 ax.clabel(lines, fmt="%g", fontsize=6.5)
     if data is not None:
+        ax.scatter(*np.asarray(data[0]).T, s=3 * size, color="white", lw=0)
         scatter_classes(*data, size=size, ax=ax)
     ax.set(
         xlabel="$x_1$",
