@@ -1,6 +1,7 @@
 """Checks of practical 2. Oracles: SciPy, ``torch.distributions``, autograd and NumPy in double precision."""
 
 from course.checks.approximate_inference.dropout import DROPOUT_MLP
+from course.checks.approximate_inference.hessian import HESSIAN_BY_BACKWARD
 from course.checks.approximate_inference.laplace import (
     LAPLACE_COVARIANCE,
     LAPLACE_LOG_EVIDENCE,
@@ -11,7 +12,6 @@ from course.checks.approximate_inference.layers import (
 )
 from course.checks.approximate_inference.mode import (
     FIND_MODE,
-    HESSIAN_BY_BACKWARD,
     LOGISTIC_HESSIAN,
     NEGATIVE_LOG_JOINT,
     PRIOR_VARIANCE_OF,
