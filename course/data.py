@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.datasets import make_blobs, make_moons
 
 
 class Regression(NamedTuple):
@@ -65,3 +66,16 @@ def three_blobs(*, n: int | None = None, seed: int) -> Classification:
     y = np.where(blob == 1, rng.integers(0, 2, len(blob)), blob // 2)
     centres = np.array([(-5.0, -5.0), (0.0, 0.0), (5.0, 5.0)])
     return Classification(centres[blob] + rng.normal(0, 1, (len(blob), 2)), y)
+
+
+def blobs(*, n: int | None = None, seed: int, spread: float = 2.0) -> Classification:
+    """Two round clouds around (−2, −2) and (2, 2), as scikit-learn draws them; by default 400 data."""
+    x, y = make_blobs(
+        n or 400, centers=[(-2, -2), (2, 2)], cluster_std=spread, random_state=seed
+    )
+    return Classification(x, y)
+
+
+def moons(*, n: int | None = None, seed: int, noise: float = 0.25) -> Classification:
+    """Two half-moons, as scikit-learn draws them; by default 1,000 data."""
+    return Classification(*make_moons(n or 1000, noise=noise, random_state=seed))

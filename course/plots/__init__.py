@@ -12,6 +12,7 @@ from course.plots.calibration import (
 )
 from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
+from course.plots.posteriors import density, gaussian_ellipses, probability_map
 from course.plots.style import COLOURS, use_style
 
 __all__ = [
@@ -23,8 +24,11 @@ __all__ = [
     "COLOURS",
     "class_map",
     "curves",
+    "density",
     "field",
+    "gaussian_ellipses",
     "predictive_band",
+    "probability_map",
     "scatter_classes",
     "use_style",
 ]
