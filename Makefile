@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh machine: `make book` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: book test test-long bench lint exercises clean help
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+book: .venv/ready  ## build the book and say where to open it
+	$(BIN)/jupyter-book build . -W --keep-going
+	@echo "Open $(CURDIR)/_build/html/index.html"
+
+test: .venv/ready  ## run every test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/course exercises --check
+	$(BIN)/python -m pytest -m "not long"
+
+test-long: .venv/ready  ## run the tests that take minutes
+	$(BIN)/python -m pytest -m long
+
+bench: .venv/ready  ## print speed as ratios, side by side
+	@for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done
+
+exercises: .venv/ready  ## regenerate the exercise notebooks
+	$(BIN)/course exercises
+
+lint: .venv/ready  ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove what was built
+	rm -rf _build

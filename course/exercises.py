@@ -1,0 +1,224 @@
+"""Generates the exercise notebooks from the chapters and the reference solutions.
+
+A chapter's cells go through, in order: a ``task`` import becomes a stub, a ``given``
+import its full source; the imports and constants of the solutions go into one locked
+cell at the top; ``book-only`` cells are left out; Markdown is translated. The same
+input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from pybtex.database import BibliographyData, parse_file
+
+from course.chapter import Cell, Chapter, read_chapter, stem_of
+from course.errors import CourseError
+from course.markdown import Translator
+from course.source import Module, read_module
+from course.task import find
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+BEGIN_HERE = """**How to begin.** Run the cells from top to bottom (Shift+Enter). Where a cell says \
+`# YOUR CODE HERE`, put your code in place of `raise NotImplementedError()`, run the cell, then run the check \
+below it: it ticks your answer, or says what came out wrong on which input. `check.hint("…")` helps, with up to \
+three hints for each task. Locked cells are given; you need not change them.
+
+{tasks} tasks, {points} points; they take about {minutes} minutes in all. Every check stands on its own, so you may \
+leave a task out. Cells that train or plot need the tasks above them."""
+ANSWER_HERE = "*Write your answer here.*"
+
+
+def chapters(root: Path) -> list[Path]:
+    """The chapters that have exercises, in order: those with a module of solutions."""
+    paths = sorted((root / "book").glob("[0-9][0-9]-*.md"))
+    return [path for path in paths if (root / "solutions" / f"{stem_of(path)}.py").exists()]
+
+
+def exercise_path(root: Path, chapter: Path) -> Path:
+    """Where the exercise of a chapter stands."""
+    return root / "exercises" / f"{chapter.stem}.ipynb"
+
+
+def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
+    """The exercise of one chapter, as the text of a notebook.
+
+    Args:
+        root: the project's folder.
+        chapter_path: the chapter, ``book/<number>-<stem>.md``.
+        solved: put the reference solutions in place of the stubs.
+
+    Raises:
+        CourseError: the chapter or its solutions do not fit together.
+    """
+    chapter = read_chapter(chapter_path)
+    module = read_module(root / "solutions" / f"{chapter.stem}.py")
+    bibliography = root / "book" / "references.bib"
+    references = parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
+    translator = Translator(chapter_path, references)
+    kept = [cell for cell in chapter.cells if cell.role != "book-only"]
+    for cell in kept:
+        if cell.kind == "markdown":
+            translator.number(cell.source)
+    cells, seen = [], set()
+    for cell in kept:
+        if cell.kind == "markdown":
+            cells += _markdown_cells(cell, translator)
+        else:
+            cells += _code_cells(cell, chapter, module, seen, solved)
+    cells = [cell for cell in cells if cell.source.strip()]
+    cells.insert(_first(cells, "code"), _locked(new_code_cell(module.setup), "given--imports", "given"))
+    cells.insert(1, new_markdown_cell(_how_to_begin(chapter, translator.minutes)))
+    for index, cell in enumerate(cells):
+        if "course" not in cell.metadata:
+            cell["id"] = f"c{index:03d}"
+    metadata = {
+        "kernelspec": KERNEL,
+        "language_info": {"name": "python"},
+        "course": {"practical": chapter.stem},
+    }
+    notebook = new_notebook(cells=cells, metadata=metadata)
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
+def differences(root: Path, stems: tuple[str, ...] = ()) -> str:
+    """How the committed exercises differ from what would be generated; empty if they do not."""
+    report = []
+    for chapter in chosen(root, stems):
+        path = exercise_path(root, chapter)
+        now = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+        new = generate(root, chapter).splitlines(keepends=True)
+        name = path.relative_to(root)
+        report += difflib.unified_diff(now, new, f"{name} (committed)", f"{name} (generated)")
+    expected = {exercise_path(root, chapter) for chapter in chapters(root)}
+    for stray in sorted(set((root / "exercises").glob("*.ipynb")) - expected):
+        report.append(f"{stray.relative_to(root)} belongs to no chapter.\n")
+    return "".join(report)
+
+
+def write(root: Path, stems: tuple[str, ...] = ()) -> list[Path]:
+    """Generate exercises, all of them before the first is written; each file whole or not at all."""
+    texts = {exercise_path(root, chapter): generate(root, chapter) for chapter in chosen(root, stems)}
+    for path, text in texts.items():
+        write_whole(path, text)
+    return list(texts)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is either the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:
+    """The chapters of the named practicals, or all.
+
+    Raises:
+        CourseError: there is no such practical.
+    """
+    known = chapters(root)
+    wanted = {stem.replace("-", "_") for stem in stems}
+    unknown = wanted - {stem_of(path) for path in known}
+    if unknown:
+        names = ", ".join(stem_of(path) for path in known)
+        raise CourseError(
+            root / "book", None, f"There is no practical {unknown.pop()!r}.", f"There are {names}."
+        )
+    return [path for path in known if not wanted or stem_of(path) in wanted]
+
+
+def _first(cells: list, kind: str) -> int:
+    return next((index for index, cell in enumerate(cells) if cell.cell_type == kind), len(cells))
+
+
+def _how_to_begin(chapter: Chapter, minutes: int) -> str:
+    points = sum(find(task).points for task in chapter.tasks)
+    return BEGIN_HERE.format(tasks=len(chapter.tasks), points=points, minutes=minutes)
+
+
+def _markdown_cells(cell: Cell, translator: Translator) -> list:
+    text = translator.translate(cell.source, cell.line)
+    if cell.role != "written":
+        return [new_markdown_cell(text)]
+    answer = new_markdown_cell(ANSWER_HERE)
+    answer["id"] = cell.task.replace("/", "--")
+    answer.metadata["course"] = {"task": cell.task, "role": "written"}
+    answer.metadata["nbgrader"] = _nbgrader(answer["id"], grade=True, solution=True, locked=False, points=3)
+    return [new_markdown_cell(text), answer]
+
+
+def _code_cells(cell: Cell, chapter: Chapter, module: Module, seen: set[str], solved: bool) -> list:
+    if cell.role in ("task", "given"):
+        parts = []
+        for name in cell.names:
+            definition = module.definitions.get(name)
+            if definition is None:
+                raise CourseError(
+                    chapter.path, cell.line, f"{module.path} does not define {name}.", "Mend the import."
+                )
+            missing = definition.needs - seen - set(cell.names)
+            if missing:
+                raise CourseError(
+                    chapter.path,
+                    cell.line,
+                    f"{name} uses {', '.join(sorted(missing))}, which no cell above imports.",
+                    "Import it in a task or given cell before this one.",
+                )
+            seen.add(name)
+            parts.append(definition.stub() if cell.role == "task" and not solved else definition.shown())
+            if cell.role == "given" and definition.has_solution:
+                raise CourseError(
+                    chapter.path,
+                    cell.line,
+                    f"{name} has a solution region, but is given.",
+                    "Tag the cell task.",
+                )
+        new = new_code_cell("\n\n\n".join(parts))
+        if cell.role == "given":
+            return [_locked(new, f"given--{cell.names[0].lower().replace('_', '-')}", "given")]
+        new["id"] = cell.task.replace("/", "--")
+        new.metadata["course"] = {"task": cell.task, "role": "task"}
+        new.metadata["nbgrader"] = _nbgrader(new["id"], grade=False, solution=True, locked=False)
+        return [new]
+    if cell.role == "check":
+        new = _locked(new_code_cell(cell.source), cell.task.replace("/", "--") + "--check", "check")
+        new.metadata["course"]["task"] = cell.task
+        new.metadata["nbgrader"] |= {"grade": True, "points": find(cell.task).points}
+        return [new]
+    return [new_code_cell(cell.source)]
+
+
+def _locked(cell, id_: str, role: str):
+    cell["id"] = id_
+    cell.metadata["course"] = {"role": role}
+    cell.metadata["nbgrader"] = _nbgrader(id_, grade=False, solution=False, locked=True)
+    cell.metadata["editable"] = False
+    cell.metadata["deletable"] = False
+    return cell
+
+
+def _nbgrader(grade_id: str, *, grade: bool, solution: bool, locked: bool, points: int | None = None) -> dict:
+    """nbgrader's own metadata, schema 3, so that its users can take the same notebooks."""
+    metadata = {
+        "grade": grade,
+        "grade_id": grade_id,
+        "locked": locked,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    return metadata if points is None else metadata | {"points": points}

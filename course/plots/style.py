@@ -1,0 +1,26 @@
+"""The look of the course's figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+# Okabe and Ito's palette, by name.
+COLOURS = {
+    "blue": "#0072B2",
+    "vermilion": "#D55E00",
+    "green": "#009E73",
+    "purple": "#CC79A7",
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "black": "#000000",
+    "grey": "#767676",
+}
+CLASS_COLOURS = [COLOURS[name] for name in ("blue", "orange", "green", "purple", "vermilion", "sky")]
+CLASS_MARKERS = "os^Dvp"
+
+
+def use_style() -> None:
+    """Make the course's style the one of every figure from now on."""
+    plt.style.use(Path(__file__).with_name("known-unknowns.mplstyle"))

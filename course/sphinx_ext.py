@@ -1,0 +1,121 @@
+"""What the book needs beyond its themes: sources shown in place of imports, a line about each task.
+
+- A cell tagged ``task`` shows the reference solution, folded; one tagged ``given`` shows
+  its source, open. No line of a solution stands in a chapter.
+- ``{task-info}`` shows points, minutes and level of a task, and its hints, folded.
+- The cache of executed chapters is keyed on the sources of ``solutions`` and ``course``,
+  which MyST-NB does not look at: after an edit, no page keeps its old output.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+from course.chapter import stem_of
+from course.errors import CourseError
+from course.markdown import info
+from course.source import read_module
+
+
+def show_sources(app: Sphinx, doctree: nodes.document) -> None:
+    """Put the sources of ``task`` and ``given`` cells in place of their imports."""
+    root, page = Path(app.srcdir), Path(app.env.doc2path(app.env.docname))
+    cells = [c for c in doctree.findall(nodes.container) if c.get("nb_element") == "cell_code"]
+    wanted = [c for c in cells if {"tag_task", "tag_given"} & set(c["classes"])]
+    if not wanted:
+        return
+    try:
+        module = read_module(root / "solutions" / f"{stem_of(page)}.py")
+        for cell in wanted:
+            for block in cell.findall(nodes.literal_block):
+                names = [name.strip(" ()\n,") for name in block.astext().partition(" import ")[2].split(",")]
+                source = "\n\n\n".join(module.definitions[name].shown() for name in names if name)
+                block.rawsource = source
+                block.children = [nodes.Text(source)]
+            if "tag_task" in cell["classes"]:
+                cell["hide_mode"] = "input"
+                cell["prompt_show"], cell["prompt_hide"] = "Show a solution", "Hide the solution"
+    except CourseError as error:
+        raise ExtensionError(str(error)) from None
+    except KeyError as error:
+        raise ExtensionError(f"{page}: {module.path} does not define {error}.") from None
+
+
+class TaskInfo(SphinxDirective):
+    """``{task-info} <task id>`` with ``:minutes:`` and ``:level:``."""
+
+    required_arguments = 1
+    option_spec = {"minutes": directives.unchanged, "level": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """One line about the task, and its hints, each in a fold of its own."""
+        try:
+            task, minutes, level = info(
+                Path(self.get_source_info()[0]), self.arguments[0], self.options, self.get_source_info()[1]
+            )
+        except CourseError as error:
+            raise self.error(str(error)) from None
+        points = "1 point" if task.points == 1 else f"{task.points} points"
+        line = nodes.paragraph(classes=["task-info"])
+        line += nodes.Text(f"{points} · about {minutes} minutes · {level} · ")
+        line += nodes.literal(text=task.id)
+        folds = [fold(f"Hint {number}", text) for number, text in enumerate(task.hints, start=1)]
+        return [line, *folds]
+
+
+def fold(title: str, text: str) -> nodes.Element:
+    """A paragraph behind a title that opens it."""
+    details = Details(classes=["hint"])
+    details += Summary("", nodes.Text(title))
+    details += nodes.paragraph("", text)
+    return details
+
+
+class Details(nodes.General, nodes.Element):
+    """HTML's ``details``."""
+
+
+class Summary(nodes.General, nodes.TextElement):
+    """HTML's ``summary``."""
+
+
+def _tag(name: str):
+    def visit(self, node: nodes.Element) -> None:
+        self.body.append(self.starttag(node, name, ""))
+
+    def depart(self, node: nodes.Element) -> None:
+        self.body.append(f"</{name}>\n")
+
+    return visit, depart
+
+
+def key_cache_on_sources(app: Sphinx, config) -> None:
+    """Give the cache of outputs a folder named after the sources that made them."""
+    digest = hashlib.sha256()
+    for folder in ("solutions", "course"):
+        for path in sorted((Path(app.srcdir) / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    caches = Path(app.outdir).parent / ".jupyter_cache"
+    current = caches / digest.hexdigest()[:16]
+    if caches.exists():
+        for stale in set(caches.iterdir()) - {current}:
+            shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
+    config.nb_execution_cache_path = str(current)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.add_directive("task-info", TaskInfo)
+    app.add_node(Details, html=_tag("details"))
+    app.add_node(Summary, html=_tag("summary"))
+    app.connect("config-inited", key_cache_on_sources)
+    app.connect("doctree-read", show_sources)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
