@@ -5,9 +5,12 @@ Every function takes the number of data and a seed; the same seed gives the same
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+from course import idx
 
 
 class Regression(NamedTuple):
@@ -43,3 +46,50 @@ def spirals(*, n: int | None = None, seed: int) -> Classification:
         xs.append(np.column_stack([radius * np.sin(angle), radius * np.cos(angle)]))
         ys.append(np.full(per_class, label))
     return Classification(np.concatenate(xs), np.concatenate(ys))
+
+
+class Images(NamedTuple):
+    """Pixels between 0 and 1, (N, D) float32, and labels (N,), for training and for testing; rows of ``side`` pixels."""
+
+    x: np.ndarray
+    y: np.ndarray
+    x_test: np.ndarray
+    y_test: np.ndarray
+    side: int
+
+
+def digits(*, n: int | None = None, seed: int) -> Images:
+    """Scikit-learn's 1,797 handwritten digits of 8 × 8 pixels, bundled with it: 500 to test, the rest to train."""
+    from sklearn.datasets import load_digits
+
+    pixels, labels = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(pixels))
+    x, y = (pixels[order] / 16).astype(np.float32), labels[order].astype(np.int64)
+    return Images(x[500:][:n], y[500:][:n], x[:500], y[:500], 8)
+
+
+def mnist(*, n: int | None = None, seed: int, folder: str | Path | None = None) -> Images:
+    """MNIST: 60,000 training and 10,000 test digits of 28 × 28 pixels, the training digits shuffled.
+
+    From the original files in ``folder`` (or the folder that KNOWN_UNKNOWNS_DATA names), or
+    else downloaded once into a cache; verified either way.
+
+    Raises:
+        course.idx.DataUnavailable: neither is possible; the message says what to do.
+    """
+    x, y = idx.images("mnist", idx.FILES, folder)
+    order = np.random.default_rng(seed).permutation(len(x))[:n]
+    return Images(x[order], y[order], *idx.images("mnist", idx.TEST_FILES, folder), 28)
+
+
+def fashion_mnist(*, n: int | None = None, seed: int, folder: str | Path | None = None) -> Classification:
+    """Fashion-MNIST's 10,000 *test* images, shuffled: what a network of digits was not trained on.
+
+    From files or downloaded, as ``mnist``.
+
+    Raises:
+        course.idx.DataUnavailable: neither is possible; the message says what to do.
+    """
+    x, y = idx.images("fashion-mnist", idx.TEST_FILES, folder)
+    order = np.random.default_rng(seed).permutation(len(x))[:n]
+    return Classification(x[order], y[order])
