@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import itertools
 import os
 import time
 from pathlib import Path
@@ -34,7 +35,7 @@ REMOVED = (0.0, 0.5, 0.75, 0.95, 0.98)
 def plain_network(seed: int) -> nn.Sequential:
     """The multilayer perceptron, initialised as PyTorch does."""
     torch.manual_seed(seed)  # nn.Linear initialises from the global state
-    first, second, third = (nn.Linear(n, m) for n, m in zip(SIZES[:-1], SIZES[1:], strict=True))
+    first, second, third = (nn.Linear(n, m) for n, m in itertools.pairwise(SIZES))
     return nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), third)
 
 
