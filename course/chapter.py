@@ -97,23 +97,39 @@ def _cell(path: Path, stem: str, raw, line: int) -> Cell:
     unknown = [tag for tag in tags if tag not in ROLES + STYLING]
     if unknown:
         raise CourseError(
-            path, line, f"The tag {unknown[0]!r} is unknown.", f"Known are {', '.join(ROLES + STYLING)}."
+            path,
+            line,
+            f"The tag {unknown[0]!r} is unknown.",
+            f"Known are {', '.join(ROLES + STYLING)}.",
         )
     roles = [tag for tag in tags if tag in ROLES]
     if len(roles) > 1:
-        raise CourseError(path, line, f"The cell has the roles {' and '.join(roles)}.", "Keep one of them.")
+        raise CourseError(
+            path,
+            line,
+            f"The cell has the roles {' and '.join(roles)}.",
+            "Keep one of them.",
+        )
     role = roles[0] if roles else None
     if raw.cell_type == "code":
         return _code_cell(path, stem, role, raw.source, line)
     if role not in (None, "written", "book-only"):
         raise CourseError(
-            path, line, f"A Markdown cell is tagged {role}.", "Use written, book-only or no tag."
+            path,
+            line,
+            f"A Markdown cell is tagged {role}.",
+            "Use written, book-only or no tag.",
         )
     task = None
     if role == "written":
         label = LABEL.search(raw.source)
         if not label:
-            raise CourseError(path, line, "A written question has no label.", "Add `:label: <stem>/<name>`.")
+            raise CourseError(
+                path,
+                line,
+                "A written question has no label.",
+                "Add `:label: <stem>/<name>`.",
+            )
         task = label[1]
     return Cell("markdown", role, raw.source, line, task=task)
 
@@ -129,17 +145,30 @@ def _code_cell(path: Path, stem: str, role: str | None, source: str, line: int) 
                 f"A cell tagged {role} must hold one import and nothing else.",
                 f"Write `from solutions.{stem} import …` with {wanted}.",
             )
-        return Cell("code", role, source, line, names, task_id(stem, names[0]) if role == "task" else None)
+        return Cell(
+            "code",
+            role,
+            source,
+            line,
+            names,
+            task_id(stem, names[0]) if role == "task" else None,
+        )
     if role == "check":
         match = CHECK.match(source.strip())
         if not match or match[1] != task_id(stem, match[2]):
             raise CourseError(
-                path, line, "A check cell must check one task.", 'Write `check("<stem>/<name>", <name>)`.'
+                path,
+                line,
+                "A check cell must check one task.",
+                'Write `check("<stem>/<name>", <name>)`.',
             )
         return Cell("code", role, source.strip(), line, (match[2],), match[1])
     if role == "written":
         raise CourseError(
-            path, line, "A code cell is tagged written.", "Only Markdown cells are answers in words."
+            path,
+            line,
+            "A code cell is tagged written.",
+            "Only Markdown cells are answers in words.",
         )
     if role is None and re.search(r"\bsolutions\b", source):
         raise CourseError(
@@ -163,7 +192,11 @@ def _imported(source: str, module: str) -> tuple[str, ...]:
         body = ast.parse(source).body
     except SyntaxError:
         return ()
-    if len(body) != 1 or not isinstance(body[0], ast.ImportFrom) or body[0].module != module:
+    if (
+        len(body) != 1
+        or not isinstance(body[0], ast.ImportFrom)
+        or body[0].module != module
+    ):
         return ()
     if any(alias.asname or alias.name == "*" for alias in body[0].names):
         return ()
@@ -187,7 +220,10 @@ def _check_order(chapter: Chapter) -> None:
                 )
             if waiting is not None:
                 raise CourseError(
-                    chapter.path, waiting.line, f"{waiting.task} is never checked.", "Add a check cell."
+                    chapter.path,
+                    waiting.line,
+                    f"{waiting.task} is never checked.",
+                    "Add a check cell.",
                 )
             waiting = cell
         elif cell.role == "check":
@@ -201,5 +237,8 @@ def _check_order(chapter: Chapter) -> None:
             waiting = None
     if waiting is not None:
         raise CourseError(
-            chapter.path, waiting.line, f"{waiting.task} is never checked.", "Add a check cell."
+            chapter.path,
+            waiting.line,
+            f"{waiting.task} is never checked.",
+            "Add a check cell.",
         )

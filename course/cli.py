@@ -43,7 +43,11 @@ def main() -> None:
 
 @main.command()
 @click.argument("practicals", nargs=-1, metavar="[PRACTICAL]…")
-@click.option("--check", is_flag=True, help="Write nothing; fail with a diff if an exercise is out of date.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; fail with a diff if an exercise is out of date.",
+)
 def exercises(practicals: tuple[str, ...], check: bool) -> None:
     """Generate the exercise notebooks from the chapters and the solutions.
 
@@ -60,7 +64,9 @@ def exercises(practicals: tuple[str, ...], check: bool) -> None:
         diff = differences(root, practicals)
         if diff:
             click.echo(diff, nl=False)
-            raise click.ClickException("The exercises are out of date. Mend them with `course exercises`.")
+            raise click.ClickException(
+                "The exercises are out of date. Mend them with `course exercises`."
+            )
         click.echo("The exercises are up to date.")
         return
     for path in write(root, practicals):
@@ -85,9 +91,14 @@ def check_notebooks(practicals: tuple[str, ...]) -> None:
     for chapter in chosen(root, practicals):
         problem = run_solved(root, chapter)
         failed += problem is not None
-        click.echo(f"{'✗' if problem else '✓'} {chapter.stem}" + (f"\n{problem}" if problem else ""))
+        click.echo(
+            f"{'✗' if problem else '✓'} {chapter.stem}"
+            + (f"\n{problem}" if problem else "")
+        )
     if failed:
-        raise click.ClickException(f"{failed} exercises fail with the reference solutions.")
+        raise click.ClickException(
+            f"{failed} exercises fail with the reference solutions."
+        )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ class Classification(NamedTuple):
     y: np.ndarray
 
 
-def cubic(*, n: int | None = None, seed: int, low: float = -4.0, high: float = 4.0) -> Regression:
+def cubic(
+    *, n: int | None = None, seed: int, low: float = -4.0, high: float = 4.0
+) -> Regression:
     """y = x³ + noise with standard deviation 3; by default 40 data with x uniform on (−4, 4)."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(low, high, (n or 40, 1))
@@ -68,7 +70,9 @@ def digits(*, n: int | None = None, seed: int) -> Images:
     return Images(x[500:][:n], y[500:][:n], x[:500], y[:500], 8)
 
 
-def mnist(*, n: int | None = None, seed: int, folder: str | Path | None = None) -> Images:
+def mnist(
+    *, n: int | None = None, seed: int, folder: str | Path | None = None
+) -> Images:
     """MNIST: 60,000 training and 10,000 test digits of 28 × 28 pixels, the training digits shuffled.
 
     From the original files in ``folder`` (or the folder that KNOWN_UNKNOWNS_DATA names), or
@@ -82,7 +86,9 @@ def mnist(*, n: int | None = None, seed: int, folder: str | Path | None = None) 
     return Images(x[order], y[order], *idx.images("mnist", idx.TEST_FILES, folder), 28)
 
 
-def fashion_mnist(*, n: int | None = None, seed: int, folder: str | Path | None = None) -> Classification:
+def fashion_mnist(
+    *, n: int | None = None, seed: int, folder: str | Path | None = None
+) -> Classification:
     """Fashion-MNIST's 10,000 *test* images, shuffled: what a network of digits was not trained on.
 
     From files or downloaded, as ``mnist``.

@@ -23,7 +23,11 @@ from course.markdown import Translator
 from course.source import Module, read_module
 from course.task import find
 
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+KERNEL = {
+    "display_name": "Python 3 (ipykernel)",
+    "language": "python",
+    "name": "python3",
+}
 BEGIN_HERE = """**How to begin.** Run the cells from top to bottom (Shift+Enter). Where a cell says \
 `# YOUR CODE HERE`, put your code in place of `raise NotImplementedError()`, run the cell, then run the check \
 below it: it ticks your answer, or says what came out wrong on which input. `check.hint("…")` helps, with up to \
@@ -37,7 +41,9 @@ ANSWER_HERE = "*Write your answer here.*"
 def chapters(root: Path) -> list[Path]:
     """The chapters that have exercises, in order: those with a module of solutions."""
     paths = sorted((root / "book").glob("[0-9][0-9]-*.md"))
-    return [path for path in paths if (root / "solutions" / f"{stem_of(path)}.py").exists()]
+    return [
+        path for path in paths if (root / "solutions" / f"{stem_of(path)}.py").exists()
+    ]
 
 
 def exercise_path(root: Path, chapter: Path) -> Path:
@@ -59,7 +65,9 @@ def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
     chapter = read_chapter(chapter_path)
     module = read_module(root / "solutions" / f"{chapter.stem}.py")
     bibliography = root / "book" / "references.bib"
-    references = parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
+    references = (
+        parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
+    )
     translator = Translator(chapter_path, references)
     kept = [cell for cell in chapter.cells if cell.role != "book-only"]
     for cell in kept:
@@ -72,7 +80,10 @@ def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
         else:
             cells += _code_cells(cell, chapter, module, seen, solved)
     cells = [cell for cell in cells if cell.source.strip()]
-    cells.insert(_first(cells, "code"), _locked(new_code_cell(module.setup), "given--imports", "given"))
+    cells.insert(
+        _first(cells, "code"),
+        _locked(new_code_cell(module.setup), "given--imports", "given"),
+    )
     cells.insert(1, new_markdown_cell(_how_to_begin(chapter, translator.minutes)))
     for index, cell in enumerate(cells):
         if "course" not in cell.metadata:
@@ -92,10 +103,16 @@ def differences(root: Path, stems: tuple[str, ...] = ()) -> str:
     report = []
     for chapter in chosen(root, stems):
         path = exercise_path(root, chapter)
-        now = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+        now = (
+            path.read_text(encoding="utf-8").splitlines(keepends=True)
+            if path.exists()
+            else []
+        )
         new = generate(root, chapter).splitlines(keepends=True)
         name = path.relative_to(root)
-        report += difflib.unified_diff(now, new, f"{name} (committed)", f"{name} (generated)")
+        report += difflib.unified_diff(
+            now, new, f"{name} (committed)", f"{name} (generated)"
+        )
     expected = {exercise_path(root, chapter) for chapter in chapters(root)}
     for stray in sorted(set((root / "exercises").glob("*.ipynb")) - expected):
         report.append(f"{stray.relative_to(root)} belongs to no chapter.\n")
@@ -104,7 +121,10 @@ def differences(root: Path, stems: tuple[str, ...] = ()) -> str:
 
 def write(root: Path, stems: tuple[str, ...] = ()) -> list[Path]:
     """Generate exercises, all of them before the first is written; each file whole or not at all."""
-    texts = {exercise_path(root, chapter): generate(root, chapter) for chapter in chosen(root, stems)}
+    texts = {
+        exercise_path(root, chapter): generate(root, chapter)
+        for chapter in chosen(root, stems)
+    }
     for path, text in texts.items():
         write_whole(path, text)
     return list(texts)
@@ -136,13 +156,19 @@ def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:
     if unknown:
         names = ", ".join(stem_of(path) for path in known)
         raise CourseError(
-            root / "book", None, f"There is no practical {unknown.pop()!r}.", f"There are {names}."
+            root / "book",
+            None,
+            f"There is no practical {unknown.pop()!r}.",
+            f"There are {names}.",
         )
     return [path for path in known if not wanted or stem_of(path) in wanted]
 
 
 def _first(cells: list, kind: str) -> int:
-    return next((index for index, cell in enumerate(cells) if cell.cell_type == kind), len(cells))
+    return next(
+        (index for index, cell in enumerate(cells) if cell.cell_type == kind),
+        len(cells),
+    )
 
 
 def _how_to_begin(chapter: Chapter, minutes: int) -> str:
@@ -157,18 +183,25 @@ def _markdown_cells(cell: Cell, translator: Translator) -> list:
     answer = new_markdown_cell(ANSWER_HERE)
     answer["id"] = cell.task.replace("/", "--")
     answer.metadata["course"] = {"task": cell.task, "role": "written"}
-    answer.metadata["nbgrader"] = _nbgrader(answer["id"], grade=True, solution=True, locked=False, points=3)
+    answer.metadata["nbgrader"] = _nbgrader(
+        answer["id"], grade=True, solution=True, locked=False, points=3
+    )
     return [new_markdown_cell(text), answer]
 
 
-def _code_cells(cell: Cell, chapter: Chapter, module: Module, seen: set[str], solved: bool) -> list:
+def _code_cells(
+    cell: Cell, chapter: Chapter, module: Module, seen: set[str], solved: bool
+) -> list:
     if cell.role in ("task", "given"):
         parts = []
         for name in cell.names:
             definition = module.definitions.get(name)
             if definition is None:
                 raise CourseError(
-                    chapter.path, cell.line, f"{module.path} does not define {name}.", "Mend the import."
+                    chapter.path,
+                    cell.line,
+                    f"{module.path} does not define {name}.",
+                    "Mend the import.",
                 )
             missing = definition.needs - seen - set(cell.names)
             if missing:
@@ -179,7 +212,11 @@ def _code_cells(cell: Cell, chapter: Chapter, module: Module, seen: set[str], so
                     "Import it in a task or given cell before this one.",
                 )
             seen.add(name)
-            parts.append(definition.stub() if cell.role == "task" and not solved else definition.shown())
+            parts.append(
+                definition.stub()
+                if cell.role == "task" and not solved
+                else definition.shown()
+            )
             if cell.role == "given" and definition.has_solution:
                 raise CourseError(
                     chapter.path,
@@ -189,13 +226,23 @@ def _code_cells(cell: Cell, chapter: Chapter, module: Module, seen: set[str], so
                 )
         new = new_code_cell("\n\n\n".join(parts))
         if cell.role == "given":
-            return [_locked(new, f"given--{cell.names[0].lower().replace('_', '-')}", "given")]
+            return [
+                _locked(
+                    new, f"given--{cell.names[0].lower().replace('_', '-')}", "given"
+                )
+            ]
         new["id"] = cell.task.replace("/", "--")
         new.metadata["course"] = {"task": cell.task, "role": "task"}
-        new.metadata["nbgrader"] = _nbgrader(new["id"], grade=False, solution=True, locked=False)
+        new.metadata["nbgrader"] = _nbgrader(
+            new["id"], grade=False, solution=True, locked=False
+        )
         return [new]
     if cell.role == "check":
-        new = _locked(new_code_cell(cell.source), cell.task.replace("/", "--") + "--check", "check")
+        new = _locked(
+            new_code_cell(cell.source),
+            cell.task.replace("/", "--") + "--check",
+            "check",
+        )
         new.metadata["course"]["task"] = cell.task
         new.metadata["nbgrader"] |= {"grade": True, "points": find(cell.task).points}
         return [new]
@@ -211,7 +258,14 @@ def _locked(cell, id_: str, role: str):
     return cell
 
 
-def _nbgrader(grade_id: str, *, grade: bool, solution: bool, locked: bool, points: int | None = None) -> dict:
+def _nbgrader(
+    grade_id: str,
+    *,
+    grade: bool,
+    solution: bool,
+    locked: bool,
+    points: int | None = None,
+) -> dict:
     """nbgrader's own metadata, schema 3, so that its users can take the same notebooks."""
     metadata = {
         "grade": grade,

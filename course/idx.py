@@ -70,18 +70,30 @@ def fetch(name: str, file: str, *, folder: str | Path | None = None) -> Path:
     folder = folder or os.environ.get(FOLDER_VARIABLE)
     if folder is not None:
         for path in (Path(folder) / name / file, Path(folder) / file):
-            if path.is_file() and pooch.file_hash(str(path), alg="md5") == checksums[file]:
+            if (
+                path.is_file()
+                and pooch.file_hash(str(path), alg="md5") == checksums[file]
+            ):
                 return path
-        raise DataUnavailable(f"{folder} holds no {file} of {name} with the published checksum.")
+        raise DataUnavailable(
+            f"{folder} holds no {file} of {name} with the published checksum."
+        )
     cache = pooch.os_cache("known-unknowns") / name
     reasons = []
     for mirror in mirrors:
         try:
             path = pooch.retrieve(
-                mirror + file, f"md5:{checksums[file]}", fname=file, path=cache, progressbar=True
+                mirror + file,
+                f"md5:{checksums[file]}",
+                fname=file,
+                path=cache,
+                progressbar=True,
             )
             return Path(path)
-        except (OSError, ValueError) as error:  # not to be reached, or not the published file
+        except (
+            OSError,
+            ValueError,
+        ) as error:  # not to be reached, or not the published file
             reasons.append(f"{mirror}: {type(error).__name__}")
     raise DataUnavailable(
         f"{file} of {name} could not be downloaded ({'; '.join(reasons)}). If you have the four original "
@@ -104,7 +116,11 @@ def read(path: Path) -> np.ndarray:
     return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
 
 
-def images(name: str, files: tuple[str, str], folder: str | Path | None) -> tuple[np.ndarray, np.ndarray]:
+def images(
+    name: str, files: tuple[str, str], folder: str | Path | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Pixels between 0 and 1, shape (N, 784), and labels, shape (N,)."""
     pixels, labels = (read(fetch(name, file, folder=folder)) for file in files)
-    return pixels.reshape(len(pixels), -1).astype(np.float32) / 255, labels.astype(np.int64)
+    return pixels.reshape(len(pixels), -1).astype(np.float32) / 255, labels.astype(
+        np.int64
+    )

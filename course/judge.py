@@ -54,7 +54,9 @@ def as_numbers(got: Any) -> np.ndarray | None:
         return None
 
 
-def compare(values: Sequence[Values], right: Sequence[Mapping[str, Close]]) -> Mismatch | None:
+def compare(
+    values: Sequence[Values], right: Sequence[Mapping[str, Close]]
+) -> Mismatch | None:
     """The first difference between ``values`` and ``right``, or None if there is none.
 
     Differences of form (a missing value, a shape) come before differences of value.
@@ -79,7 +81,11 @@ def compare(values: Sequence[Values], right: Sequence[Mapping[str, Close]]) -> M
     return first_value
 
 
-def same(values: Sequence[Values], other: Sequence[Values], right: Sequence[Mapping[str, Close]]) -> bool:
+def same(
+    values: Sequence[Values],
+    other: Sequence[Values],
+    right: Sequence[Mapping[str, Close]],
+) -> bool:
     """Are two sets of numbers equal within the oracle's tolerances, key by key, over all cases?"""
     for got_here, other_here, closes in zip(values, other, right, strict=True):
         for key, close in closes.items():
@@ -87,14 +93,21 @@ def same(values: Sequence[Values], other: Sequence[Values], right: Sequence[Mapp
             if one is None or two is None or one.shape != two.shape:
                 return False
             with np.errstate(invalid="ignore"):
-                equal = close.near(one, two) | (one == two) | (np.isnan(one) & np.isnan(two))
+                equal = (
+                    close.near(one, two)
+                    | (one == two)
+                    | (np.isnan(one) & np.isnan(two))
+                )
             if not np.all(equal):
                 return False
     return True
 
 
 def recognise(
-    task: Task, values: Sequence[Values], cases: Sequence[Case], right: Sequence[Mapping[str, Close]]
+    task: Task,
+    values: Sequence[Values],
+    cases: Sequence[Case],
+    right: Sequence[Mapping[str, Close]],
 ) -> Misconception | None:
     """The known mistake that gives just these numbers, or None."""
     for misconception in task.misconceptions:

@@ -113,7 +113,11 @@ class Translator:
         if name in DROPPED:
             return ""
         if name == "math":
-            tag = rf" \tag{{{self.equations[options['label']]}}}" if "label" in options else ""
+            tag = (
+                rf" \tag{{{self.equations[options['label']]}}}"
+                if "label" in options
+                else ""
+            )
             return f"$$\n{body.strip()}{tag}\n$$"
         if name == "task-info":
             return self._task_info(title, options, line)
@@ -126,7 +130,9 @@ class Translator:
             return f"<details><summary>{title}</summary>\n\n{inner}\n\n</details>"
         if name in BOXES:
             head = ": ".join(part for part in (BOXES[name], title) if part)
-            return "\n".join(f"> {text}".rstrip() for text in f"**{head}**\n\n{inner}".split("\n"))
+            return "\n".join(
+                f"> {text}".rstrip() for text in f"**{head}**\n\n{inner}".split("\n")
+            )
         raise CourseError(
             self.path,
             line,
@@ -151,8 +157,12 @@ class Translator:
             if child.type == "myst_role":
                 raw = f"{{{child.meta['name']}}}`{child.content}`"
                 new = self._role(child.meta["name"], child.content, line)
-            elif child.type == "link_open" and "://" not in (href := str(child.attrs["href"])):
-                match = re.search(r"\[([^\]]*)\]\(" + re.escape(href) + r"\)", text[cursor:])
+            elif child.type == "link_open" and "://" not in (
+                href := str(child.attrs["href"])
+            ):
+                match = re.search(
+                    r"\[([^\]]*)\]\(" + re.escape(href) + r"\)", text[cursor:]
+                )
                 if match is None:
                     continue
                 raw, new = match[0], match[1]
@@ -172,12 +182,25 @@ class Translator:
 
     def _role(self, name: str, content: str, line: int) -> str:
         if name in ("cite:p", "cite"):
-            return "(" + "; ".join(self._cited(key.strip(), line, ", ") for key in content.split(",")) + ")"
+            return (
+                "("
+                + "; ".join(
+                    self._cited(key.strip(), line, ", ") for key in content.split(",")
+                )
+                + ")"
+            )
         if name == "cite:t":
-            return "; ".join(self._cited(key.strip(), line, " ") for key in content.split(","))
+            return "; ".join(
+                self._cited(key.strip(), line, " ") for key in content.split(",")
+            )
         if name == "eq":
             if content not in self.equations:
-                raise CourseError(self.path, line, f"No equation is labelled {content}.", "Mend the label.")
+                raise CourseError(
+                    self.path,
+                    line,
+                    f"No equation is labelled {content}.",
+                    "Mend the label.",
+                )
             return f"({self.equations[content]})"
         if name == "math":
             return f"${content}$"
@@ -194,10 +217,19 @@ class Translator:
 
     def _cited(self, key: str, line: int, between: str) -> str:
         if key not in self.references.entries:
-            raise CourseError(self.path, line, f"{key} is not in references.bib.", "Add it, or mend the key.")
+            raise CourseError(
+                self.path,
+                line,
+                f"{key} is not in references.bib.",
+                "Add it, or mend the key.",
+            )
         entry = self.references.entries[key]
         year = entry.fields.get("year", "n.d.")
-        text = f"{_authors(entry)}{between}{year}" if between == ", " else f"{_authors(entry)} ({year})"
+        text = (
+            f"{_authors(entry)}{between}{year}"
+            if between == ", "
+            else f"{_authors(entry)} ({year})"
+        )
         doi = entry.fields.get("doi")
         url = f"https://doi.org/{doi}" if doi else entry.fields.get("url")
         return f"[{text}]({url})" if url else text
@@ -214,14 +246,27 @@ def info(path: Path, task_id: str, options: dict[str, str], line: int):
     except KeyError as error:
         raise CourseError(path, line, str(error), "Mend the id.") from None
     if not options.get("minutes", "").isdigit():
-        raise CourseError(path, line, f"{task_id} does not say how long it takes.", "Add `:minutes: 5`.")
+        raise CourseError(
+            path,
+            line,
+            f"{task_id} does not say how long it takes.",
+            "Add `:minutes: 5`.",
+        )
     if options.get("level") not in ("core", "further"):
-        raise CourseError(path, line, f"{task_id} has no level.", "Add `:level: core` or `:level: further`.")
+        raise CourseError(
+            path,
+            line,
+            f"{task_id} has no level.",
+            "Add `:level: core` or `:level: further`.",
+        )
     return task, int(options["minutes"]), options["level"]
 
 
 def _authors(entry: Entry) -> str:
-    names = [" ".join(person.prelast_names + person.last_names) for person in entry.persons.get("author", [])]
+    names = [
+        " ".join(person.prelast_names + person.last_names)
+        for person in entry.persons.get("author", [])
+    ]
     names = [name.replace("{", "").replace("}", "") for name in names]
     if not names:
         return entry.fields.get("title", "Anonymous")

@@ -79,7 +79,9 @@ def reference(
     }
     text = json.dumps(settings, sort_keys=True)
     versions = "".join(importlib.metadata.version(name) for name in ("numpyro", "jax"))
-    key = hashlib.sha256((text + versions).encode() + Path(__file__).read_bytes()).hexdigest()[:24]
+    key = hashlib.sha256(
+        (text + versions).encode() + Path(__file__).read_bytes()
+    ).hexdigest()[:24]
     cached = Path(pooch.os_cache("known-unknowns")) / "nuts" / f"{key}.npz"
     if not cached.is_file():
         cached.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +89,9 @@ def reference(
             source, result = Path(folder) / "settings.json", Path(folder) / "draws.npz"
             source.write_text(text)
             run = subprocess.run(
-                [sys.executable, "-m", "course.nuts", source, result], capture_output=True, text=True
+                [sys.executable, "-m", "course.nuts", source, result],
+                capture_output=True,
+                text=True,
             )
             if run.returncode != 0:
                 raise RuntimeError(f"NUTS failed:\n{run.stderr}")
@@ -107,7 +111,9 @@ def sample(settings: dict, *, progress: bool = True) -> Reference:
 
     jax.config.update("jax_enable_x64", True)
     x, y, grid = (jnp.array(settings[name]) for name in ("x", "y", "grid"))
-    hidden, prior_std, noise_std = (settings[name] for name in ("hidden", "prior_std", "noise_std"))
+    hidden, prior_std, noise_std = (
+        settings[name] for name in ("hidden", "prior_std", "noise_std")
+    )
     samples, chains = settings["samples"], settings["chains"]
 
     def features(z, x):
@@ -146,7 +152,9 @@ def sample(settings: dict, *, progress: bool = True) -> Reference:
     z = mcmc.get_samples(group_by_chain=True)["z"]
     keys = jax.random.split(key_draw, (chains, samples))
     f = np.asarray(jax.jit(jax.vmap(jax.vmap(function)))(z, keys))
-    return Reference(f.reshape(chains * samples, -1), split_gelman_rubin(f), effective_sample_size(f))
+    return Reference(
+        f.reshape(chains * samples, -1), split_gelman_rubin(f), effective_sample_size(f)
+    )
 
 
 def main() -> None:
@@ -155,7 +163,9 @@ def main() -> None:
     parser.add_argument("settings", type=Path)
     parser.add_argument("result", type=Path)
     options = parser.parse_args()
-    np.savez(options.result, **sample(json.loads(options.settings.read_text()))._asdict())
+    np.savez(
+        options.result, **sample(json.loads(options.settings.read_text()))._asdict()
+    )
 
 
 if __name__ == "__main__":

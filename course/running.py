@@ -22,7 +22,9 @@ def run_solved(root: Path, chapter: Path) -> str | None:
             notebook,
             timeout=600,
             resources={"metadata": {"path": folder}},
-            on_cell_complete=lambda cell, cell_index: progress.update(bar, completed=cell_index + 1),
+            on_cell_complete=lambda cell, cell_index: progress.update(
+                bar, completed=cell_index + 1
+            ),
         )
         try:
             client.execute()
@@ -39,4 +41,8 @@ def run_solved(root: Path, chapter: Path) -> str | None:
         for c in notebook.cells
         if c.metadata.get("course", {}).get("role") == "check"
     }
-    return None if ticked == wanted else f"not ticked: {', '.join(sorted(wanted - ticked))}"
+    return (
+        None
+        if ticked == wanted
+        else f"not ticked: {', '.join(sorted(wanted - ticked))}"
+    )

@@ -81,17 +81,27 @@ def read_module(path: Path) -> Module:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise CourseError(path, None, "There is no such module.", "Add it, or mend the import.") from None
+        raise CourseError(
+            path, None, "There is no such module.", "Add it, or mend the import."
+        ) from None
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        raise CourseError(path, error.lineno, f"{error.msg}.", "Mend the syntax.") from None
+        raise CourseError(
+            path, error.lineno, f"{error.msg}.", "Mend the syntax."
+        ) from None
     _check_markers(path, text)
     lines = text.splitlines()
-    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    names = {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
     imports, constants, definitions = [], [], {}
     for node in tree.body:
-        start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        start = min(
+            [node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]
+        )
         source = "\n".join(lines[start - 1 : node.end_lineno])
         if isinstance(node, ast.Import | ast.ImportFrom):
             if getattr(node, "module", None) != "__future__":
@@ -132,7 +142,17 @@ def _check_markers(path: Path, text: str) -> None:
             opened = number
         elif line.strip() == END:
             if opened is None:
-                raise CourseError(path, number, f"`{END}` closes nothing.", f"Add `{BEGIN}` before it.")
+                raise CourseError(
+                    path,
+                    number,
+                    f"`{END}` closes nothing.",
+                    f"Add `{BEGIN}` before it.",
+                )
             opened = None
     if opened is not None:
-        raise CourseError(path, opened, f"`{BEGIN}` is never closed.", f"Add `{END}` after the solution.")
+        raise CourseError(
+            path,
+            opened,
+            f"`{BEGIN}` is never closed.",
+            f"Add `{END}` after the solution.",
+        )

@@ -28,7 +28,11 @@ from course.source import read_module
 def show_sources(app: Sphinx, doctree: nodes.document) -> None:
     """Put the sources of ``task`` and ``given`` cells in place of their imports."""
     root, page = Path(app.srcdir), Path(app.env.doc2path(app.env.docname))
-    cells = [c for c in doctree.findall(nodes.container) if c.get("nb_element") == "cell_code"]
+    cells = [
+        c
+        for c in doctree.findall(nodes.container)
+        if c.get("nb_element") == "cell_code"
+    ]
     wanted = [c for c in cells if {"tag_task", "tag_given"} & set(c["classes"])]
     if not wanted:
         return
@@ -36,17 +40,27 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
         module = read_module(root / "solutions" / f"{stem_of(page)}.py")
         for cell in wanted:
             for block in cell.findall(nodes.literal_block):
-                names = [name.strip(" ()\n,") for name in block.astext().partition(" import ")[2].split(",")]
-                source = "\n\n\n".join(module.definitions[name].shown() for name in names if name)
+                names = [
+                    name.strip(" ()\n,")
+                    for name in block.astext().partition(" import ")[2].split(",")
+                ]
+                source = "\n\n\n".join(
+                    module.definitions[name].shown() for name in names if name
+                )
                 block.rawsource = source
                 block.children = [nodes.Text(source)]
             if "tag_task" in cell["classes"]:
                 cell["hide_mode"] = "input"
-                cell["prompt_show"], cell["prompt_hide"] = "Show a solution", "Hide the solution"
+                cell["prompt_show"], cell["prompt_hide"] = (
+                    "Show a solution",
+                    "Hide the solution",
+                )
     except CourseError as error:
         raise ExtensionError(str(error)) from None
     except KeyError as error:
-        raise ExtensionError(f"{page}: {module.path} does not define {error}.") from None
+        raise ExtensionError(
+            f"{page}: {module.path} does not define {error}."
+        ) from None
 
 
 class TaskInfo(SphinxDirective):
@@ -59,7 +73,10 @@ class TaskInfo(SphinxDirective):
         """One line about the task, and its hints, each in a fold of its own."""
         try:
             task, minutes, level = info(
-                Path(self.get_source_info()[0]), self.arguments[0], self.options, self.get_source_info()[1]
+                Path(self.get_source_info()[0]),
+                self.arguments[0],
+                self.options,
+                self.get_source_info()[1],
             )
         except CourseError as error:
             raise self.error(str(error)) from None
@@ -67,7 +84,10 @@ class TaskInfo(SphinxDirective):
         line = nodes.paragraph(classes=["task-info"])
         line += nodes.Text(f"{points} · about {minutes} minutes · {level} · ")
         line += nodes.literal(text=task.id)
-        folds = [fold(f"Hint {number}", text) for number, text in enumerate(task.hints, start=1)]
+        folds = [
+            fold(f"Hint {number}", text)
+            for number, text in enumerate(task.hints, start=1)
+        ]
         return [line, *folds]
 
 

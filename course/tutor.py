@@ -67,9 +67,16 @@ class Check:
         task = find(task_id)
         count = len(task.hints)
         if not 1 <= level <= count:
-            raise ValueError(f"{task_id} has the hints 1 to {count}; there is no hint {level}.")
-        more = f"\n(More: check.hint({task_id!r}, {level + 1}))" if level < count else ""
-        print(textwrap.fill(f"Hint {level} of {count}: {task.hints[level - 1]}", width=88) + more)
+            raise ValueError(
+                f"{task_id} has the hints 1 to {count}; there is no hint {level}."
+            )
+        more = (
+            f"\n(More: check.hint({task_id!r}, {level + 1}))" if level < count else ""
+        )
+        print(
+            textwrap.fill(f"Hint {level} of {count}: {task.hints[level - 1]}", width=88)
+            + more
+        )
 
 
 check = Check()
@@ -85,10 +92,10 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
         try:
             values += answered(task, answer, [case])
         except NotImplementedError:
-            return (
-                f"`{task.name}` is not written yet: put your code in place of `raise NotImplementedError()`."
-            )
-        except Exception as error:  # whatever a student's code raises is news for the student
+            return f"`{task.name}` is not written yet: put your code in place of `raise NotImplementedError()`."
+        except (
+            Exception
+        ) as error:  # whatever a student's code raises is news for the student
             return _raised(task, error, case)
     right = expected(task, cases)
     mismatch = compare(values, right)
@@ -97,7 +104,9 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
     parts = [_difference(task, mismatch, cases[mismatch.case])]
     misconception = recognise(task, values, cases, right)
     if misconception is not None:
-        parts.append(textwrap.fill(f"This is what comes out when {misconception.hint}", width=88))
+        parts.append(
+            textwrap.fill(f"This is what comes out when {misconception.hint}", width=88)
+        )
     return "\n\n".join(parts)
 
 
@@ -114,7 +123,11 @@ def _raised(task: Task, error: Exception, case: Case) -> str:
     text = f"`{task.name}` raised {kind}: {message}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
-        if "site-packages" not in path.parts and not path.is_relative_to(HERE) and frame.line:
+        if (
+            "site-packages" not in path.parts
+            and not path.is_relative_to(HERE)
+            and frame.line
+        ):
             text += f"\n    in line {frame.lineno} of your cell: {frame.line}"
             break
     if kind in FOREIGN:
@@ -130,8 +143,14 @@ def _difference(task: Task, mismatch: Mismatch, case: Case) -> str:
         return f"`{task.name}` gives no {key}: it is None. Is a `return` missing?\n\n{inputs}"
     if mismatch.kind == "dtype":
         kind = getattr(got, "dtype", None)
-        what = f"has the dtype {kind}" if kind is not None else f"is {_a(type(got).__name__)}"
-        return f"{key} {what}; {shape} of floating-point numbers is expected.\n\n{inputs}"
+        what = (
+            f"has the dtype {kind}"
+            if kind is not None
+            else f"is {_a(type(got).__name__)}"
+        )
+        return (
+            f"{key} {what}; {shape} of floating-point numbers is expected.\n\n{inputs}"
+        )
     if mismatch.kind == "shape":
         return f"{key} is {_shape(np.shape(got))}; {shape} is expected.\n\n{inputs}"
     if mismatch.kind == "nan":
@@ -160,10 +179,14 @@ def _row(name: str, value: Any) -> str:
         if hasattr(value, "detach"):
             value = value.detach().cpu()
         array = np.asarray(value)
-        text = np.array2string(array, precision=5, threshold=24, edgeitems=2, suppress_small=False)
+        text = np.array2string(
+            array, precision=5, threshold=24, edgeitems=2, suppress_small=False
+        )
         if array.size > 24:
             text += f"  (shape {array.shape})"
-    return textwrap.indent(text, " " * (len(name) + 7)).replace(" " * (len(name) + 7), f"    {name} = ", 1)
+    return textwrap.indent(text, " " * (len(name) + 7)).replace(
+        " " * (len(name) + 7), f"    {name} = ", 1
+    )
 
 
 def _shape(shape: tuple[int, ...]) -> str:

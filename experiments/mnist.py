@@ -40,7 +40,13 @@ def plain_network(seed: int) -> nn.Sequential:
 
 
 def train(
-    model: nn.Module, images: data.Images, *, epochs: float, temperature: float, seed: int, device: str
+    model: nn.Module,
+    images: data.Images,
+    *,
+    epochs: float,
+    temperature: float,
+    seed: int,
+    device: str,
 ):
     """Train with Adam and a cosine schedule; the KL is shared evenly among an epoch's minibatches."""
     generator = torch.Generator().manual_seed(seed)
@@ -52,18 +58,26 @@ def train(
     bayesian = isinstance(model, FusedBayesianMLP)
     if bayesian:
         noise = ParallelNoise(len(model.mu), generator=generator)
-    order, start = torch.randperm(len(x), generator=generator).to(device), time.perf_counter()
+    order, start = (
+        torch.randperm(len(x), generator=generator).to(device),
+        time.perf_counter(),
+    )
     for step in range(steps):
         position = step % batches
         if position == 0:
             order = torch.randperm(len(x), generator=generator).to(device)
             if step % (5 * batches) == 0:
-                print(f"  step {step} of {steps}, {time.perf_counter() - start:.0f} s", flush=True)
+                print(
+                    f"  step {step} of {steps}, {time.perf_counter() - start:.0f} s",
+                    flush=True,
+                )
         rows = order[position * BATCH : (position + 1) * BATCH]
         optimiser.zero_grad()
         if bayesian:
             logits, kl = model.with_noise(x[rows], noise().to(device))
-            loss = F.cross_entropy(logits, y[rows], reduction="sum") + temperature * kl * (BATCH / len(x))
+            loss = F.cross_entropy(
+                logits, y[rows], reduction="sum"
+            ) + temperature * kl * (BATCH / len(x))
         else:
             loss = F.cross_entropy(model(x[rows]), y[rows])
         loss.backward()
@@ -73,7 +87,9 @@ def train(
 
 
 @torch.no_grad()
-def log_probs(model: nn.Module, x: Tensor, draws: int, *, generator: torch.Generator) -> Tensor:
+def log_probs(
+    model: nn.Module, x: Tensor, draws: int, *, generator: torch.Generator
+) -> Tensor:
     """Log-probabilities, (S, N, K), under S draws of the weights, or the one setting of a plain network."""
     if not isinstance(model, FusedBayesianMLP):
         return F.log_softmax(model(x), dim=-1)[None].cpu()
@@ -88,12 +104,19 @@ def calibration_error(probs: np.ndarray, y: np.ndarray, bins: int = 15) -> float
     """The expected calibration error of the predicted class's probability."""
     confidence, right = probs.max(1), probs.argmax(1) == y
     index = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
-    gaps = [abs(confidence[index == b].sum() - right[index == b].sum()) for b in range(bins)]
+    gaps = [
+        abs(confidence[index == b].sum() - right[index == b].sum()) for b in range(bins)
+    ]
     return float(sum(gaps) / len(y))
 
 
 def measure(
-    model: nn.Module, images: data.Images, fashion: np.ndarray, *, draws: int, device: str
+    model: nn.Module,
+    images: data.Images,
+    fashion: np.ndarray,
+    *,
+    draws: int,
+    device: str,
 ) -> dict[str, float]:
     """Test accuracy, NLL and ECE; entropies in bits; the area under the ROC against Fashion-MNIST."""
     generator = torch.Generator().manual_seed(0)
@@ -103,7 +126,10 @@ def measure(
         "normal": torch.randn(1000, SIZES[0], generator=generator),
         "uniform": torch.rand(1000, SIZES[0], generator=generator),
     }
-    logs = {name: log_probs(model, x.to(device), draws, generator=generator) for name, x in inputs.items()}
+    logs = {
+        name: log_probs(model, x.to(device), draws, generator=generator)
+        for name, x in inputs.items()
+    }
     entropy = {name: predictive_entropy(log).numpy() for name, log in logs.items()}
     probs = logs["test"].double().exp().mean(0).numpy()
     y = images.y_test
@@ -116,12 +142,16 @@ def measure(
         "uniform": float(entropy["uniform"].mean()),
         "fashion": float(entropy["fashion"].mean()),
         "test": float(entropy["test"].mean()),
-        "AUROC": float(roc_auc_score(known, np.r_[entropy["test"], entropy["fashion"]])),
+        "AUROC": float(
+            roc_auc_score(known, np.r_[entropy["test"], entropy["fashion"]])
+        ),
     }
 
 
 @torch.no_grad()
-def pruned_accuracy(model: FusedBayesianMLP, images: data.Images, removed: float, *, device: str) -> float:
+def pruned_accuracy(
+    model: FusedBayesianMLP, images: data.Images, removed: float, *, device: str
+) -> float:
     """The accuracy of the network of the means without the weights of the smallest |µ|/σ."""
     keep = keep_mask(model.mu, model.rho, removed)
     logits = model.network(torch.tensor(images.x_test, device=device), model.mu * keep)
@@ -129,7 +159,12 @@ def pruned_accuracy(model: FusedBayesianMLP, images: data.Images, removed: float
 
 
 def page(
-    rows: dict[str, dict], pruning: dict[str, list[float]], *, epochs: float, draws: int, machine: str
+    rows: dict[str, dict],
+    pruning: dict[str, list[float]],
+    *,
+    epochs: float,
+    draws: int,
+    machine: str,
 ) -> str:
     """The results, as a page of MyST."""
     today = datetime.datetime.now(datetime.UTC).date()
@@ -168,7 +203,9 @@ def page(
         "| --- |" + " ---: |" * len(REMOVED),
     ]
     for name, values in pruning.items():
-        lines.append(f"| {name} | " + " | ".join(f"{value:.2%}" for value in values) + " |")
+        lines.append(
+            f"| {name} | " + " | ".join(f"{value:.2%}" for value in values) + " |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -177,14 +214,22 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=float, default=40)
     parser.add_argument("--draws", type=int, default=100)
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--quick", action="store_true", help="a few hundred steps, and no page")
+    parser.add_argument(
+        "--device", default="cuda" if torch.cuda.is_available() else "cpu"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a few hundred steps, and no page"
+    )
     options = parser.parse_args(arguments)
     if options.quick:
         options.epochs, options.draws = 0.5, 5
     images, fashion = data.mnist(seed=0), data.fashion_mnist(seed=0).x
     rows, pruning = {}, {}
-    for name, temperature in (("MLP", None), ("BbB, T = 1", 1.0), (f"BbB, T = {COLD} (cold)", COLD)):
+    for name, temperature in (
+        ("MLP", None),
+        ("BbB, T = 1", 1.0),
+        (f"BbB, T = {COLD} (cold)", COLD),
+    ):
         print(name, flush=True)
         if temperature is None:
             model = plain_network(0)
@@ -194,16 +239,30 @@ def main(arguments: list[str] | None = None) -> None:
         model = model.to(options.device)
         common = {"device": options.device}
         epochs = min(options.epochs, 20) if temperature is None else options.epochs
-        seconds = train(model, images, epochs=epochs, temperature=temperature or 0, seed=1, **common)
+        seconds = train(
+            model, images, epochs=epochs, temperature=temperature or 0, seed=1, **common
+        )
         rows[name] = measure(model, images, fashion, draws=options.draws, **common) | {
             "minutes": seconds / 60
         }
-        print("  ", {key: round(value, 4) for key, value in rows[name].items()}, flush=True)
+        print(
+            "  ",
+            {key: round(value, 4) for key, value in rows[name].items()},
+            flush=True,
+        )
         if temperature is not None:
-            pruning[name] = [pruned_accuracy(model, images, removed, **common) for removed in REMOVED]
+            pruning[name] = [
+                pruned_accuracy(model, images, removed, **common) for removed in REMOVED
+            ]
             print("  ", pruning[name], flush=True)
-    machine = f"{os.cpu_count()}-core CPU" if options.device == "cpu" else torch.cuda.get_device_name()
-    text = page(rows, pruning, epochs=options.epochs, draws=options.draws, machine=machine)
+    machine = (
+        f"{os.cpu_count()}-core CPU"
+        if options.device == "cpu"
+        else torch.cuda.get_device_name()
+    )
+    text = page(
+        rows, pruning, epochs=options.epochs, draws=options.draws, machine=machine
+    )
     print(text)
     if not options.quick:
         PAGE.write_text(text, encoding="utf-8")

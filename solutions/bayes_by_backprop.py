@@ -109,7 +109,14 @@ def log_likelihood(prediction: Tensor, y: Tensor, noise_std: float) -> Tensor:
 
 
 def draw_loss(
-    mu: Tensor, rho: Tensor, epsilon: Tensor, x: Tensor, y: Tensor, *, noise_std: float, prior_std: float
+    mu: Tensor,
+    rho: Tensor,
+    epsilon: Tensor,
+    x: Tensor,
+    y: Tensor,
+    *,
+    noise_std: float,
+    prior_std: float,
 ) -> Tensor:
     """The loss of one draw for the model y = wx: Σ log q(w) − Σ log p(w) − Σ log p(y | w, x).
 
@@ -165,7 +172,9 @@ def paper_gradients(
     ### END SOLUTION
 
 
-def gradient_step(loss: Tensor, mu: Tensor, rho: Tensor, rate: float) -> tuple[Tensor, Tensor]:
+def gradient_step(
+    loss: Tensor, mu: Tensor, rho: Tensor, rate: float
+) -> tuple[Tensor, Tensor]:
     """One step of gradient descent on µ and ρ.
 
     Args:
@@ -210,7 +219,9 @@ def exact_loss(
     ### BEGIN SOLUTION
     std = F.softplus(rho)
     squared_error = (y - mu * x) ** 2 + std**2 * x**2
-    nll = 0.5 * math.log(2 * math.pi * noise_std**2) + squared_error / (2 * noise_std**2)
+    nll = 0.5 * math.log(2 * math.pi * noise_std**2) + squared_error / (
+        2 * noise_std**2
+    )
     kl = torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5
     return nll.sum() + kl.sum()
     ### END SOLUTION
@@ -237,11 +248,15 @@ def gaussian_kl(mu: Tensor, rho: Tensor, prior_std: float) -> Tensor:
     # A sum: the KL of independent weights adds up, whatever their number.
     ### BEGIN SOLUTION
     std = F.softplus(rho)
-    return (torch.log(prior_std / std) + (std**2 + mu**2) / (2 * prior_std**2) - 0.5).sum()
+    return (
+        torch.log(prior_std / std) + (std**2 + mu**2) / (2 * prior_std**2) - 0.5
+    ).sum()
     ### END SOLUTION
 
 
-def log_scale_mixture(w: Tensor, share: float, wide_std: float, narrow_std: float) -> Tensor:
+def log_scale_mixture(
+    w: Tensor, share: float, wide_std: float, narrow_std: float
+) -> Tensor:
     """log(π N(w | 0, σ₁²) + (1 − π) N(w | 0, σ₂²)), one value per weight.
 
     Args:
@@ -289,7 +304,9 @@ def sampled_kl(
     """
     # mu.expand(draws, *mu.shape) has one copy of µ per draw: no loop is needed.
     ### BEGIN SOLUTION
-    w = sample_weights(mu.expand(draws, *mu.shape), rho.expand(draws, *rho.shape), generator=generator)
+    w = sample_weights(
+        mu.expand(draws, *mu.shape), rho.expand(draws, *rho.shape), generator=generator
+    )
     return (log_posterior(w, mu, rho) - log_prior(w)).sum() / draws
     ### END SOLUTION
 
@@ -321,10 +338,14 @@ class BayesianLinear(nn.Module):
     ) -> None:
         super().__init__()
         self.prior_std = prior_std
-        self.weight_mu = nn.Parameter(torch.randn(outputs, inputs, generator=generator) / math.sqrt(inputs))
-        self.weight_rho = nn.Parameter(torch.full((outputs, inputs), initial_rho))
+        self.weight_mu = nn.Parameter(
+            torch.randn(outputs, inputs, generator=generator) / math.sqrt(inputs)
+        )
+        self.weight_rho = nn.Parameter(
+            torch.full((outputs, inputs), float(initial_rho))
+        )
         self.bias_mu = nn.Parameter(torch.zeros(outputs))
-        self.bias_rho = nn.Parameter(torch.full((outputs,), initial_rho))
+        self.bias_rho = nn.Parameter(torch.full((outputs,), float(initial_rho)))
 
     def forward(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
         """Outputs, shape (N, outputs), under one fresh draw of the weights and biases, weights first."""
@@ -402,11 +423,15 @@ class BayesianMLP(nn.Module):
         super().__init__()
         self.activation = activation
         self.layers = nn.ModuleList(
-            BayesianLinear(n, m, prior_std=prior_std, initial_rho=initial_rho, generator=generator)
+            BayesianLinear(
+                n, m, prior_std=prior_std, initial_rho=initial_rho, generator=generator
+            )
             for n, m in itertools.pairwise(sizes)
         )
 
-    def forward(self, x: Tensor, *, generator: torch.Generator, local: bool = False) -> Tensor:
+    def forward(
+        self, x: Tensor, *, generator: torch.Generator, local: bool = False
+    ) -> Tensor:
         """Outputs under one draw: of the weights, or (``local``) of every layer's activations."""
         for index, layer in enumerate(self.layers):
             x = x if index == 0 else self.activation(x)
@@ -446,7 +471,9 @@ def kl_weights(batches: int, *, decreasing: bool) -> Tensor:
     ### END SOLUTION
 
 
-def minibatch_loss(logits: Tensor, targets: Tensor, kl: Tensor, kl_share: float) -> Tensor:
+def minibatch_loss(
+    logits: Tensor, targets: Tensor, kl: Tensor, kl_share: float
+) -> Tensor:
     """The loss of one minibatch: the *sum* of its NLL, plus its share of the KL.
 
     Summed over the minibatches of an epoch, it estimates the negative ELBO of all the data.
@@ -517,11 +544,19 @@ def train(
         if batch_size is not None:
             rows = torch.randint(n, (batch_size,), generator=generator)
             x_batch, y_batch = x[rows], y[rows]
-        if bayesian and local:  # the draws of activations stand below one another in one batch
+        if (
+            bayesian and local
+        ):  # the draws of activations stand below one another in one batch
             x_draws, y_draws = x_batch.repeat(draws, 1), torch.cat([y_batch] * draws)
             fit = nll(model(x_draws, generator=generator, local=True), y_draws) / draws
         elif bayesian:
-            fit = sum(nll(model(x_batch, generator=generator), y_batch) for _ in range(draws)) / draws
+            fit = (
+                sum(
+                    nll(model(x_batch, generator=generator), y_batch)
+                    for _ in range(draws)
+                )
+                / draws
+            )
         else:
             fit = nll(model(x_batch), y_batch)
         kl = model.kl() if bayesian else torch.zeros(())
@@ -535,7 +570,9 @@ def train(
 
 
 @torch.no_grad()
-def predict(model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generator) -> Tensor:
+def predict(
+    model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generator
+) -> Tensor:
     """A Bayesian model's outputs under S draws of its weights, shape (S, N, K): a loop, for it is fastest."""
     return torch.stack([model(x, generator=generator) for _ in range(draws)])
 
@@ -543,7 +580,9 @@ def predict(model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generat
 # --- Predictions ---------------------------------------------------------------------
 
 
-def predictive_moments(outputs: Tensor, noise_std: float) -> tuple[Tensor, Tensor, Tensor]:
+def predictive_moments(
+    outputs: Tensor, noise_std: float
+) -> tuple[Tensor, Tensor, Tensor]:
     """Mean and spread of f(x), and the spread of a new observation y = f(x) + noise.
 
     Args:
@@ -560,7 +599,11 @@ def predictive_moments(outputs: Tensor, noise_std: float) -> tuple[Tensor, Tenso
     ### BEGIN SOLUTION
     epistemic_variance = outputs.var(dim=0, correction=0)
     predictive_variance = epistemic_variance + noise_std**2
-    return outputs.mean(dim=0), torch.sqrt(epistemic_variance), torch.sqrt(predictive_variance)
+    return (
+        outputs.mean(dim=0),
+        torch.sqrt(epistemic_variance),
+        torch.sqrt(predictive_variance),
+    )
     ### END SOLUTION
 
 

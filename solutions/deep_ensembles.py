@@ -28,7 +28,9 @@ Loss = Callable[[Params, Array, Array], Array]
 # --- Likelihoods ---------------------------------------------------------------------
 
 
-def gaussian_nll_expression(y: sympy.Symbol, mu: sympy.Symbol, sigma: sympy.Symbol) -> sympy.Expr:
+def gaussian_nll_expression(
+    y: sympy.Symbol, mu: sympy.Symbol, sigma: sympy.Symbol
+) -> sympy.Expr:
     """−log N(y | µ, σ²) as a SymPy expression.
 
     Args:
@@ -44,11 +46,17 @@ def gaussian_nll_expression(y: sympy.Symbol, mu: sympy.Symbol, sigma: sympy.Symb
     # sympy.log, sympy.pi and sympy.Rational(1, 2) keep the expression exact.
     ### BEGIN SOLUTION
     half = sympy.Rational(1, 2)
-    return half * sympy.log(2 * sympy.pi) + sympy.log(sigma) + (y - mu) ** 2 / (2 * sigma**2)
+    return (
+        half * sympy.log(2 * sympy.pi)
+        + sympy.log(sigma)
+        + (y - mu) ** 2 / (2 * sigma**2)
+    )
     ### END SOLUTION
 
 
-def laplace_nll_expression(y: sympy.Symbol, mu: sympy.Symbol, b: sympy.Symbol) -> sympy.Expr:
+def laplace_nll_expression(
+    y: sympy.Symbol, mu: sympy.Symbol, b: sympy.Symbol
+) -> sympy.Expr:
     """−log Laplace(y | µ, b) as a SymPy expression.
 
     Args:
@@ -133,7 +141,12 @@ def student_t_nll(location: Array, scale: Array, df: float, y: Array) -> Array:
     # gammaln is log Γ. Far out, log1p keeps what 1 + z would round away.
     ### BEGIN SOLUTION
     z = (y - location) / scale
-    log_normaliser = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * jnp.log(df * jnp.pi) - jnp.log(scale)
+    log_normaliser = (
+        gammaln((df + 1) / 2)
+        - gammaln(df / 2)
+        - 0.5 * jnp.log(df * jnp.pi)
+        - jnp.log(scale)
+    )
     return (df + 1) / 2 * jnp.log1p(z**2 / df) - log_normaliser
     ### END SOLUTION
 
@@ -262,7 +275,9 @@ def fgsm(loss: Loss, params: Params, x: Array, y: Array, epsilon: float) -> Arra
     ### END SOLUTION
 
 
-def adversarial_loss(loss: Loss, params: Params, x: Array, y: Array, epsilon: float) -> Array:
+def adversarial_loss(
+    loss: Loss, params: Params, x: Array, y: Array, epsilon: float
+) -> Array:
     """½ ℓ(θ, x, y) + ½ ℓ(θ, x', y): clean and adversarial inputs, in equal parts.
 
     Args:
@@ -298,7 +313,9 @@ class AdamState(NamedTuple):
     second: Array
 
 
-def hurried_adam_step(gradient: Array, state: AdamState, step: int, rate: float) -> tuple[Array, AdamState]:
+def hurried_adam_step(
+    gradient: Array, state: AdamState, step: int, rate: float
+) -> tuple[Array, AdamState]:
     """An Adam step with a mistake in it, one that a hurried colleague made.
 
     Args:
@@ -318,7 +335,9 @@ def hurried_adam_step(gradient: Array, state: AdamState, step: int, rate: float)
     return update, AdamState(first, second)
 
 
-def adam_step(gradient: Array, state: AdamState, step: int, rate: float) -> tuple[Array, AdamState]:
+def adam_step(
+    gradient: Array, state: AdamState, step: int, rate: float
+) -> tuple[Array, AdamState]:
     """One step of Adam, with β₁ = 0.9, β₂ = 0.999 and ε = 1e-8.
 
     Args:
@@ -356,7 +375,16 @@ class Fit(NamedTuple):
 
 @partial(
     jax.jit,
-    static_argnames=("loss", "steps", "rate", "batch_size", "bootstrap", "every", "in_turn", "mesh"),
+    static_argnames=(
+        "loss",
+        "steps",
+        "rate",
+        "batch_size",
+        "bootstrap",
+        "every",
+        "in_turn",
+        "mesh",
+    ),
 )
 def train_ensemble(
     loss: Loss,
@@ -432,7 +460,9 @@ def train_ensemble(
         return jax.vmap(train_one)(params, keys)
 
     if mesh is not None:
-        train_all = jax.shard_map(train_all, mesh=mesh, in_specs=P("member"), out_specs=P("member"))
+        train_all = jax.shard_map(
+            train_all, mesh=mesh, in_specs=P("member"), out_specs=P("member")
+        )
     members = len(jax.tree.leaves(params)[0])
     return train_all(params, jax.random.split(key, members))
 

@@ -24,7 +24,9 @@ class _Draw(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, mu: Tensor, rho: Tensor, epsilon: Tensor, prior_std: float) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx, mu: Tensor, rho: Tensor, epsilon: Tensor, prior_std: float
+    ) -> tuple[Tensor, Tensor]:
         std = F.softplus(rho)
         ctx.save_for_backward(mu, rho, std, epsilon)
         ctx.prior_std = prior_std
@@ -34,12 +36,18 @@ class _Draw(torch.autograd.Function):
         return torch.addcmul(mu, std, epsilon), kl
 
     @staticmethod
-    def backward(ctx, grad_w: Tensor, grad_kl: Tensor) -> tuple[Tensor, Tensor, None, None]:
+    def backward(
+        ctx, grad_w: Tensor, grad_kl: Tensor
+    ) -> tuple[Tensor, Tensor, None, None]:
         mu, rho, std, epsilon = ctx.saved_tensors
         kl = grad_kl.item()
         precision = kl / ctx.prior_std**2
         grad_mu = torch.add(grad_w, mu, alpha=precision)
-        grad_rho = (grad_w * epsilon).add_(std, alpha=precision).sub_(std.reciprocal(), alpha=kl)
+        grad_rho = (
+            (grad_w * epsilon)
+            .add_(std, alpha=precision)
+            .sub_(std.reciprocal(), alpha=kl)
+        )
         return grad_mu, grad_rho.mul_(torch.sigmoid(rho)), None, None
 
 
@@ -52,7 +60,9 @@ class ParallelNoise:
         parts: how many threads; the numbers depend on it, and on the generator alone besides.
     """
 
-    def __init__(self, count: int, *, generator: torch.Generator, parts: int = 2) -> None:
+    def __init__(
+        self, count: int, *, generator: torch.Generator, parts: int = 2
+    ) -> None:
         seeds = torch.randint(2**62, (parts,), generator=generator).tolist()
         self.generators = [torch.Generator().manual_seed(seed) for seed in seeds]
         self.pool = ThreadPoolExecutor(parts)
@@ -62,7 +72,13 @@ class ParallelNoise:
         """Fresh noise, shape (count,)."""
         noise = torch.empty(self.count)
         parts = noise.chunk(len(self.generators))
-        list(self.pool.map(lambda part, generator: part.normal_(generator=generator), parts, self.generators))
+        list(
+            self.pool.map(
+                lambda part, generator: part.normal_(generator=generator),
+                parts,
+                self.generators,
+            )
+        )
         return noise
 
 
@@ -88,17 +104,25 @@ class FusedBayesianMLP(nn.Module):
     ) -> None:
         super().__init__()
         self.activation, self.prior_std = activation, prior_std
-        self.shapes = [shape for n, m in itertools.pairwise(sizes) for shape in ((m, n), (m,))]
+        self.shapes = [
+            shape for n, m in itertools.pairwise(sizes) for shape in ((m, n), (m,))
+        ]
         self.counts = [math.prod(shape) for shape in self.shapes]
         parts = []
         for n, m in itertools.pairwise(sizes):
-            parts += [torch.randn(m * n, generator=generator) / math.sqrt(n), torch.zeros(m)]
+            parts += [
+                torch.randn(m * n, generator=generator) / math.sqrt(n),
+                torch.zeros(m),
+            ]
         self.mu = nn.Parameter(torch.cat(parts))
-        self.rho = nn.Parameter(torch.full_like(self.mu, initial_rho))
+        self.rho = nn.Parameter(torch.full_like(self.mu, float(initial_rho)))
 
     def layers(self, flat: Tensor) -> list[Tensor]:
         """A long vector as weights and biases, in turn."""
-        return [part.view(shape) for part, shape in zip(flat.split(self.counts), self.shapes, strict=True)]
+        return [
+            part.view(shape)
+            for part, shape in zip(flat.split(self.counts), self.shapes, strict=True)
+        ]
 
     def network(self, x: Tensor, flat: Tensor) -> Tensor:
         """The outputs under the weights in ``flat``."""
@@ -108,7 +132,9 @@ class FusedBayesianMLP(nn.Module):
             x = self.activation(F.linear(x, w, b))
         return F.linear(x, weight, bias)
 
-    def forward(self, x: Tensor, *, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, x: Tensor, *, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
         """The outputs under one fresh draw of all weights, and KL(q ‖ p) in nats."""
         epsilon = torch.empty_like(self.mu).normal_(generator=generator)
         return self.with_noise(x, epsilon)

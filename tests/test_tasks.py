@@ -25,7 +25,10 @@ def reference(task):
 def test_the_reference_passes_on_many_seeds(task):
     for seed in range(1000, 1030):
         cases = task.cases(np.random.default_rng(seed))
-        assert compare(answered(task, reference(task), cases), expected(task, cases)) is None, seed
+        assert (
+            compare(answered(task, reference(task), cases), expected(task, cases))
+            is None
+        ), seed
 
 
 @each_task
@@ -34,14 +37,18 @@ def test_the_check_ticks_the_reference(task, capsys):
     assert capsys.readouterr().out.startswith(f"✓ {task.id} · {task.points} point")
 
 
-@pytest.mark.parametrize(("task", "mistake"), MISTAKES, ids=lambda value: getattr(value, "id", None))
+@pytest.mark.parametrize(
+    ("task", "mistake"), MISTAKES, ids=lambda value: getattr(value, "id", None)
+)
 def test_a_known_mistake_fails_and_is_named(task, mistake):
     for seed in range(8):
         cases = task.cases(np.random.default_rng(seed))
         right = expected(task, cases)
         values = answered(task, mistake.answer, cases)
         assert compare(values, right) is not None, f"seed {seed}: the mistake passes"
-        assert recognise(task, values, cases, right) is mistake, f"seed {seed}: it is taken for another one"
+        assert recognise(task, values, cases, right) is mistake, (
+            f"seed {seed}: it is taken for another one"
+        )
     with pytest.raises(CheckFailed) as failure:
         check(task.id, mistake.answer)
     assert mistake.hint in " ".join(str(failure.value).split())
@@ -77,7 +84,15 @@ def test_a_probe_is_self_contained(task):
         (lambda *args, **kwargs: float("nan"), ""),
         (lambda *args, **kwargs: 1 + 2j, ""),
     ],
-    ids=["none", "number", "returns-none", "returns-string", "wrong-shape", "nan", "complex"],
+    ids=[
+        "none",
+        "number",
+        "returns-none",
+        "returns-string",
+        "wrong-shape",
+        "nan",
+        "complex",
+    ],
 )
 def test_nonsense_gets_a_plain_message(task, answer, words):
     with pytest.raises(CheckFailed) as failure:

@@ -10,7 +10,9 @@ from matplotlib.colors import to_rgb
 from course.plots.style import CLASS_COLOURS, CLASS_MARKERS
 
 
-def scatter_classes(x: np.ndarray, y: np.ndarray, *, size: float = 8, ax: Axes | None = None) -> Axes:
+def scatter_classes(
+    x: np.ndarray, y: np.ndarray, *, size: float = 8, ax: Axes | None = None
+) -> Axes:
     """Data in the plane, one colour and one marker for each class.
 
     Args:
@@ -35,7 +37,9 @@ def scatter_classes(x: np.ndarray, y: np.ndarray, *, size: float = 8, ax: Axes |
     return ax
 
 
-def class_map(xs: np.ndarray, ys: np.ndarray, probs: np.ndarray, *, ax: Axes | None = None) -> Axes:
+def class_map(
+    xs: np.ndarray, ys: np.ndarray, probs: np.ndarray, *, ax: Axes | None = None
+) -> Axes:
     """Class probabilities on a grid: each class's colour, the paler the less sure.
 
     Args:
@@ -47,7 +51,12 @@ def class_map(xs: np.ndarray, ys: np.ndarray, probs: np.ndarray, *, ax: Axes | N
     ax = ax or plt.gca()
     colours = np.array([to_rgb(colour) for colour in CLASS_COLOURS[: probs.shape[-1]]])
     image = np.clip(0.25 + 0.75 * (probs @ colours), 0, 1)
-    ax.imshow(image, origin="lower", extent=(xs[0], xs[-1], ys[0], ys[-1]), interpolation="bilinear")
+    ax.imshow(
+        image,
+        origin="lower",
+        extent=(xs[0], xs[-1], ys[0], ys[-1]),
+        interpolation="bilinear",
+    )
     ax.set(xlabel="$x_1$", ylabel="$x_2$")
     ax.grid(False)
     return ax
@@ -76,7 +85,14 @@ def field(
     """
     ax = ax or plt.gca()
     extent = (xs[0], xs[-1], ys[0], ys[-1])
-    image = ax.imshow(values, origin="lower", extent=extent, vmin=vmin, vmax=vmax, interpolation="bilinear")
+    image = ax.imshow(
+        values,
+        origin="lower",
+        extent=extent,
+        vmin=vmin,
+        vmax=vmax,
+        interpolation="bilinear",
+    )
     ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
     ax.set(xlabel="$x_1$", ylabel="$x_2$")
     ax.grid(False)

@@ -36,7 +36,13 @@ def predictive_band(
     for width, alpha in ((2, 0.18), (1, 0.32)):
         label = "mean ± 1 and 2 sd" if width == 1 else None
         ax.fill_between(
-            x, mean - width * std, mean + width * std, color=colour, alpha=alpha, lw=0, label=label
+            x,
+            mean - width * std,
+            mean + width * std,
+            color=colour,
+            alpha=alpha,
+            lw=0,
+            label=label,
         )
     ax.plot(x, mean, color=colour)
     if truth is not None:

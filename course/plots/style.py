@@ -17,7 +17,9 @@ COLOURS = {
     "black": "#000000",
     "grey": "#767676",
 }
-CLASS_COLOURS = [COLOURS[name] for name in ("blue", "orange", "green", "purple", "vermilion", "sky")]
+CLASS_COLOURS = [
+    COLOURS[name] for name in ("blue", "orange", "green", "purple", "vermilion", "sky")
+]
 CLASS_MARKERS = "os^Dvp"
 
 

@@ -11,7 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.bayes_by_backprop.tolerances import DRAWS, EXACT, SINGLE, SIX_ERRORS, softplus
+from course.checks.bayes_by_backprop.tolerances import (
+    DRAWS,
+    EXACT,
+    SINGLE,
+    SIX_ERRORS,
+    softplus,
+)
 from course.task import Close, Misconception, Task
 
 
@@ -33,7 +39,10 @@ def _kl_cases(rng):
 def _kl_probe(answer, mu, rho, prior_std):
     import torch
 
-    mu, rho = torch.tensor(mu, requires_grad=True), torch.tensor(rho, requires_grad=True)
+    mu, rho = (
+        torch.tensor(mu, requires_grad=True),
+        torch.tensor(rho, requires_grad=True),
+    )
     kl = answer(mu, rho, prior_std)
     (grad_mu,) = torch.autograd.grad(kl, mu, retain_graph=True)
     return {"kl": kl, "gradient_of_mu": grad_mu}
@@ -41,18 +50,24 @@ def _kl_probe(answer, mu, rho, prior_std):
 
 def _kl_oracle(mu, rho, prior_std):
     q = Normal(torch.tensor(mu), torch.tensor(softplus(rho)))
-    kl = kl_divergence(q, Normal(torch.zeros(2, 3, dtype=torch.float64), prior_std)).sum()
+    kl = kl_divergence(
+        q, Normal(torch.zeros(2, 3, dtype=torch.float64), prior_std)
+    ).sum()
     return {
         "kl": Close(kl.item(), rtol=1e-9, atol=1e-9, because=EXACT),
         "gradient_of_mu": Close(mu / prior_std**2, rtol=1e-9, atol=1e-9, because=EXACT),
     }
 
 
-def _kl(*, reduce=torch.sum, half=0.5, scale=lambda s: s, std_of=F.softplus, reverse=False):
+def _kl(
+    *, reduce=torch.sum, half=0.5, scale=lambda s: s, std_of=F.softplus, reverse=False
+):
     def answer(mu, rho, prior_std):
         std, prior = std_of(rho), torch.as_tensor(scale(prior_std))
         if reverse:
-            return reduce(torch.log(std / prior) + (prior**2 + mu**2) / (2 * std**2) - 0.5)
+            return reduce(
+                torch.log(std / prior) + (prior**2 + mu**2) / (2 * std**2) - 0.5
+            )
         return reduce(torch.log(prior / std) + (std**2 + mu**2) / (2 * prior**2) - half)
 
     return answer
@@ -78,7 +93,9 @@ GAUSSIAN_KL = Task(
             _kl(scale=math.sqrt),
             "the prior's standard deviation is taken for its variance.",
         ),
-        Misconception(_kl(reverse=True), "the two distributions are exchanged: this is KL(p ‖ q)."),
+        Misconception(
+            _kl(reverse=True), "the two distributions are exchanged: this is KL(p ‖ q)."
+        ),
         Misconception(
             _kl(std_of=lambda rho: torch.log(1 + torch.exp(rho))),
             "log(1 + exp(ρ)) is written out, and is 0 or infinite for the extreme ρ. Use F.softplus.",
@@ -114,14 +131,19 @@ def _mixture_probe(answer, w, share, wide_std, narrow_std):
 
 
 def _log_mixture(w, share, wide_std, narrow_std):
-    logs = [scipy.stats.norm.logpdf(w, 0, wide_std), scipy.stats.norm.logpdf(w, 0, narrow_std)]
+    logs = [
+        scipy.stats.norm.logpdf(w, 0, wide_std),
+        scipy.stats.norm.logpdf(w, 0, narrow_std),
+    ]
     shares = np.array([share, 1 - share]).reshape(2, *[1] * np.ndim(w))
     return scipy.special.logsumexp(np.stack(logs), axis=0, b=shares)
 
 
 def _mix(w, share, wide_std, narrow_std):
     wide = math.log(share) + Normal(0.0, wide_std).log_prob(w)
-    return torch.logaddexp(wide, math.log(1 - share) + Normal(0.0, narrow_std).log_prob(w))
+    return torch.logaddexp(
+        wide, math.log(1 - share) + Normal(0.0, narrow_std).log_prob(w)
+    )
 
 
 LOG_SCALE_MIXTURE = Task(
@@ -130,11 +152,14 @@ LOG_SCALE_MIXTURE = Task(
     points=2,
     cases=_mixture_cases,
     probe=_mixture_probe,
-    oracle=lambda **case: {"log_p": Close(_log_mixture(**case), rtol=1e-5, atol=1e-5, because=SINGLE)},
+    oracle=lambda **case: {
+        "log_p": Close(_log_mixture(**case), rtol=1e-5, atol=1e-5, because=SINGLE)
+    },
     misconceptions=[
         Misconception(
             lambda w, share, wide_std, narrow_std: (
-                share * Normal(0.0, wide_std).log_prob(w) + (1 - share) * Normal(0.0, narrow_std).log_prob(w)
+                share * Normal(0.0, wide_std).log_prob(w)
+                + (1 - share) * Normal(0.0, narrow_std).log_prob(w)
             ),
             "log-densities are averaged. The logarithm of a mixture is not the mixture of logarithms.",
         ),
@@ -146,7 +171,9 @@ LOG_SCALE_MIXTURE = Task(
             "both densities underflow to 0 far out, and log 0 is −inf. Stay with logarithms: torch.logaddexp.",
         ),
         Misconception(
-            lambda w, share, wide_std, narrow_std: _mix(w, 1 - share, wide_std, narrow_std),
+            lambda w, share, wide_std, narrow_std: _mix(
+                w, 1 - share, wide_std, narrow_std
+            ),
             "the shares are exchanged: π belongs to the wide component.",
         ),
         Misconception(
@@ -156,7 +183,9 @@ LOG_SCALE_MIXTURE = Task(
             "the mixture is replaced by one Gaussian of the same variance. It has neither the peak nor the tails.",
         ),
         Misconception(
-            lambda w, share, wide_std, narrow_std: _mix(w, share, wide_std**0.5, narrow_std**0.5),
+            lambda w, share, wide_std, narrow_std: _mix(
+                w, share, wide_std**0.5, narrow_std**0.5
+            ),
             "the standard deviations are taken for variances.",
         ),
     ],
@@ -197,7 +226,13 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     mu, rho = torch.tensor(mu), torch.tensor(rho)
 
     def estimate(draws):
-        return answer(mu, rho, log_prior, draws=draws, generator=torch.Generator().manual_seed(seed))
+        return answer(
+            mu,
+            rho,
+            log_prior,
+            draws=draws,
+            generator=torch.Generator().manual_seed(seed),
+        )
 
     kl = estimate(2_000)
     return {"kl": kl, "reproducible": float(torch.equal(kl, estimate(2_000)))}
@@ -215,12 +250,18 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
     mean = (difference * mass).sum(1)
     variance = ((difference - mean[:, None]) ** 2 * mass).sum(1)
     return {
-        "kl": Close(mean.sum(), atol=6 * math.sqrt(variance.sum() / DRAWS), because=SIX_ERRORS),
-        "reproducible": Close(1.0, because="the same generator in the same state gives the same estimate"),
+        "kl": Close(
+            mean.sum(), atol=6 * math.sqrt(variance.sum() / DRAWS), because=SIX_ERRORS
+        ),
+        "reproducible": Close(
+            1.0, because="the same generator in the same state gives the same estimate"
+        ),
     }
 
 
-def _sampled(*, difference, reduce=lambda terms, draws: terms.sum() / draws, own_noise=True):
+def _sampled(
+    *, difference, reduce=lambda terms, draws: terms.sum() / draws, own_noise=True
+):
     def answer(mu, rho, log_prior, *, draws, generator):
         std = F.softplus(rho)
         source = generator if own_noise else None
@@ -239,11 +280,17 @@ SAMPLED_KL = Task(
     oracle=_sampled_oracle,
     misconceptions=[
         Misconception(
-            _sampled(difference=lambda log_q, log_p: log_q - log_p, reduce=lambda terms, draws: terms.sum()),
+            _sampled(
+                difference=lambda log_q, log_p: log_q - log_p,
+                reduce=lambda terms, draws: terms.sum(),
+            ),
             "the draws are summed: the estimate then grows with their number. Divide by draws.",
         ),
         Misconception(
-            _sampled(difference=lambda log_q, log_p: log_q - log_p, reduce=lambda terms, draws: terms.mean()),
+            _sampled(
+                difference=lambda log_q, log_p: log_q - log_p,
+                reduce=lambda terms, draws: terms.mean(),
+            ),
             "the weights are averaged too. Draws are averaged; weights are summed.",
         ),
         Misconception(

@@ -33,13 +33,18 @@ def _draw_loss_probe(answer, mu, rho, epsilon, x, y, noise_std, prior_std):
     import torch
 
     mu, rho, epsilon, x, y = (torch.tensor(value) for value in (mu, rho, epsilon, x, y))
-    return {"loss": answer(mu, rho, epsilon, x, y, noise_std=noise_std, prior_std=prior_std)}
+    return {
+        "loss": answer(mu, rho, epsilon, x, y, noise_std=noise_std, prior_std=prior_std)
+    }
 
 
 def _draw_loss_oracle(mu, rho, epsilon, x, y, noise_std, prior_std):
     norm = scipy.stats.norm
     w = mu + softplus(rho) * epsilon
-    log_q, log_p = norm.logpdf(w, mu, softplus(rho)).sum(), norm.logpdf(w, 0, prior_std).sum()
+    log_q, log_p = (
+        norm.logpdf(w, mu, softplus(rho)).sum(),
+        norm.logpdf(w, 0, prior_std).sum(),
+    )
     value = log_q - log_p - norm.logpdf(y, w * x, noise_std).sum()
     return {"loss": Close(value, rtol=1e-5, atol=1e-5, because=SINGLE)}
 
@@ -48,7 +53,10 @@ def _draw_loss(signs, reduce=torch.sum):
     def answer(mu, rho, epsilon, x, y, *, noise_std, prior_std):
         std = F.softplus(rho)
         w = mu + std * epsilon
-        log_q, log_p = Normal(mu, std).log_prob(w).sum(), Normal(0 * mu, prior_std).log_prob(w).sum()
+        log_q, log_p = (
+            Normal(mu, std).log_prob(w).sum(),
+            Normal(0 * mu, prior_std).log_prob(w).sum(),
+        )
         fit = reduce(Normal(w * x, noise_std).log_prob(y))
         return signs[0] * log_q + signs[1] * log_p + signs[2] * fit
 
@@ -68,13 +76,20 @@ DRAW_LOSS = Task(
             "the likelihood is averaged over the data, and the KL is not: the data then count N times too little.",
         ),
         Misconception(
-            _draw_loss((-1, 1, 1)), "the sign is turned: this is a draw of the ELBO, to be maximised."
+            _draw_loss((-1, 1, 1)),
+            "the sign is turned: this is a draw of the ELBO, to be maximised.",
         ),
-        Misconception(_draw_loss((1, 1, -1)), "the prior is added; −log p(w) belongs to the loss."),
         Misconception(
-            _draw_loss((0, -1, -1)), "log q(w) is left out. What is left has its minimum at σ = 0."
+            _draw_loss((1, 1, -1)), "the prior is added; −log p(w) belongs to the loss."
         ),
-        Misconception(_draw_loss((1, -1, 1)), "the log-likelihood is added; the loss subtracts it."),
+        Misconception(
+            _draw_loss((0, -1, -1)),
+            "log q(w) is left out. What is left has its minimum at σ = 0.",
+        ),
+        Misconception(
+            _draw_loss((1, -1, 1)),
+            "the log-likelihood is added; the loss subtracts it.",
+        ),
     ],
     hints=[
         "w first; then log q(w), log p(w) and log p(y | w, x), each from a function of yours.",
@@ -86,7 +101,11 @@ DRAW_LOSS = Task(
 
 def _gradient_step_cases(rng):
     return [
-        {"mu": rng.normal(0, 1, 3), "rho": rng.normal(0, 1, 3), "rate": float(rng.uniform(0.05, 0.3))}
+        {
+            "mu": rng.normal(0, 1, 3),
+            "rho": rng.normal(0, 1, 3),
+            "rate": float(rng.uniform(0.05, 0.3)),
+        }
         for _ in range(2)
     ]
 
@@ -94,7 +113,10 @@ def _gradient_step_cases(rng):
 def _gradient_step_probe(answer, mu, rho, rate):
     import torch
 
-    mu_0, rho_0 = torch.tensor(mu, requires_grad=True), torch.tensor(rho, requires_grad=True)
+    mu_0, rho_0 = (
+        torch.tensor(mu, requires_grad=True),
+        torch.tensor(rho, requires_grad=True),
+    )
     mu_1, rho_1 = mu_0, rho_0
     for _ in range(2):
         loss = (mu_1**2 * (1 + rho_1**2)).sum() + (rho_1 - mu_1).sum()
@@ -102,7 +124,9 @@ def _gradient_step_probe(answer, mu, rho, rate):
     untouched = torch.equal(mu_0.detach(), torch.tensor(mu)) and torch.equal(
         rho_0.detach(), torch.tensor(rho)
     )
-    leaves = mu_1.is_leaf and rho_1.is_leaf and mu_1.requires_grad and rho_1.requires_grad
+    leaves = (
+        mu_1.is_leaf and rho_1.is_leaf and mu_1.requires_grad and rho_1.requires_grad
+    )
     return {
         "mu_after_two_steps": mu_1,
         "rho_after_two_steps": rho_1,
@@ -113,12 +137,19 @@ def _gradient_step_probe(answer, mu, rho, rate):
 
 def _gradient_step_oracle(mu, rho, rate):
     for _ in range(2):
-        mu, rho = mu - rate * (2 * mu * (1 + rho**2) - 1), rho - rate * (2 * mu**2 * rho + 1)
+        mu, rho = (
+            mu - rate * (2 * mu * (1 + rho**2) - 1),
+            rho - rate * (2 * mu**2 * rho + 1),
+        )
     return {
         "mu_after_two_steps": Close(mu, rtol=1e-9, atol=1e-9, because=EXACT),
         "rho_after_two_steps": Close(rho, rtol=1e-9, atol=1e-9, because=EXACT),
-        "old_values_stay": Close(1.0, because="the old tensors are not changed in place"),
-        "new_leaves": Close(1.0, because="new leaves that require gradients are returned"),
+        "old_values_stay": Close(
+            1.0, because="the old tensors are not changed in place"
+        ),
+        "new_leaves": Close(
+            1.0, because="new leaves that require gradients are returned"
+        ),
     }
 
 
@@ -150,14 +181,20 @@ GRADIENT_STEP = Task(
     probe=_gradient_step_probe,
     oracle=_gradient_step_oracle,
     misconceptions=[
-        Misconception(_step(direction=1.0), "the step goes uphill: a loss is minimised."),
-        Misconception(_step(rho_rate=0.0), "only µ moves: ρ has a gradient and a step of its own."),
+        Misconception(
+            _step(direction=1.0), "the step goes uphill: a loss is minimised."
+        ),
+        Misconception(
+            _step(rho_rate=0.0), "only µ moves: ρ has a gradient and a step of its own."
+        ),
         Misconception(
             _step(leaf=False),
             "the new tensors still carry the graph of the old ones, which grows with every step: "
             "detach them, and let them require gradients.",
         ),
-        Misconception(_in_place, "the old tensors are changed in place; new ones are asked for."),
+        Misconception(
+            _in_place, "the old tensors are changed in place; new ones are asked for."
+        ),
     ],
     hints=[
         "torch.autograd.grad(loss, (mu, rho)) returns both gradients.",
@@ -185,7 +222,11 @@ def _paper_oracle(df_dw, df_dmu, df_drho, rho, epsilon):
     rho_leaf = torch.tensor(rho, requires_grad=True)
     mu_leaf = torch.zeros(len(rho), dtype=torch.float64, requires_grad=True)
     w = mu_leaf + torch.log1p(torch.exp(rho_leaf)) * torch.tensor(epsilon)
-    f = torch.tensor(df_dw) @ w + torch.tensor(df_dmu) @ mu_leaf + torch.tensor(df_drho) @ rho_leaf
+    f = (
+        torch.tensor(df_dw) @ w
+        + torch.tensor(df_dmu) @ mu_leaf
+        + torch.tensor(df_drho) @ rho_leaf
+    )
     f.backward()  # a linear f that has just these partial derivatives
     return {
         "grad_mu": Close(mu_leaf.grad, rtol=1e-9, atol=1e-9, because=EXACT),
@@ -202,7 +243,10 @@ PAPER_GRADIENTS = Task(
     oracle=_paper_oracle,
     misconceptions=[
         Misconception(
-            lambda df_dw, df_dmu, df_drho, rho, epsilon: (df_dw + df_dmu, df_dw * epsilon + df_drho),
+            lambda df_dw, df_dmu, df_drho, rho, epsilon: (
+                df_dw + df_dmu,
+                df_dw * epsilon + df_drho,
+            ),
             "the slope of softplus is left out: dw/dρ is ε times sigmoid(ρ).",
         ),
         Misconception(
@@ -247,8 +291,18 @@ def _exact_cases(rng):
 def _exact_probe(answer, mu, rho, x, y, noise_std, prior_std):
     import torch
 
-    mu, rho = torch.tensor(mu, requires_grad=True), torch.tensor(rho, requires_grad=True)
-    loss = answer(mu, rho, torch.tensor(x), torch.tensor(y), noise_std=noise_std, prior_std=prior_std)
+    mu, rho = (
+        torch.tensor(mu, requires_grad=True),
+        torch.tensor(rho, requires_grad=True),
+    )
+    loss = answer(
+        mu,
+        rho,
+        torch.tensor(x),
+        torch.tensor(y),
+        noise_std=noise_std,
+        prior_std=prior_std,
+    )
     grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho), allow_unused=True)
     return {"loss": loss, "gradient_of_mu": grad_mu, "gradient_of_rho": grad_rho}
 
@@ -262,7 +316,13 @@ def _exact_oracle(mu, rho, x, y, noise_std, prior_std):
     loss = 0.0
     for node, weight in zip(nodes, weights / math.sqrt(2 * math.pi), strict=True):
         loss = loss + weight * _draw_loss((1, -1, -1))(
-            mu, rho, torch.tensor([node]), x, y, noise_std=noise_std, prior_std=prior_std
+            mu,
+            rho,
+            torch.tensor([node]),
+            x,
+            y,
+            noise_std=noise_std,
+            prior_std=prior_std,
         )
     grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho))
     return {
@@ -276,8 +336,13 @@ def _exact(*, spread=True, kl=True, x_power=2, reduce=torch.sum):
     def answer(mu, rho, x, y, *, noise_std, prior_std):
         std = F.softplus(rho)
         squared_error = (y - mu * x) ** 2 + spread * std**2 * x**x_power
-        nll = reduce(0.5 * math.log(2 * math.pi * noise_std**2) + squared_error / (2 * noise_std**2))
-        divergence = (torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5).sum()
+        nll = reduce(
+            0.5 * math.log(2 * math.pi * noise_std**2)
+            + squared_error / (2 * noise_std**2)
+        )
+        divergence = (
+            torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5
+        ).sum()
         return nll + (divergence if kl else 0 * divergence)
 
     return answer
@@ -295,8 +360,12 @@ EXACT_LOSS = Task(
             _exact(spread=False),
             "w is replaced by its mean in the likelihood: E[(y − wx)²] has σ²x² as well.",
         ),
-        Misconception(_exact(kl=False), "KL(q ‖ p) is left out: this is the expected NLL alone."),
-        Misconception(_exact(x_power=1), "the variance of wx is taken for σ²x; it is σ²x²."),
+        Misconception(
+            _exact(kl=False), "KL(q ‖ p) is left out: this is the expected NLL alone."
+        ),
+        Misconception(
+            _exact(x_power=1), "the variance of wx is taken for σ²x; it is σ²x²."
+        ),
         Misconception(
             _exact(reduce=torch.mean),
             "the likelihood is averaged over the data, and the KL is not: the data then count N times too little.",

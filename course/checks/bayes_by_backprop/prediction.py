@@ -14,7 +14,8 @@ from course.task import Close, Misconception, Task
 
 def _moments_cases(rng):
     return [
-        {"outputs": rng.normal(0, 1, (6, 3)), "noise_std": float(rng.uniform(0.4, 0.8))} for _ in range(2)
+        {"outputs": rng.normal(0, 1, (6, 3)), "noise_std": float(rng.uniform(0.4, 0.8))}
+        for _ in range(2)
     ]
 
 
@@ -73,7 +74,8 @@ PREDICTIVE_MOMENTS = Task(
             "the variance is divided by S − 1, torch's default: pass correction=0. The S draws are the whole mixture.",
         ),
         Misconception(
-            _moments(_right, power=2), "variances are returned; standard deviations are asked for."
+            _moments(_right, power=2),
+            "variances are returned; standard deviations are asked for.",
         ),
     ],
     hints=[
@@ -89,7 +91,11 @@ def _entropy_cases(rng):
     impossible = scipy.special.log_softmax(rng.normal(0, 2, (5, 4, 2)), axis=-1)
     return [
         {"log_probs": scipy.special.log_softmax(logits, axis=-1)},
-        {"log_probs": np.concatenate([impossible, np.full((5, 4, 1), -np.inf)], axis=-1)},
+        {
+            "log_probs": np.concatenate(
+                [impossible, np.full((5, 4, 1), -np.inf)], axis=-1
+            )
+        },
     ]
 
 
@@ -102,7 +108,12 @@ def _entropy_probe(answer, log_probs):
 def _entropy_oracle(log_probs):
     probs = np.exp(log_probs).mean(0)
     return {
-        "entropy": Close(scipy.stats.entropy(probs, base=2, axis=-1), rtol=1e-7, atol=1e-7, because=EXACT)
+        "entropy": Close(
+            scipy.stats.entropy(probs, base=2, axis=-1),
+            rtol=1e-7,
+            atol=1e-7,
+            because=EXACT,
+        )
     }
 
 
@@ -136,7 +147,9 @@ PREDICTIVE_ENTROPY = Task(
             "the entropy is in nats; bits are asked for.",
         ),
         Misconception(
-            lambda log_probs: -(log_probs.exp().mean(0) * torch.log2(log_probs.exp().mean(0))).sum(-1),
+            lambda log_probs: (
+                -(log_probs.exp().mean(0) * torch.log2(log_probs.exp().mean(0))).sum(-1)
+            ),
             "0 · log 0 is computed as nan; its limit is 0.",
         ),
     ],
@@ -150,7 +163,11 @@ PREDICTIVE_ENTROPY = Task(
 
 def _mask_cases(rng):
     return [
-        {"mu": rng.normal(0, 1, 40), "rho": rng.uniform(-3, 2, 40), "removed": float(rng.choice(choices))}
+        {
+            "mu": rng.normal(0, 1, 40),
+            "rho": rng.uniform(-3, 2, 40),
+            "removed": float(rng.choice(choices)),
+        }
         for choices in ([0.2, 0.3, 0.35], [0.6, 0.75, 0.9], [0.0, 1.0])
     ]
 
@@ -158,19 +175,32 @@ def _mask_cases(rng):
 def _mask_probe(answer, mu, rho, removed):
     import torch
 
-    return {"keep": torch.as_tensor(answer(torch.tensor(mu), torch.tensor(rho), removed)).double()}
+    return {
+        "keep": torch.as_tensor(
+            answer(torch.tensor(mu), torch.tensor(rho), removed)
+        ).double()
+    }
 
 
 def _mask_oracle(mu, rho, removed):
     ratio = np.abs(mu) / softplus(rho)
     rank = scipy.stats.rankdata(ratio, method="ordinal")  # 1 for the smallest
-    return {"keep": Close((rank > round(removed * len(mu))).astype(float), because="a weight stays or goes")}
+    return {
+        "keep": Close(
+            (rank > round(removed * len(mu))).astype(float),
+            because="a weight stays or goes",
+        )
+    }
 
 
 def _mask(ratio, *, largest=False, share=lambda removed: removed):
     def answer(mu, rho, removed):
         keep = torch.ones(len(mu), dtype=torch.bool)
-        keep[ratio(mu, rho).argsort(descending=largest)[: round(share(removed) * len(mu))]] = False
+        keep[
+            ratio(mu, rho).argsort(descending=largest)[
+                : round(share(removed) * len(mu))
+            ]
+        ] = False
         return keep
 
     return answer
@@ -196,7 +226,10 @@ KEEP_MASK = Task(
             _mask(lambda mu, rho: mu / F.softplus(rho)),
             "the sign of µ counts: strongly negative weights go first. The signal is |µ|.",
         ),
-        Misconception(_mask(_ratio, largest=True), "the weights with the largest ratio are removed."),
+        Misconception(
+            _mask(_ratio, largest=True),
+            "the weights with the largest ratio are removed.",
+        ),
         Misconception(
             _mask(_ratio, share=lambda removed: 1 - removed),
             "removed is taken for the share of the weights that stay.",

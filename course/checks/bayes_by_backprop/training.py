@@ -14,7 +14,9 @@ from course.task import Close, Misconception, Task
 def _weights_cases(rng):
     few, many = int(rng.integers(3, 9)), int(rng.integers(300, 600))
     return [
-        {"batches": batches, "decreasing": decreasing} for batches in (few, many) for decreasing in (0, 1)
+        {"batches": batches, "decreasing": decreasing}
+        for batches in (few, many)
+        for decreasing in (0, 1)
     ]
 
 
@@ -28,7 +30,12 @@ def _weights_oracle(batches, decreasing):
     else:
         shares = [1 / batches] * batches
     return {
-        "shares": Close(shares, rtol=2e-6, atol=1e-37, because="single precision, which ends at about 1e-38")
+        "shares": Close(
+            shares,
+            rtol=2e-6,
+            atol=1e-37,
+            because="single precision, which ends at about 1e-38",
+        )
     }
 
 
@@ -125,19 +132,27 @@ MINIBATCH_LOSS = Task(
             "the full KL is added to every minibatch; it pays only its share.",
         ),
         Misconception(
-            lambda logits, targets, kl, kl_share: _nll(logits, targets).mean() + kl_share * kl,
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets).mean() + kl_share * kl
+            ),
             "the NLL is averaged, and the KL is not: the prior then weighs B times too much.",
         ),
         Misconception(
-            lambda logits, targets, kl, kl_share: _nll(logits, targets, dim=0).sum() + kl_share * kl,
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets, dim=0).sum() + kl_share * kl
+            ),
             "the softmax is taken over the data (dim=0) instead of the classes (dim=-1).",
         ),
         Misconception(
-            lambda logits, targets, kl, kl_share: -logits.gather(-1, targets[:, None]).sum() + kl_share * kl,
+            lambda logits, targets, kl, kl_share: (
+                -logits.gather(-1, targets[:, None]).sum() + kl_share * kl
+            ),
             "the logits are taken for log-probabilities: log_softmax is missing.",
         ),
         Misconception(
-            lambda logits, targets, kl, kl_share: _nll(logits, targets).sum() - kl_share * kl,
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets).sum() - kl_share * kl
+            ),
             "the KL is subtracted; the loss adds it.",
         ),
     ],

@@ -10,14 +10,28 @@ import torch
 import torch.nn.functional as F
 from torch.distributions import Normal
 
-from course.checks.bayes_by_backprop.tolerances import DRAWS, EXACT, SINGLE, SIX_ERRORS, softplus
+from course.checks.bayes_by_backprop.tolerances import (
+    DRAWS,
+    EXACT,
+    SINGLE,
+    SIX_ERRORS,
+    softplus,
+)
 from course.task import Close, Misconception, Task
 
 
 def _reparametrise_cases(rng):
     return [
-        {"mu": rng.normal(0, 1, 3), "rho": rng.normal(0, 1, 3), "epsilon": rng.normal(0, 1, 3)},
-        {"mu": rng.normal(0, 1, 3), "rho": np.array([-60.0, 1.0, 800.0]), "epsilon": rng.uniform(0.5, 2, 3)},
+        {
+            "mu": rng.normal(0, 1, 3),
+            "rho": rng.normal(0, 1, 3),
+            "epsilon": rng.normal(0, 1, 3),
+        },
+        {
+            "mu": rng.normal(0, 1, 3),
+            "rho": np.array([-60.0, 1.0, 800.0]),
+            "epsilon": rng.uniform(0.5, 2, 3),
+        },
     ]
 
 
@@ -81,7 +95,11 @@ REPARAMETRISE = Task(
 
 def _sample_cases(rng):
     return [
-        {"mu": rng.normal(0, 2, 3), "rho": rng.uniform(-2, 2, 3), "seed": int(rng.integers(1, 1_000_000))}
+        {
+            "mu": rng.normal(0, 2, 3),
+            "rho": rng.uniform(-2, 2, 3),
+            "seed": int(rng.integers(1, 1_000_000)),
+        }
         for _ in range(2)
     ]
 
@@ -92,13 +110,22 @@ def _sample_probe(answer, mu, rho, seed):
     def draw(rows):
         generator = torch.Generator().manual_seed(seed)
         shape = (rows, len(mu))
-        return answer(torch.tensor(mu).expand(shape), torch.tensor(rho).expand(shape), generator=generator)
+        return answer(
+            torch.tensor(mu).expand(shape),
+            torch.tensor(rho).expand(shape),
+            generator=generator,
+        )
 
     w = draw(2_000)
     generator = torch.Generator().manual_seed(seed)
-    first, second = (answer(torch.tensor(mu), torch.tensor(rho), generator=generator) for _ in range(2))
+    first, second = (
+        answer(torch.tensor(mu), torch.tensor(rho), generator=generator)
+        for _ in range(2)
+    )
     leaf = torch.tensor(rho, requires_grad=True)
-    answer(torch.tensor(mu, requires_grad=True), leaf, generator=generator).sum().backward()
+    answer(
+        torch.tensor(mu, requires_grad=True), leaf, generator=generator
+    ).sum().backward()
     return {
         "mean": w.mean(0),
         "std": w.std(0),
@@ -112,10 +139,14 @@ def _sample_probe(answer, mu, rho, seed):
 def _sample_oracle(mu, rho, seed):
     std = softplus(rho)
     return {
-        "mean": Close(mu, atol=6 * float(std.max()) / math.sqrt(DRAWS), because=SIX_ERRORS),
+        "mean": Close(
+            mu, atol=6 * float(std.max()) / math.sqrt(DRAWS), because=SIX_ERRORS
+        ),
         "std": Close(std, rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS),
         "correlation": Close(0.0, atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS),
-        "reproducible": Close(1.0, because="the same generator in the same state gives the same draw"),
+        "reproducible": Close(
+            1.0, because="the same generator in the same state gives the same draw"
+        ),
         "fresh": Close(1.0, because="the next call draws anew"),
         "rho_has_a_gradient": Close(1.0, because="ρ learns through the draw"),
     }
@@ -140,24 +171,33 @@ SAMPLE_WEIGHTS = Task(
         Misconception(
             lambda mu, rho, *, generator: (
                 mu
-                + F.softplus(rho) * torch.randn(mu.shape, generator=torch.Generator().manual_seed(0)).to(mu)
+                + F.softplus(rho)
+                * torch.randn(mu.shape, generator=torch.Generator().manual_seed(0)).to(
+                    mu
+                )
             ),
             "the noise is frozen: every call draws with the same seed, so the next step sees the same ε again.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
-                mu + F.softplus(rho) * torch.randn((*mu.shape[:-1], 1), generator=generator, dtype=mu.dtype)
+                mu
+                + F.softplus(rho)
+                * torch.randn((*mu.shape[:-1], 1), generator=generator, dtype=mu.dtype)
             ),
             "one ε is shared by all weights of a draw. Under q they are independent.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
-                mu + F.softplus(rho) * torch.rand(mu.shape, generator=generator, dtype=mu.dtype)
+                mu
+                + F.softplus(rho)
+                * torch.rand(mu.shape, generator=generator, dtype=mu.dtype)
             ),
             "the noise is uniform on [0, 1] (torch.rand); it is standard normal (torch.randn).",
         ),
         Misconception(
-            lambda mu, rho, *, generator: mu + F.softplus(rho).detach() * _randn(mu, generator),
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho).detach() * _randn(mu, generator)
+            ),
             "no gradient reaches ρ: .detach(), .data or Normal.sample() has cut the graph.",
         ),
     ],
@@ -170,7 +210,12 @@ SAMPLE_WEIGHTS = Task(
 
 def _w_cases(rng):
     return [
-        {"w": rng.normal(0, 2, 4), "mu": rng.normal(0, 1, 4), "rho": rng.uniform(-3, 3, 4)} for _ in range(3)
+        {
+            "w": rng.normal(0, 2, 4),
+            "mu": rng.normal(0, 1, 4),
+            "rho": rng.uniform(-3, 3, 4),
+        }
+        for _ in range(3)
     ]
 
 
@@ -186,7 +231,9 @@ def _log_posterior_probe(answer, w, mu, rho):
 def _log_posterior_oracle(w, mu, rho):
     std = softplus(rho)
     return {
-        "log_q": Close(scipy.stats.norm.logpdf(w, mu, std), rtol=1e-9, atol=1e-9, because=EXACT),
+        "log_q": Close(
+            scipy.stats.norm.logpdf(w, mu, std), rtol=1e-9, atol=1e-9, because=EXACT
+        ),
         "gradient_of_mu": Close((w - mu) / std**2, rtol=1e-9, atol=1e-9, because=EXACT),
     }
 
@@ -200,16 +247,22 @@ LOG_POSTERIOR = Task(
     oracle=_log_posterior_oracle,
     misconceptions=[
         Misconception(
-            lambda w, mu, rho: Normal(mu * 1.0 + 0.0 * mu, torch.sqrt(F.softplus(rho))).log_prob(w),
+            lambda w, mu, rho: Normal(
+                mu * 1.0 + 0.0 * mu, torch.sqrt(F.softplus(rho))
+            ).log_prob(w),
             "softplus(ρ) is taken for the variance. In this practical it is the standard deviation.",
         ),
         Misconception(
-            lambda w, mu, rho: Normal(mu.detach() + 0 * mu, F.softplus(rho)).log_prob(w),
+            lambda w, mu, rho: Normal(mu.detach() + 0 * mu, F.softplus(rho)).log_prob(
+                w
+            ),
             "µ is cut out of the graph with .data or .detach(): the value is right, but its gradient with "
             "respect to µ is 0.",
         ),
         Misconception(
-            lambda w, mu, rho: -0.5 * ((w - mu) / F.softplus(rho)) ** 2 - torch.log(F.softplus(rho)),
+            lambda w, mu, rho: (
+                -0.5 * ((w - mu) / F.softplus(rho)) ** 2 - torch.log(F.softplus(rho))
+            ),
             "the constant −½ log 2π is left out.",
         ),
         Misconception(
@@ -225,7 +278,10 @@ LOG_POSTERIOR = Task(
 
 
 def _log_prior_cases(rng):
-    return [{"w": rng.normal(0, 2, 4), "prior_std": float(rng.uniform(2, 6))} for _ in range(3)]
+    return [
+        {"w": rng.normal(0, 2, 4), "prior_std": float(rng.uniform(2, 6))}
+        for _ in range(3)
+    ]
 
 
 def _log_prior_probe(answer, w, prior_std):
@@ -241,7 +297,12 @@ LOG_PRIOR = Task(
     cases=_log_prior_cases,
     probe=_log_prior_probe,
     oracle=lambda w, prior_std: {
-        "log_p": Close(scipy.stats.norm.logpdf(w, 0, prior_std), rtol=1e-5, atol=1e-5, because=SINGLE)
+        "log_p": Close(
+            scipy.stats.norm.logpdf(w, 0, prior_std),
+            rtol=1e-5,
+            atol=1e-5,
+            because=SINGLE,
+        )
     },
     misconceptions=[
         Misconception(
@@ -279,7 +340,9 @@ def _likelihood_cases(rng):
 def _likelihood_probe(answer, prediction, y, noise_std):
     import torch
 
-    return {"log_likelihood": answer(torch.tensor(prediction), torch.tensor(y), noise_std)}
+    return {
+        "log_likelihood": answer(torch.tensor(prediction), torch.tensor(y), noise_std)
+    }
 
 
 LOG_LIKELIHOOD = Task(
@@ -290,7 +353,10 @@ LOG_LIKELIHOOD = Task(
     probe=_likelihood_probe,
     oracle=lambda prediction, y, noise_std: {
         "log_likelihood": Close(
-            scipy.stats.norm.logpdf(y, prediction, noise_std), rtol=1e-5, atol=1e-5, because=SINGLE
+            scipy.stats.norm.logpdf(y, prediction, noise_std),
+            rtol=1e-5,
+            atol=1e-5,
+            because=SINGLE,
         )
     },
     misconceptions=[
@@ -299,7 +365,9 @@ LOG_LIKELIHOOD = Task(
             "the squared error is used. A Gaussian likelihood divides it by 2τ² and has a normaliser.",
         ),
         Misconception(
-            lambda prediction, y, noise_std: Normal(prediction, math.sqrt(noise_std)).log_prob(y),
+            lambda prediction, y, noise_std: Normal(
+                prediction, math.sqrt(noise_std)
+            ).log_prob(y),
             "the noise's standard deviation is taken for its variance.",
         ),
         Misconception(
@@ -307,7 +375,9 @@ LOG_LIKELIHOOD = Task(
             "the sign is turned: this is the negative log-likelihood.",
         ),
         Misconception(
-            lambda prediction, y, noise_std: Normal(prediction, noise_std).log_prob(y).mean(),
+            lambda prediction, y, noise_std: (
+                Normal(prediction, noise_std).log_prob(y).mean()
+            ),
             "the likelihood is averaged over the data. Every datum keeps its own here, and the loss sums.",
         ),
     ],

@@ -1,8 +1,20 @@
 """Checks of practical 1. Oracles: SciPy, SymPy, optax and double precision NumPy."""
 
-from course.checks.deep_ensembles.derivations import GAUSSIAN_EXPRESSION, LAPLACE_EXPRESSION
-from course.checks.deep_ensembles.likelihoods import CATEGORICAL_NLL, GAUSSIAN_NLL, HEADS, LAPLACE_NLL
-from course.checks.deep_ensembles.mixtures import ENSEMBLE_LOG_PROBS, GAUSSIAN_MIXTURE, LAPLACE_MIXTURE
+from course.checks.deep_ensembles.derivations import (
+    GAUSSIAN_EXPRESSION,
+    LAPLACE_EXPRESSION,
+)
+from course.checks.deep_ensembles.likelihoods import (
+    CATEGORICAL_NLL,
+    GAUSSIAN_NLL,
+    HEADS,
+    LAPLACE_NLL,
+)
+from course.checks.deep_ensembles.mixtures import (
+    ENSEMBLE_LOG_PROBS,
+    GAUSSIAN_MIXTURE,
+    LAPLACE_MIXTURE,
+)
 from course.checks.deep_ensembles.training import ADAM_STEP, ADVERSARIAL_LOSS, FGSM
 from course.checks.deep_ensembles.transfer import STUDENT_T_NLL
 from course.checks.deep_ensembles.uncertainty import ENTROPY, KNOWLEDGE

@@ -15,7 +15,10 @@ def _points(**positive: bool):
         def draw(is_positive):
             return float(rng.uniform(0.3, 3.0) if is_positive else rng.normal(0, 2))
 
-        return [{name: draw(is_positive) for name, is_positive in positive.items()} for _ in range(4)]
+        return [
+            {name: draw(is_positive) for name, is_positive in positive.items()}
+            for _ in range(4)
+        ]
 
     return cases
 
@@ -29,15 +32,27 @@ def _gaussian_expression_probe(answer, y, mu, sigma):
         sympy.Symbol("sigma", positive=True),
     )
     expression = sympy.sympify(answer(*symbols))
-    return {"nll": float(expression.subs(dict(zip(symbols, (y, mu, sigma), strict=True))).evalf())}
+    return {
+        "nll": float(
+            expression.subs(dict(zip(symbols, (y, mu, sigma), strict=True))).evalf()
+        )
+    }
 
 
 def _laplace_expression_probe(answer, y, mu, b):
     import sympy
 
-    symbols = sympy.Symbol("y", real=True), sympy.Symbol("mu", real=True), sympy.Symbol("b", positive=True)
+    symbols = (
+        sympy.Symbol("y", real=True),
+        sympy.Symbol("mu", real=True),
+        sympy.Symbol("b", positive=True),
+    )
     expression = sympy.sympify(answer(*symbols))
-    return {"nll": float(expression.subs(dict(zip(symbols, (y, mu, b), strict=True))).evalf())}
+    return {
+        "nll": float(
+            expression.subs(dict(zip(symbols, (y, mu, b), strict=True))).evalf()
+        )
+    }
 
 
 def _proof(distribution, spread):
@@ -65,18 +80,26 @@ GAUSSIAN_EXPRESSION = Task(
     cases=_points(y=False, mu=False, sigma=True),
     probe=_gaussian_expression_probe,
     oracle=lambda y, mu, sigma: {
-        "nll": Close(-scipy.stats.norm.logpdf(y, mu, sigma), rtol=1e-9, atol=1e-9, because=EXACT)
+        "nll": Close(
+            -scipy.stats.norm.logpdf(y, mu, sigma), rtol=1e-9, atol=1e-9, because=EXACT
+        )
     },
     proof=_proof(sympy.stats.Normal, "sigma"),
     misconceptions=[
         Misconception(
             lambda y, mu, sigma: (
-                sympy.log(2 * sympy.pi) / 2 + sympy.log(sigma) / 2 + (y - mu) ** 2 / (2 * sigma)
+                sympy.log(2 * sympy.pi) / 2
+                + sympy.log(sigma) / 2
+                + (y - mu) ** 2 / (2 * sigma)
             ),
             "σ stands where σ² belongs: the argument here is the standard deviation.",
         ),
         Misconception(
-            lambda y, mu, sigma: sympy.log(2 * sympy.pi) / 2 + sympy.log(sigma) + (y - mu) ** 2 / sigma**2,
+            lambda y, mu, sigma: (
+                sympy.log(2 * sympy.pi) / 2
+                + sympy.log(sigma)
+                + (y - mu) ** 2 / sigma**2
+            ),
             "the ½ of the quadratic term gets lost.",
         ),
         Misconception(
@@ -84,12 +107,18 @@ GAUSSIAN_EXPRESSION = Task(
             "the constant ½ log 2π is left out. It does not move the minimum, but then this is not −log p.",
         ),
         Misconception(
-            lambda y, mu, sigma: sympy.log(2 * sympy.pi) + sympy.log(sigma) + (y - mu) ** 2 / (2 * sigma**2),
+            lambda y, mu, sigma: (
+                sympy.log(2 * sympy.pi)
+                + sympy.log(sigma)
+                + (y - mu) ** 2 / (2 * sigma**2)
+            ),
             "the square root over 2π is forgotten: its logarithm is ½ log 2π.",
         ),
         Misconception(
             lambda y, mu, sigma: (
-                -sympy.log(2 * sympy.pi) / 2 - sympy.log(sigma) - (y - mu) ** 2 / (2 * sigma**2)
+                -sympy.log(2 * sympy.pi) / 2
+                - sympy.log(sigma)
+                - (y - mu) ** 2 / (2 * sigma**2)
             ),
             "the minus sign of −log p is forgotten: this is log p.",
         ),
@@ -108,7 +137,9 @@ LAPLACE_EXPRESSION = Task(
     cases=_points(y=False, mu=False, b=True),
     probe=_laplace_expression_probe,
     oracle=lambda y, mu, b: {
-        "nll": Close(-scipy.stats.laplace.logpdf(y, mu, b), rtol=1e-9, atol=1e-9, because=EXACT)
+        "nll": Close(
+            -scipy.stats.laplace.logpdf(y, mu, b), rtol=1e-9, atol=1e-9, because=EXACT
+        )
     },
     proof=_proof(sympy.stats.Laplace, "b"),
     misconceptions=[
@@ -125,7 +156,9 @@ LAPLACE_EXPRESSION = Task(
             "the deviation is squared, as in a Gaussian; here its absolute value counts.",
         ),
         Misconception(
-            lambda y, mu, b: sympy.log(2 * sympy.sqrt(b / 2)) + sympy.Abs(y - mu) / sympy.sqrt(b / 2),
+            lambda y, mu, b: (
+                sympy.log(2 * sympy.sqrt(b / 2)) + sympy.Abs(y - mu) / sympy.sqrt(b / 2)
+            ),
             "b is taken for the variance. The variance is 2b²; b is the scale.",
         ),
         Misconception(

@@ -34,7 +34,10 @@ def _gaussian_nll_probe(answer, mean, std, y):
     nll = answer(mean, std, y)
     if nll is None:
         return {"nll": None}
-    return {"nll": nll, "gradient": jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(std)}
+    return {
+        "nll": nll,
+        "gradient": jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(std),
+    }
 
 
 def _laplace_nll_probe(answer, mean, scale, y):
@@ -45,20 +48,40 @@ def _laplace_nll_probe(answer, mean, scale, y):
     nll = answer(mean, scale, y)
     if nll is None:
         return {"nll": None}
-    return {"nll": nll, "gradient": jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(scale)}
+    return {
+        "nll": nll,
+        "gradient": jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(scale),
+    }
 
 
 def _gaussian_nll_oracle(mean, std, y):
     return {
-        "nll": Close(-scipy.stats.norm.logpdf(y, mean, std), rtol=2e-5, atol=2e-5, because=FLOAT32),
-        "gradient": Close(1 / std - (y - mean) ** 2 / std**3, rtol=5e-5, atol=5e-5, because=FLOAT32),
+        "nll": Close(
+            -scipy.stats.norm.logpdf(y, mean, std),
+            rtol=2e-5,
+            atol=2e-5,
+            because=FLOAT32,
+        ),
+        "gradient": Close(
+            1 / std - (y - mean) ** 2 / std**3, rtol=5e-5, atol=5e-5, because=FLOAT32
+        ),
     }
 
 
 def _laplace_nll_oracle(mean, scale, y):
     return {
-        "nll": Close(-scipy.stats.laplace.logpdf(y, mean, scale), rtol=2e-5, atol=2e-5, because=FLOAT32),
-        "gradient": Close(1 / scale - np.abs(y - mean) / scale**2, rtol=5e-5, atol=5e-5, because=FLOAT32),
+        "nll": Close(
+            -scipy.stats.laplace.logpdf(y, mean, scale),
+            rtol=2e-5,
+            atol=2e-5,
+            because=FLOAT32,
+        ),
+        "gradient": Close(
+            1 / scale - np.abs(y - mean) / scale**2,
+            rtol=5e-5,
+            atol=5e-5,
+            because=FLOAT32,
+        ),
     }
 
 
@@ -71,11 +94,15 @@ GAUSSIAN_NLL = Task(
     oracle=_gaussian_nll_oracle,
     misconceptions=[
         Misconception(
-            lambda mean, std, y: 0.5 * jnp.log(2 * np.pi * std) + 0.5 * (y - mean) ** 2 / std,
+            lambda mean, std, y: (
+                0.5 * jnp.log(2 * np.pi * std) + 0.5 * (y - mean) ** 2 / std
+            ),
             "the standard deviation is used as if it were the variance.",
         ),
         Misconception(
-            lambda mean, std, y: 0.5 * np.log(2 * np.pi) + jnp.log(std) + ((y - mean) / std) ** 2,
+            lambda mean, std, y: (
+                0.5 * np.log(2 * np.pi) + jnp.log(std) + ((y - mean) / std) ** 2
+            ),
             "the ½ before the squared deviation gets lost.",
         ),
         Misconception(
@@ -83,11 +110,19 @@ GAUSSIAN_NLL = Task(
             "the constant ½ log 2π is left out: losses of different likelihoods can then not be compared.",
         ),
         Misconception(
-            lambda mean, std, y: 0.5 * np.log(2 * np.pi) + 0.5 * ((y - mean) / std) ** 2,
+            lambda mean, std, y: (
+                0.5 * np.log(2 * np.pi) + 0.5 * ((y - mean) / std) ** 2
+            ),
             "log σ is left out: then the loss falls for ever as σ grows.",
         ),
         Misconception(
-            lambda mean, std, y: -(0.5 * np.log(2 * np.pi) + jnp.log(std) + 0.5 * ((y - mean) / std) ** 2),
+            lambda mean, std, y: (
+                -(
+                    0.5 * np.log(2 * np.pi)
+                    + jnp.log(std)
+                    + 0.5 * ((y - mean) / std) ** 2
+                )
+            ),
             "the sign is turned: this is log p, and minimising it makes the fit as bad as it can be.",
         ),
     ],
@@ -111,7 +146,10 @@ LAPLACE_NLL = Task(
             "the 2 in the normaliser 1/(2b) is left out.",
         ),
         Misconception(
-            lambda mean, scale, y: jnp.log(2 * jnp.sqrt(scale / 2)) + jnp.abs(y - mean) / jnp.sqrt(scale / 2),
+            lambda mean, scale, y: (
+                jnp.log(2 * jnp.sqrt(scale / 2))
+                + jnp.abs(y - mean) / jnp.sqrt(scale / 2)
+            ),
             "the scale is taken for the variance. The variance is 2b²; b itself goes into the density.",
         ),
         Misconception(
@@ -146,7 +184,9 @@ def _categorical_nll_probe(answer, logits, targets):
 
 
 def _categorical_nll_oracle(logits, targets):
-    logits = np.asarray(logits, np.float32).astype(np.float64)  # as the answer sees them
+    logits = np.asarray(logits, np.float32).astype(
+        np.float64
+    )  # as the answer sees them
     nll = -np.sum(targets * scipy.special.log_softmax(logits, axis=-1), axis=-1)
     return {"nll": Close(nll, rtol=2e-5, atol=2e-5, because=FLOAT32)}
 
@@ -160,13 +200,22 @@ CATEGORICAL_NLL = Task(
     oracle=_categorical_nll_oracle,
     misconceptions=[
         Misconception(
-            lambda logits, targets: -jnp.mean(targets * jax.nn.log_softmax(logits), axis=-1),
+            lambda logits, targets: (
+                -jnp.mean(targets * jax.nn.log_softmax(logits), axis=-1)
+            ),
             "you average over the K classes. Sum over classes, so that −log p of the true class remains; "
             "this loss is K times too small, and every weight decay K times too strong.",
         ),
         Misconception(
             lambda logits, targets: (
-                -jnp.log(jnp.sum(targets * jnp.exp(logits) / jnp.exp(logits).sum(-1, keepdims=True), -1))
+                -jnp.log(
+                    jnp.sum(
+                        targets
+                        * jnp.exp(logits)
+                        / jnp.exp(logits).sum(-1, keepdims=True),
+                        -1,
+                    )
+                )
             ),
             "the softmax is computed with bare exponentials: exp(1000) is inf. Stay with log-probabilities, "
             "jax.nn.log_softmax.",
@@ -176,7 +225,9 @@ CATEGORICAL_NLL = Task(
             "logits are taken for log-probabilities: they still have to be normalised.",
         ),
         Misconception(
-            lambda logits, targets: -jnp.sum(targets * (logits - jax.nn.logsumexp(logits, axis=0)), -1),
+            lambda logits, targets: (
+                -jnp.sum(targets * (logits - jax.nn.logsumexp(logits, axis=0)), -1)
+            ),
             "the softmax runs over the data (axis 0) instead of the classes (the last axis).",
         ),
     ],
@@ -207,7 +258,9 @@ def _heads_oracle(outputs):
     because = "single precision, and MIN_SPREAD = 1e-6 within a tenth"
     return {
         "mean": Close(outputs[:, 0], rtol=1e-6, because=FLOAT32),
-        "spread": Close(np.logaddexp(0, outputs[:, 1]) + 1e-6, rtol=1e-5, atol=1e-7, because=because),
+        "spread": Close(
+            np.logaddexp(0, outputs[:, 1]) + 1e-6, rtol=1e-5, atol=1e-7, because=because
+        ),
     }
 
 
@@ -236,7 +289,10 @@ HEADS = Task(
             "exp takes the place of softplus.",
         ),
         Misconception(
-            lambda outputs: (outputs[:, 0], jnp.sqrt(jax.nn.softplus(outputs[:, 1])) + 1e-6),
+            lambda outputs: (
+                outputs[:, 0],
+                jnp.sqrt(jax.nn.softplus(outputs[:, 1])) + 1e-6,
+            ),
             "softplus is taken for the variance: in this course it is the spread itself.",
         ),
     ],

@@ -15,12 +15,17 @@ from course.task import Close, Misconception, Task
 def _gaussian_mixture_cases(rng):
     return [
         {"means": rng.normal(0, 2, (4, 3)), "stds": rng.uniform(0.2, 2, (4, 3))},
-        {"means": 1000 + rng.normal(0, 0.01, (4, 3)), "stds": rng.uniform(0.005, 0.02, (4, 3))},
+        {
+            "means": 1000 + rng.normal(0, 0.01, (4, 3)),
+            "stds": rng.uniform(0.005, 0.02, (4, 3)),
+        },
     ]
 
 
 def _laplace_mixture_cases(rng):
-    return [{"means": c["means"], "scales": c["stds"]} for c in _gaussian_mixture_cases(rng)]
+    return [
+        {"means": c["means"], "scales": c["stds"]} for c in _gaussian_mixture_cases(rng)
+    ]
 
 
 def _gaussian_mixture_probe(answer, means, stds):
@@ -42,9 +47,7 @@ def _laplace_mixture_probe(answer, means, scales):
 def _moments(means, variances):
     """Moments of a mixture, by the law of total variance in double precision."""
     means = np.asarray(means, np.float32).astype(np.float64)  # as the answer sees them
-    because = (
-        "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of four is off by some of that"
-    )
+    because = "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of four is off by some of that"
     return {
         "mean": Close(means.mean(0), rtol=1e-6, atol=1e-6, because=FLOAT32),
         "variance": Close(variances.mean(0) + means.var(0), rtol=2e-3, because=because),
@@ -78,11 +81,17 @@ GAUSSIAN_MIXTURE = Task(
             "is left of the difference. Average the squared deviations from the mean instead.",
         ),
         Misconception(
-            lambda means, stds: (means.mean(0), (stds**2).mean(0) + means.var(0, ddof=1)),
+            lambda means, stds: (
+                means.mean(0),
+                (stds**2).mean(0) + means.var(0, ddof=1),
+            ),
             "the variance of the means is divided by M − 1. The M members are the whole mixture, not a sample of it.",
         ),
         Misconception(
-            lambda means, stds: (means.mean(0), jnp.sqrt((stds**2).mean(0) + means.var(0))),
+            lambda means, stds: (
+                means.mean(0),
+                jnp.sqrt((stds**2).mean(0) + means.var(0)),
+            ),
             "the standard deviation is returned; the variance is asked for.",
         ),
     ],
@@ -119,7 +128,10 @@ LAPLACE_MIXTURE = Task(
             "is left of the difference. Average the squared deviations from the mean instead.",
         ),
         Misconception(
-            lambda means, scales: (means.mean(0), 2 * scales.mean(0) ** 2 + means.var(0)),
+            lambda means, scales: (
+                means.mean(0),
+                2 * scales.mean(0) ** 2 + means.var(0),
+            ),
             "scales are averaged and then squared. Variances are what averages.",
         ),
     ],
@@ -131,8 +143,13 @@ LAPLACE_MIXTURE = Task(
 
 
 def _members_cases(rng):
-    hopeless = np.array([0.0, 0.0, -300.0])  # a class whose probability underflows in single precision
-    return [{"logits": rng.normal(0, 3, (4, 2, 3))}, {"logits": rng.normal(0, 3, (4, 2, 3)) + hopeless}]
+    hopeless = np.array(
+        [0.0, 0.0, -300.0]
+    )  # a class whose probability underflows in single precision
+    return [
+        {"logits": rng.normal(0, 3, (4, 2, 3))},
+        {"logits": rng.normal(0, 3, (4, 2, 3)) + hopeless},
+    ]
 
 
 def _ensemble_log_probs_probe(answer, logits):

@@ -29,7 +29,11 @@ def _fgsm_probe(answer, x, y, params, epsilon):
     def loss(params, x, y):
         return jnp.mean((x @ params - y) ** 2)
 
-    return {"x_adversarial": answer(loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y), epsilon)}
+    return {
+        "x_adversarial": answer(
+            loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y), epsilon
+        )
+    }
 
 
 def _fgsm_exact(x, y, params, epsilon):
@@ -38,7 +42,11 @@ def _fgsm_exact(x, y, params, epsilon):
 
 
 def _fgsm_oracle(x, y, params, epsilon):
-    return {"x_adversarial": Close(_fgsm_exact(x, y, params, epsilon), rtol=1e-5, atol=1e-5, because=FLOAT32)}
+    return {
+        "x_adversarial": Close(
+            _fgsm_exact(x, y, params, epsilon), rtol=1e-5, atol=1e-5, because=FLOAT32
+        )
+    }
 
 
 def _grad(loss, argnums, params, x, y):
@@ -58,24 +66,34 @@ FGSM = Task(
     oracle=_fgsm_oracle,
     misconceptions=[
         Misconception(
-            lambda loss, params, x, y, epsilon: x - epsilon * jnp.sign(_grad(loss, 1, params, x, y)),
+            lambda loss, params, x, y, epsilon: (
+                x - epsilon * jnp.sign(_grad(loss, 1, params, x, y))
+            ),
             "you descend: the loss gets smaller at x'. An adversary ascends.",
         ),
         Misconception(
-            lambda loss, params, x, y, epsilon: x + epsilon * jnp.sign(_grad(loss, 0, params, x, y)),
+            lambda loss, params, x, y, epsilon: (
+                x + epsilon * jnp.sign(_grad(loss, 0, params, x, y))
+            ),
             "the loss is differentiated with respect to the parameters (argnums=0, the default) "
             "instead of the input (argnums=1).",
         ),
         Misconception(
-            lambda loss, params, x, y, epsilon: x + epsilon * jnp.sign(_grad(loss, 2, params, x, y)),
+            lambda loss, params, x, y, epsilon: (
+                x + epsilon * jnp.sign(_grad(loss, 2, params, x, y))
+            ),
             "the loss is differentiated with respect to the targets (argnums=2) instead of the input (argnums=1).",
         ),
         Misconception(
-            lambda loss, params, x, y, epsilon: x + epsilon * _grad(loss, 1, params, x, y),
+            lambda loss, params, x, y, epsilon: (
+                x + epsilon * _grad(loss, 1, params, x, y)
+            ),
             "the sign is left out: every coordinate moves by ε, whatever the size of its gradient.",
         ),
         Misconception(
-            lambda loss, params, x, y, epsilon: epsilon * jnp.sign(_grad(loss, 1, params, x, y)),
+            lambda loss, params, x, y, epsilon: (
+                epsilon * jnp.sign(_grad(loss, 1, params, x, y))
+            ),
             "only the perturbation is returned; it must be added to x.",
         ),
     ],
@@ -93,7 +111,11 @@ def _adversarial_loss_probe(answer, x, y, params, epsilon):
     def loss(params, x, y):
         return jnp.mean((x @ params - y) ** 2)
 
-    return {"loss": answer(loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y), epsilon)}
+    return {
+        "loss": answer(
+            loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y), epsilon
+        )
+    }
 
 
 def _adversarial_loss_oracle(x, y, params, epsilon):
@@ -117,12 +139,18 @@ ADVERSARIAL_LOSS = Task(
             "the two losses are added; take their average, or the step doubles.",
         ),
         Misconception(
-            lambda loss, params, x, y, epsilon: loss(params, _fgsm(loss, params, x, y, epsilon), y),
+            lambda loss, params, x, y, epsilon: loss(
+                params, _fgsm(loss, params, x, y, epsilon), y
+            ),
             "only the adversarial inputs count; the clean ones carry the other half.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
-                0.5 * (loss(params, x, y) + loss(params, 2 * x - _fgsm(loss, params, x, y, epsilon), y))
+                0.5
+                * (
+                    loss(params, x, y)
+                    + loss(params, 2 * x - _fgsm(loss, params, x, y, epsilon), y)
+                )
             ),
             "the inputs move downhill: this trains on points that are easier than the data.",
         ),
@@ -140,7 +168,10 @@ ADVERSARIAL_LOSS = Task(
 
 
 def _adam_cases(rng):
-    return [{"gradients": rng.normal(1, 2, 5), "rate": float(rng.uniform(0.01, 0.2))} for _ in range(2)]
+    return [
+        {"gradients": rng.normal(1, 2, 5), "rate": float(rng.uniform(0.01, 0.2))}
+        for _ in range(2)
+    ]
 
 
 def _adam_probe(answer, gradients, rate):
@@ -168,7 +199,10 @@ def _adam_oracle(gradients, rate):
         updates.append(float(update))
     return {
         "updates": Close(
-            updates, rtol=2e-4, atol=1e-7, because="1 − β² is a small difference in single precision"
+            updates,
+            rtol=2e-4,
+            atol=1e-7,
+            because="1 − β² is a small difference in single precision",
         )
     }
 
@@ -177,7 +211,10 @@ def _adam(first_correction, second_correction):
     def answer(gradient, state, step, rate):
         first = 0.9 * state.first + 0.1 * gradient
         second = 0.999 * state.second + 0.001 * gradient**2
-        first_hat, second_hat = first / first_correction(step), second / second_correction(step)
+        first_hat, second_hat = (
+            first / first_correction(step),
+            second / second_correction(step),
+        )
         return -rate * first_hat / (jnp.sqrt(second_hat) + 1e-8), (first, second)
 
     return answer

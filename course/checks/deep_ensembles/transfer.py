@@ -29,12 +29,19 @@ def _student_t_cases(rng):
 def _student_t_probe(answer, location, scale, df, y):
     import jax.numpy as jnp
 
-    return {"nll": answer(jnp.asarray(location), jnp.asarray(scale), df, jnp.asarray(y))}
+    return {
+        "nll": answer(jnp.asarray(location), jnp.asarray(scale), df, jnp.asarray(y))
+    }
 
 
 def _student_t_oracle(location, scale, df, y):
     return {
-        "nll": Close(-scipy.stats.t.logpdf(y, df, location, scale), rtol=5e-5, atol=5e-5, because=FLOAT32)
+        "nll": Close(
+            -scipy.stats.t.logpdf(y, df, location, scale),
+            rtol=5e-5,
+            atol=5e-5,
+            because=FLOAT32,
+        )
     }
 
 
@@ -62,16 +69,22 @@ STUDENT_T_NLL = Task(
             "log s is left out: the density of y is that of z = (y − µ)/s divided by s.",
         ),
         Misconception(
-            lambda location, scale, df, y: _t_nll((y - location) / scale, df, jnp.log(scale), half=1.0),
+            lambda location, scale, df, y: _t_nll(
+                (y - location) / scale, df, jnp.log(scale), half=1.0
+            ),
             "the exponent is ν + 1; it is (ν + 1)/2.",
         ),
         Misconception(
-            lambda location, scale, df, y: _t_nll((y - location) / jnp.sqrt(scale), df, 0.5 * jnp.log(scale)),
+            lambda location, scale, df, y: _t_nll(
+                (y - location) / jnp.sqrt(scale), df, 0.5 * jnp.log(scale)
+            ),
             "the scale is used as if it were s².",
         ),
         Misconception(
             lambda location, scale, df, y: (
-                0.5 * np.log(2 * np.pi) + jnp.log(scale) + 0.5 * ((y - location) / scale) ** 2
+                0.5 * np.log(2 * np.pi)
+                + jnp.log(scale)
+                + 0.5 * ((y - location) / scale) ** 2
             ),
             "the degrees of freedom play no part: this is a Gaussian.",
         ),

@@ -25,7 +25,11 @@ def _entropy_probe(answer, probs):
 
 
 def _entropy_oracle(probs):
-    return {"entropy": Close(scipy.stats.entropy(probs, axis=-1), rtol=2e-5, atol=1e-6, because=FLOAT32)}
+    return {
+        "entropy": Close(
+            scipy.stats.entropy(probs, axis=-1), rtol=2e-5, atol=1e-6, because=FLOAT32
+        )
+    }
 
 
 ENTROPY = Task(
@@ -41,7 +45,9 @@ ENTROPY = Task(
             "0 · log 0 is computed as 0 · (−inf) = nan. Its limit is 0: jax.scipy.special.xlogy knows it.",
         ),
         Misconception(
-            lambda probs: -jnp.sum(jax.scipy.special.xlogy(probs, probs), axis=-1) / np.log(2),
+            lambda probs: (
+                -jnp.sum(jax.scipy.special.xlogy(probs, probs), axis=-1) / np.log(2)
+            ),
             "the logarithm to base 2 is taken, which gives bits. This course counts in nats.",
         ),
         Misconception(
@@ -77,7 +83,10 @@ def _knowledge_oracle(probs):
     divergence = scipy.special.rel_entr(probs, probs.mean(0)).sum(-1).mean(0)
     return {
         "divergence": Close(
-            divergence, rtol=1e-4, atol=2e-6, because="a difference of two entropies in single precision"
+            divergence,
+            rtol=1e-4,
+            atol=2e-6,
+            because="a difference of two entropies in single precision",
         )
     }
 
@@ -95,7 +104,8 @@ KNOWLEDGE = Task(
     oracle=_knowledge_oracle,
     misconceptions=[
         Misconception(
-            lambda probs: _h(probs.mean(0)), "data uncertainty is not subtracted: this is total uncertainty."
+            lambda probs: _h(probs.mean(0)),
+            "data uncertainty is not subtracted: this is total uncertainty.",
         ),
         Misconception(
             lambda probs: _h(probs).mean(0),
