@@ -13,7 +13,6 @@ import struct
 from pathlib import Path
 
 import numpy as np
-import pooch
 
 FOLDER_VARIABLE = "KNOWN_UNKNOWNS_DATA"
 FILES = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
@@ -66,6 +65,8 @@ def fetch(name: str, file: str, *, folder: str | Path | None = None) -> Path:
         DataUnavailable: the folder lacks the file, or no mirror can be reached.
         ValueError: a file is not the published one.
     """
+    import pooch  # late: its progress bar warns where Jupyter has no widgets
+
     checksums, mirrors = PUBLISHED[name]
     folder = folder or os.environ.get(FOLDER_VARIABLE)
     if folder is not None:

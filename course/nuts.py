@@ -16,6 +16,7 @@ import argparse
 import hashlib
 import importlib.metadata
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pooch
 
 
 class Reference(NamedTuple):
@@ -82,7 +82,8 @@ def reference(
     key = hashlib.sha256(
         (text + versions).encode() + Path(__file__).read_bytes()
     ).hexdigest()[:24]
-    cached = Path(pooch.os_cache("known-unknowns")) / "nuts" / f"{key}.npz"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    cached = home / "known-unknowns" / "nuts" / f"{key}.npz"
     if not cached.is_file():
         cached.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cached.parent) as folder:

@@ -222,7 +222,12 @@ def exact_loss(
     nll = 0.5 * math.log(2 * math.pi * noise_std**2) + squared_error / (
         2 * noise_std**2
     )
-    kl = torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5
+    kl = (
+        math.log(prior_std)
+        - torch.log(std)
+        + (mu**2 + std**2) / (2 * prior_std**2)
+        - 0.5
+    )
     return nll.sum() + kl.sum()
     ### END SOLUTION
 
@@ -249,7 +254,10 @@ def gaussian_kl(mu: Tensor, rho: Tensor, prior_std: float) -> Tensor:
     ### BEGIN SOLUTION
     std = F.softplus(rho)
     return (
-        torch.log(prior_std / std) + (std**2 + mu**2) / (2 * prior_std**2) - 0.5
+        math.log(prior_std)
+        - torch.log(std)
+        + (std**2 + mu**2) / (2 * prior_std**2)
+        - 0.5
     ).sum()
     ### END SOLUTION
 

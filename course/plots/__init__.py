@@ -6,13 +6,17 @@ Every function takes ``ax`` (by default the current axes) and returns it.
 from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
 from course.plots.style import COLOURS, use_style
+from course.plots.weights import class_bars, show_image, weight_diagram
 
 __all__ = [
     "COLOURS",
+    "class_bars",
     "class_map",
     "curves",
     "field",
     "predictive_band",
     "scatter_classes",
+    "show_image",
     "use_style",
+    "weight_diagram",
 ]
