@@ -424,10 +424,15 @@ def train_ensemble(
     Returns:
         Parameters, losses of shape (M, steps), and the recorded parameters.
 
+    Raises:
+        ValueError: ``every`` does not divide ``steps``.
+
     Source: Lakshminarayanan et al. (2017), algorithm 1.
     """
     optimiser = optax.adam(optax.cosine_decay_schedule(rate, steps))
     every = every or steps
+    if steps % every:
+        raise ValueError(f"every = {every} does not divide steps = {steps}")
     n = len(x)
 
     def train_one(params: Params, key: Array) -> Fit:

@@ -1,0 +1,108 @@
+"""The exercises in real kernels, through nbval: solved, untouched, and half done by a student."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from course.exercises import chapters, generate
+
+ROOT = Path(__file__).parents[1]
+each_chapter = pytest.mark.parametrize(
+    "chapter", chapters(ROOT), ids=lambda path: path.stem
+)
+
+
+def nbval(notebook, *options):
+    """What an instructor types; nothing of ours is loaded."""
+    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env"]
+    command += [
+        "--nbval-cell-timeout=600",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        *options,
+        notebook.name,
+    ]
+    return subprocess.run(command, cwd=notebook.parent, capture_output=True, text=True)
+
+
+def role(cell):
+    return cell.metadata.get("course", {}).get("role")
+
+
+@each_chapter
+def test_the_solved_exercise_passes_nbval_whole(chapter, tmp_path):
+    path = tmp_path / f"{chapter.stem}.ipynb"
+    text = generate(ROOT, chapter, solved=True)
+    path.write_text(text, encoding="utf-8")
+    code = [
+        c for c in nbformat.reads(text, as_version=4).cells if c.cell_type == "code"
+    ]
+    done = nbval(path)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert f"{len(code)} passed" in done.stdout
+
+
+@each_chapter
+def test_in_the_untouched_exercise_every_check_fails_and_only_stubs_raise(
+    chapter, tmp_path
+):
+    notebook = nbformat.reads(generate(ROOT, chapter), as_version=4)
+    NotebookClient(
+        notebook,
+        timeout=600,
+        allow_errors=True,
+        resources={"metadata": {"path": str(tmp_path)}},
+    ).execute()
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        if role(cell) == "check":
+            assert [error.ename for error in errors] == ["CheckFailed"], cell["id"]
+            assert "not written yet" in "\n".join(errors[0].traceback)
+            assert "Traceback" not in "\n".join(errors[0].traceback)
+        else:
+            assert {error.ename for error in errors} <= {"NotImplementedError"}, cell[
+                "id"
+            ]
+
+
+def test_plain_nbval_grades_a_students_notebook_with_no_tool_of_ours(tmp_path):
+    """One task right, one wrong, one untouched: nbval passes just the check of the first."""
+    chapter = ROOT / "book/01-deep-ensembles.md"
+    notebook = nbformat.reads(generate(ROOT, chapter), as_version=4)
+    solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    right = {cell["id"]: cell.source for cell in solved.cells}
+    tasks = [
+        "deep-ensembles--gaussian-nll",
+        "deep-ensembles--laplace-nll",
+        "deep-ensembles--entropy",
+    ]
+    ids = ["given--imports", "c003", *tasks, *(f"{task}--check" for task in tasks)]
+    notebook.cells = [cell for cell in notebook.cells if cell["id"] in ids]
+    for cell in notebook.cells:
+        if cell["id"] == tasks[0]:
+            cell.source = right[tasks[0]]
+        if cell["id"] == tasks[1]:
+            cell.source = right[tasks[1]].replace("2 * scale", "scale")
+    path = tmp_path / "student.ipynb"
+    nbformat.write(notebook, path)
+    done = nbval(path, "-rA", "--color=no")
+    outcome = {
+        int(cell): word
+        for word, cell in re.findall(
+            r"^(PASSED|FAILED) .*::Cell (\d+)", done.stdout, re.M
+        )
+    }
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    wrong = {f"{task}--check" for task in tasks[1:]}
+    assert outcome == {
+        index: "FAILED" if cell["id"] in wrong else "PASSED"
+        for index, cell in enumerate(code)
+    }
