@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: book test test-long bench lint exercises clean help
+.PHONY: book test test-long bench mnist lint exercises clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -28,6 +28,9 @@ test-long: .venv/ready  ## run the tests that take minutes
 
 bench: .venv/ready  ## print speed as ratios, side by side
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done
+
+mnist: .venv/ready  ## the full experiment of practical 3, a quarter of an hour on two cores
+	$(BIN)/python -m experiments.mnist
 
 exercises: .venv/ready  ## regenerate the exercise notebooks
 	$(BIN)/course exercises

@@ -54,7 +54,9 @@ def sample_weights(mu: Tensor, rho: Tensor, *, generator: torch.Generator) -> Te
     """
     # torch.randn takes a shape, a generator and a dtype.
     ### BEGIN SOLUTION
-    epsilon = torch.randn(mu.shape, generator=generator, dtype=mu.dtype)
+    epsilon = torch.randn(
+        mu.shape, generator=generator, dtype=mu.dtype, device=mu.device
+    )
     return reparametrise(mu, rho, epsilon)
     ### END SOLUTION
 
@@ -403,7 +405,9 @@ def sample_activations(
     ### BEGIN SOLUTION
     mean = F.linear(x, weight_mu, bias_mu)
     variance = F.linear(x**2, F.softplus(weight_rho) ** 2, F.softplus(bias_rho) ** 2)
-    epsilon = torch.randn(mean.shape, generator=generator, dtype=mean.dtype)
+    epsilon = torch.randn(
+        mean.shape, generator=generator, dtype=mean.dtype, device=mean.device
+    )
     return mean + torch.sqrt(variance) * epsilon
     ### END SOLUTION
 
