@@ -8,6 +8,7 @@ measured where they are installed. A second table: predictions with S draws.
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import statistics
 import time
 from collections.abc import Callable
@@ -144,9 +145,7 @@ def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], N
         lambda: nll(local(x, generator=generator, local=True)) + local.kl() / BATCHES,
     )
 
-    layers = nn.ModuleList(
-        SourceLinear(n, m) for n, m in zip(SIZES, SIZES[1:], strict=False)
-    )
+    layers = nn.ModuleList(SourceLinear(n, m) for n, m in itertools.pairwise(SIZES))
 
     def source_loss() -> torch.Tensor:
         h = x
@@ -174,9 +173,7 @@ def peers(x: torch.Tensor, nll: Callable) -> dict[str, Callable[[], None]]:
             ("bayesian-torch", LinearReparameterization),
             ("bayesian-torch, flipout", LinearFlipout),
         ):
-            stack = nn.ModuleList(
-                layer(n, m) for n, m in zip(SIZES, SIZES[1:], strict=False)
-            )
+            stack = nn.ModuleList(layer(n, m) for n, m in itertools.pairwise(SIZES))
 
             def loss(stack=stack) -> torch.Tensor:
                 h, total = x, 0.0

@@ -22,8 +22,8 @@ def weight_diagram(*, bells: bool, seed: int = 0, ax: Axes | None = None) -> Axe
     layers = [np.array([-0.5, 0.5]), np.array([-1.0, 0.0, 1.0]), np.array([0.0])]
     z = np.linspace(-3, 3, 61)
     for left in (0, 1):
-        for i, a in enumerate(layers[left]):
-            for j, b in enumerate(layers[left + 1]):
+        for a in layers[left]:
+            for b in layers[left + 1]:
                 ax.plot(
                     [left, left + 1], [a, b], color=COLOURS["grey"], lw=0.8, zorder=1
                 )
