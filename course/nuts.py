@@ -46,7 +46,8 @@ def reference(
     hidden: int,
     prior_std: float,
     noise_std: float,
-    samples: int = 250,
+    samples: int = 150,
+    warmup: int = 200,
     chains: int = 4,
     seed: int = 0,
 ) -> Reference:
@@ -59,7 +60,8 @@ def reference(
         hidden: how many hidden units.
         prior_std: the standard deviation of every weight's and bias's prior.
         noise_std: that of the observations' noise.
-        samples: kept draws per chain, after as many for warming up.
+        samples: kept draws per chain.
+        warmup: draws per chain before, to adapt to.
         chains: how many chains.
         seed: of all randomness.
 
@@ -74,6 +76,7 @@ def reference(
         "prior_std": prior_std,
         "noise_std": noise_std,
         "samples": samples,
+        "warmup": warmup,
         "chains": chains,
         "seed": seed,
     }
@@ -142,7 +145,7 @@ def sample(settings: dict, *, progress: bool = True) -> Reference:
 
     mcmc = MCMC(
         NUTS(model),
-        num_warmup=samples,
+        num_warmup=settings["warmup"],
         num_samples=samples,
         num_chains=chains,
         chain_method="vectorized",

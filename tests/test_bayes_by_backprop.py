@@ -33,8 +33,8 @@ def start(dtype=torch.float32):
 
 
 def test_the_step_reproduces_every_digit_that_the_source_printed():
-    mu, rho = start()
-    epsilon = torch.tensor([1.9070346])
+    mu, rho = start(torch.float64)
+    epsilon = torch.tensor([1.9070346], dtype=torch.float64)
     w = bbb.reparametrise(mu, rho, epsilon)
     loss = bbb.draw_loss(mu, rho, epsilon, X, Y, **MODEL)
     grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho), retain_graph=True)
