@@ -21,7 +21,7 @@ test: .venv/ready  ## run every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/course exercises --check
-	$(BIN)/python -m pytest -m "not long"
+	$(BIN)/python -m pytest -m "not long" -n 2 --dist loadfile
 
 test-long: .venv/ready  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long

@@ -131,11 +131,26 @@ def key_cache_on_sources(app: Sphinx, config) -> None:
     config.nb_execution_cache_path = str(current)
 
 
+def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
+    """Read one page again if a static file is newer than its copy, or none would be copied."""
+    copies = Path(app.outdir) / "_static"
+    for folder in app.config.html_static_path:
+        source = Path(app.srcdir) / folder
+        for path in source.rglob("*"):
+            copy = copies / path.relative_to(source)
+            if path.is_file() and not (
+                copy.exists() and copy.stat().st_mtime >= path.stat().st_mtime
+            ):
+                return [app.config.root_doc]
+    return []
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_directive("task-info", TaskInfo)
     app.add_node(Details, html=_tag("details"))
     app.add_node(Summary, html=_tag("summary"))
     app.connect("config-inited", key_cache_on_sources)
+    app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,64 @@
+"""What several test files share: the repository, the book as built, a browser."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import browser as chromium
+import pytest
+from filelock import FileLock
+
+ROOT = Path(__file__).parent.parent
+TAIL = 15  # lines of a failed build's log, besides what it complains of
+
+
+def pytest_runtest_setup(item):
+    """Without Chromium a browser test skips, and fails where nobody would notice."""
+    if item.get_closest_marker("browser") and chromium.executable() is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(chromium.MISSING, pytrace=False)
+        pytest.skip(chromium.MISSING)
+
+
+def build_book(root, **environment):
+    """Build the book at ``root`` as ``make book`` does; return the folder of pages."""
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    done = subprocess.run(
+        [jupyter_book, "build", ".", "-W", "--keep-going"],
+        cwd=root,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        # Sphinx would take these pages for up to date, and not warn again.
+        shutil.rmtree(root / "_build" / ".doctrees", ignore_errors=True)
+        log = done.stdout.splitlines()
+        problems = [
+            line for line in log[:-TAIL] if "WARNING:" in line or "ERROR:" in line
+        ]
+        shown = "\n".join(["the book does not build:", *problems, "…", *log[-TAIL:]])
+        pytest.fail(shown, pytrace=False)
+    return root / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def book():
+    """The folder of the built book. Workers share one build: the later find it ready."""
+    (ROOT / "_build").mkdir(exist_ok=True)
+    with FileLock(ROOT / "_build" / ".lock"):
+        return build_book(ROOT)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser for one file of tests.
+
+    Playwright keeps an event loop running in this thread, which the tests of other
+    files must not find there.
+    """
+    with chromium.launched() as running:
+        yield running
