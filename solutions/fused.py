@@ -16,8 +16,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from solutions.bayes_by_backprop import gaussian_kl, sample_activations
-
 
 class _Draw(torch.autograd.Function):
     """w = µ + σε and KL(N(µ, σ²) ‖ N(0, s²)) with σ = softplus(ρ), with gradients by hand.
@@ -145,12 +143,3 @@ class FusedBayesianMLP(nn.Module):
         """The same for given noise, one number per weight and bias."""
         w, kl = _Draw.apply(self.mu, self.rho, epsilon, self.prior_std)
         return self.network(x, w), kl
-
-    def local(self, x: Tensor, *, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Outputs under one draw of every layer's activations, and KL(q ‖ p) in nats."""
-        mu, rho = self.layers(self.mu), self.layers(self.rho)
-        for index in range(0, len(mu), 2):
-            x = x if index == 0 else self.activation(x)
-            q = mu[index], rho[index], mu[index + 1], rho[index + 1]
-            x = sample_activations(x, *q, generator=generator)
-        return x, gaussian_kl(self.mu, self.rho, self.prior_std)
