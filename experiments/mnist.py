@@ -27,7 +27,7 @@ from solutions.fused import FusedBayesianMLP, ParallelNoise
 PAGE = Path(__file__).parent.parent / "book" / "mnist-results.md"
 SIZES = (784, 512, 512, 10)
 BATCH = 128
-PRIOR_STD = 0.1
+PRIOR_STD = 0.3
 COLD = 0.1
 REMOVED = (0.0, 0.5, 0.75, 0.95, 0.98)
 
