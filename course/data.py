@@ -5,10 +5,13 @@ Every function takes the number of data and a seed; the same seed gives the same
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import make_blobs, make_moons
+
+from course import idx
 
 
 class Regression(NamedTuple):
@@ -79,3 +82,97 @@ def blobs(*, n: int | None = None, seed: int, spread: float = 2.0) -> Classifica
 def moons(*, n: int | None = None, seed: int, noise: float = 0.25) -> Classification:
     """Two half-moons, as scikit-learn draws them; by default 1,000 data."""
     return Classification(*make_moons(n or 1000, noise=noise, random_state=seed))
+
+
+class Images(NamedTuple):
+    """Pixels between 0 and 1, (N, D) float32, and labels (N,), for training and for testing; rows of ``side`` pixels."""
+
+    x: np.ndarray
+    y: np.ndarray
+    x_test: np.ndarray
+    y_test: np.ndarray
+    side: int
+
+
+def odd_images(*, n: int | None = None, seed: int) -> dict[str, np.ndarray]:
+    """Seven colour images by name, (64, 64, 3) between 0 and 1: four digits, and three that are none.
+
+    The digits are scikit-learn's, enlarged and tinted; a cross, a face and a texture are
+    computed. ``seed`` chooses digits and texture; ``n`` keeps the first so many.
+    """
+    rng = np.random.default_rng(seed)
+    images = digits(seed=seed)
+    row, column = np.mgrid[-1:1:64j, -1:1:64j]
+
+    def tint(grey: np.ndarray, colour: tuple[float, float, float]) -> np.ndarray:
+        return grey[..., None] * np.array(colour)
+
+    odd = {}
+    for label, colour in (
+        (2, (1.0, 0.85, 0.5)),
+        (3, (0.6, 0.9, 1.0)),
+        (7, (0.7, 1.0, 0.7)),
+        (9, (1.0, 0.75, 0.8)),
+    ):
+        first = images.x_test[images.y_test == label][0].reshape(8, 8)
+        odd[f"a {label}"] = tint(np.kron(first, np.ones((8, 8))), colour)
+    cross = (np.minimum(np.abs(row - column), np.abs(row + column)) < 0.25).astype(
+        float
+    )
+    odd["a cross"] = tint(cross, (0.9, 0.9, 0.4))
+    face = 0.75 * ((row / 0.95) ** 2 + (column / 0.75) ** 2 < 1)
+    for centre in (-0.32, 0.32):
+        face[(row + 0.25) ** 2 + (column - centre) ** 2 < 0.03] = 0.1
+    mouth = (np.abs(np.hypot(row - 0.15, column) - 0.4) < 0.08) & (row > 0.3)
+    face[mouth] = 0.15
+    odd["a face"] = tint(face, (1.0, 0.8, 0.65))
+    waves = sum(
+        np.sin(
+            rng.uniform(4, 14) * (np.cos(a) * row + np.sin(a) * column)
+            + rng.uniform(0, 6)
+        )
+        for a in rng.uniform(0, np.pi, 6)
+    )
+    odd["a texture"] = tint((waves - waves.min()) / np.ptp(waves), (0.8, 0.7, 1.0))
+    return dict(list(odd.items())[:n])
+
+
+def digits(*, n: int | None = None, seed: int) -> Images:
+    """Scikit-learn's 1,797 handwritten digits of 8 × 8 pixels, bundled with it: 500 to test, the rest to train."""
+    from sklearn.datasets import load_digits
+
+    pixels, labels = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(pixels))
+    x, y = (pixels[order] / 16).astype(np.float32), labels[order].astype(np.int64)
+    return Images(x[500:][:n], y[500:][:n], x[:500], y[:500], 8)
+
+
+def mnist(
+    *, n: int | None = None, seed: int, folder: str | Path | None = None
+) -> Images:
+    """MNIST: 60,000 training and 10,000 test digits of 28 × 28 pixels, the training digits shuffled.
+
+    From the original files in ``folder`` (or the folder that KNOWN_UNKNOWNS_DATA names), or
+    else downloaded once into a cache; verified either way.
+
+    Raises:
+        course.idx.DataUnavailable: neither is possible; the message says what to do.
+    """
+    x, y = idx.images("mnist", idx.FILES, folder)
+    order = np.random.default_rng(seed).permutation(len(x))[:n]
+    return Images(x[order], y[order], *idx.images("mnist", idx.TEST_FILES, folder), 28)
+
+
+def fashion_mnist(
+    *, n: int | None = None, seed: int, folder: str | Path | None = None
+) -> Classification:
+    """Fashion-MNIST's 10,000 *test* images, shuffled: what a network of digits was not trained on.
+
+    From files or downloaded, as ``mnist``.
+
+    Raises:
+        course.idx.DataUnavailable: neither is possible; the message says what to do.
+    """
+    x, y = idx.images("fashion-mnist", idx.TEST_FILES, folder)
+    order = np.random.default_rng(seed).permutation(len(x))[:n]
+    return Classification(x[order], y[order])

@@ -14,6 +14,7 @@ from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
 from course.plots.posteriors import density, gaussian_ellipses, probability_map
 from course.plots.style import COLOURS, use_style
+from course.plots.weights import class_bars, show_image, weight_diagram
 
 __all__ = [
     "confidence_histogram",
@@ -22,6 +23,7 @@ __all__ = [
     "reliability_diagram",
     "warped_grid",
     "COLOURS",
+    "class_bars",
     "class_map",
     "curves",
     "density",
@@ -30,5 +32,7 @@ __all__ = [
     "predictive_band",
     "probability_map",
     "scatter_classes",
+    "show_image",
     "use_style",
+    "weight_diagram",
 ]

@@ -1,0 +1,267 @@
+"""A training step of Bayes by Backprop, side by side: 784-512-512-10, minibatches of 128.
+
+Every competitor takes its steps in turn, in one process, so that all feel the same machine.
+The table gives medians, the fastest times (which other processes disturb least), and their
+ratios to the deterministic step, which no Bayesian one can beat. Peers are
+measured where they are installed. A second table: predictions with S draws.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.distributions import Normal
+
+from solutions.bayes_by_backprop import BayesianMLP, gaussian_kl, predict
+from solutions.fused import FusedBayesianMLP, ParallelNoise
+
+SIZES = (784, 512, 512, 10)
+BATCHES = 469
+PRIOR_STD = 0.1
+ROUNDS = 60
+
+
+def seeded(seed: int) -> torch.Generator:
+    """A source of randomness."""
+    return torch.Generator().manual_seed(seed)
+
+
+def timed(
+    steps: dict[str, Callable[[], object]], rounds: int = ROUNDS
+) -> dict[str, tuple[float, float]]:
+    """The median and the shortest time of each, in ms; every round calls each once."""
+    for step in steps.values():
+        for _ in range(3):
+            step()
+    times = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, step in steps.items():
+            start = time.perf_counter()
+            step()
+            times[name].append(1e3 * (time.perf_counter() - start))
+    return {
+        name: (statistics.median(values), min(values)) for name, values in times.items()
+    }
+
+
+def table(
+    title: str, times: dict[str, tuple[float, float]], base: tuple[float, float]
+) -> None:
+    """Times, and ratios to ``base``."""
+    print(f"\n{title:36s}  median    min   ratio of medians, of minima")
+    for name, (median, shortest) in times.items():
+        ratios = f"{median / base[0]:6.2f} {shortest / base[1]:6.2f}"
+        print(f"{name:36s}{median:8.2f}{shortest:8.2f}  {ratios}")
+
+
+def plain_network() -> nn.Sequential:
+    """The deterministic network."""
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Linear(784, 512),
+        nn.ReLU(),
+        nn.Linear(512, 512),
+        nn.ReLU(),
+        nn.Linear(512, 10),
+    )
+
+
+class SourceLinear(nn.Module):
+    """The layer of the tutorial that this practical grew from, transcribed."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.w_mu = nn.Parameter(torch.zeros(outputs, inputs).uniform_(-0.6, 0.6))
+        self.w_rho = nn.Parameter(torch.full((outputs, inputs), -6.0))
+        self.b_mu = nn.Parameter(torch.zeros(outputs).uniform_(-0.6, 0.6))
+        self.b_rho = nn.Parameter(torch.full((outputs,), -6.0))
+        self.prior = Normal(0, 6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Outputs; log prior and log posterior are left on the layer."""
+        w = self.w_mu + torch.log(1 + torch.exp(self.w_rho)) * Normal(0, 1).sample(
+            self.w_mu.shape
+        )
+        b = self.b_mu + torch.log(1 + torch.exp(self.b_rho)) * Normal(0, 1).sample(
+            self.b_mu.shape
+        )
+        self.log_prior = self.prior.log_prob(w).sum() + self.prior.log_prob(b).sum()
+        w_post = Normal(self.w_mu.data, torch.log(1 + torch.exp(self.w_rho)))
+        b_post = Normal(self.b_mu.data, torch.log(1 + torch.exp(self.b_rho)))
+        self.log_post = w_post.log_prob(w).sum() + b_post.log_prob(b).sum()
+        return F.linear(x, w, b)
+
+
+def trainer(
+    parameters, loss: Callable[[], torch.Tensor], *, fused: bool = True
+) -> Callable[[], None]:
+    """One step of Adam on a loss."""
+    optimiser = torch.optim.Adam(parameters, lr=1e-3, fused=fused)
+
+    def step() -> None:
+        optimiser.zero_grad()
+        loss().backward()
+        optimiser.step()
+
+    return step
+
+
+def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], None]]:
+    """All competitors, the deterministic network first."""
+    steps: dict[str, Callable[[], None]] = {}
+    generator = seeded(0)
+
+    def nll(logits: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(logits, y, reduction="sum")
+
+    plain = plain_network()
+    steps["deterministic (the floor)"] = trainer(
+        plain.parameters(), lambda: nll(plain(x))
+    )
+
+    fused = FusedBayesianMLP(SIZES, prior_std=PRIOR_STD, generator=generator)
+    noise = ParallelNoise(len(fused.mu), generator=generator)
+
+    def fused_loss() -> torch.Tensor:
+        logits, kl = fused.with_noise(x, noise())
+        return nll(logits) + kl / BATCHES
+
+    steps["ours, fused"] = trainer(fused.parameters(), fused_loss)
+
+    compiled_model = FusedBayesianMLP(SIZES, prior_std=PRIOR_STD, generator=generator)
+
+    def open_loss(x: torch.Tensor, epsilon: torch.Tensor) -> torch.Tensor:
+        mu, rho = compiled_model.mu, compiled_model.rho
+        logits = compiled_model.network(x, mu + F.softplus(rho) * epsilon)
+        return nll(logits) + gaussian_kl(mu, rho, PRIOR_STD) / BATCHES
+
+    compiled = torch.compile(open_loss)
+    steps["ours, compiled"] = trainer(
+        compiled_model.parameters(), lambda: compiled(x, noise())
+    )
+
+    layered = BayesianMLP(SIZES, prior_std=PRIOR_STD, generator=generator)
+    steps["ours, as in the chapter"] = trainer(
+        layered.parameters(),
+        lambda: nll(layered(x, generator=generator)) + layered.kl() / BATCHES,
+    )
+    local = BayesianMLP(SIZES, prior_std=PRIOR_STD, generator=generator)
+    steps["ours, activations drawn"] = trainer(
+        local.parameters(),
+        lambda: nll(local(x, generator=generator, local=True)) + local.kl() / BATCHES,
+    )
+
+    layers = nn.ModuleList(SourceLinear(n, m) for n, m in itertools.pairwise(SIZES))
+
+    def source_loss() -> torch.Tensor:
+        h = x
+        for index, layer in enumerate(layers):
+            h = layer(h if index == 0 else torch.sigmoid(h))
+        log_ratio = sum(layer.log_post - layer.log_prior for layer in layers)
+        return log_ratio / BATCHES + F.nll_loss(
+            F.log_softmax(h, dim=-1), y, reduction="sum"
+        )
+
+    steps["the source, transcribed"] = trainer(
+        layers.parameters(), source_loss, fused=False
+    )
+    steps.update(peers(x, nll))
+    return steps
+
+
+def peers(x: torch.Tensor, nll: Callable) -> dict[str, Callable[[], None]]:
+    """Other libraries' steps, where they are installed."""
+    steps = {}
+    if importlib.util.find_spec("bayesian_torch"):
+        from bayesian_torch.layers import LinearFlipout, LinearReparameterization
+
+        for name, layer in (
+            ("bayesian-torch", LinearReparameterization),
+            ("bayesian-torch, flipout", LinearFlipout),
+        ):
+            stack = nn.ModuleList(layer(n, m) for n, m in itertools.pairwise(SIZES))
+
+            def loss(stack=stack) -> torch.Tensor:
+                h, total = x, 0.0
+                for index, module in enumerate(stack):
+                    h, kl = module(h if index == 0 else torch.relu(h))
+                    total = total + kl
+                return nll(h) + total / BATCHES
+
+            steps[name] = trainer(stack.parameters(), loss)
+    else:
+        print("bayesian-torch is not installed: not measured")
+    if importlib.util.find_spec("blitz"):
+        from blitz.losses import kl_divergence_from_nn
+        from blitz.modules import BayesianLinear as BlitzLinear
+
+        blitz = nn.Sequential(
+            BlitzLinear(784, 512),
+            nn.ReLU(),
+            BlitzLinear(512, 512),
+            nn.ReLU(),
+            BlitzLinear(512, 10),
+        )
+        steps["blitz"] = trainer(
+            blitz.parameters(),
+            lambda: nll(blitz(x)) + kl_divergence_from_nn(blitz) / BATCHES,
+        )
+    else:
+        print("blitz-bayesian-pytorch is not installed: not measured")
+    return steps
+
+
+@torch.no_grad()
+def prediction_table(x: torch.Tensor, draws: int = 20) -> None:
+    """Ways to predict with S draws: one after the other, or all in one batch."""
+    model = BayesianMLP(SIZES, prior_std=PRIOR_STD, generator=seeded(0))
+
+    def batched() -> torch.Tensor:
+        h, generator = x.expand(draws, *x.shape), seeded(1)
+        for index, layer in enumerate(model.layers):
+            h = h if index == 0 else torch.relu(h)
+            std_w, std_b = F.softplus(layer.weight_rho), F.softplus(layer.bias_rho)
+            w = layer.weight_mu + std_w * torch.randn(
+                draws, *std_w.shape, generator=generator
+            )
+            b = layer.bias_mu + std_b * torch.randn(
+                draws, *std_b.shape, generator=generator
+            )
+            h = torch.baddbmm(b[:, None], h, w.mT)
+        return h
+
+    times = timed(
+        {
+            "one draw after the other": lambda: predict(
+                model, x, draws=draws, generator=seeded(1)
+            ),
+            "all draws in one batch": batched,
+        },
+        rounds=5,
+    )
+    title = f"{len(x)} images, {draws} draws, ms"
+    table(title, times, tuple(map(min, zip(*times.values(), strict=True))))
+
+
+def main() -> None:
+    """Measure, and print both tables."""
+    x, y = (
+        torch.rand(128, 784, generator=seeded(1)),
+        torch.randint(10, (128,), generator=seeded(2)),
+    )
+    steps = training_steps(x, y)
+    times = timed(steps)
+    title = f"training step, {torch.get_num_threads()} threads, ms"
+    table(title, times, next(iter(times.values())))
+    prediction_table(torch.rand(1000, 784, generator=seeded(3)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Checks of practical 3. Oracles: SciPy, numerical integration, autograd in double precision."""
+
+from course.checks.bayes_by_backprop.divergence import (
+    GAUSSIAN_KL,
+    LOG_SCALE_MIXTURE,
+    SAMPLED_KL,
+)
+from course.checks.bayes_by_backprop.layers import BAYESIAN_LINEAR, SAMPLE_ACTIVATIONS
+from course.checks.bayes_by_backprop.loss import (
+    DRAW_LOSS,
+    EXACT_LOSS,
+    GRADIENT_STEP,
+    PAPER_GRADIENTS,
+)
+from course.checks.bayes_by_backprop.prediction import (
+    KEEP_MASK,
+    PREDICTIVE_ENTROPY,
+    PREDICTIVE_MOMENTS,
+)
+from course.checks.bayes_by_backprop.training import KL_WEIGHTS, MINIBATCH_LOSS
+from course.checks.bayes_by_backprop.weights import (
+    LOG_LIKELIHOOD,
+    LOG_POSTERIOR,
+    LOG_PRIOR,
+    REPARAMETRISE,
+    SAMPLE_WEIGHTS,
+)
+
+TASKS = {
+    task.id: task
+    for task in (
+        REPARAMETRISE,
+        LOG_POSTERIOR,
+        LOG_PRIOR,
+        LOG_LIKELIHOOD,
+        DRAW_LOSS,
+        GRADIENT_STEP,
+        PAPER_GRADIENTS,
+        EXACT_LOSS,
+        SAMPLE_WEIGHTS,
+        GAUSSIAN_KL,
+        LOG_SCALE_MIXTURE,
+        SAMPLED_KL,
+        BAYESIAN_LINEAR,
+        SAMPLE_ACTIVATIONS,
+        PREDICTIVE_MOMENTS,
+        KL_WEIGHTS,
+        MINIBATCH_LOSS,
+        PREDICTIVE_ENTROPY,
+        KEEP_MASK,
+    )
+}

@@ -1,0 +1,379 @@
+"""One draw's loss and gradient for y = wx, and their expectation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.stats
+import torch
+import torch.nn.functional as F
+from torch.distributions import Normal
+
+from course.checks.bayes_by_backprop.tolerances import EXACT, SINGLE, softplus
+from course.task import Close, Misconception, Task
+
+
+def _step_cases(rng):
+    return [
+        {
+            "mu": rng.normal(0.5, 1, 1),
+            "rho": rng.uniform(-1.5, 2, 1),
+            "epsilon": rng.choice([-1, 1]) * rng.uniform(0.5, 2, 1),
+            "x": rng.uniform(0.5, 2, 3),
+            "y": rng.normal(0, 2, 3),
+            "noise_std": float(rng.uniform(0.3, 0.8)),
+            "prior_std": float(rng.uniform(1.5, 3)),
+        }
+        for _ in range(3)
+    ]
+
+
+def _draw_loss_probe(answer, mu, rho, epsilon, x, y, noise_std, prior_std):
+    import torch
+
+    mu, rho, epsilon, x, y = (torch.tensor(value) for value in (mu, rho, epsilon, x, y))
+    return {
+        "loss": answer(mu, rho, epsilon, x, y, noise_std=noise_std, prior_std=prior_std)
+    }
+
+
+def _draw_loss_oracle(mu, rho, epsilon, x, y, noise_std, prior_std):
+    norm = scipy.stats.norm
+    w = mu + softplus(rho) * epsilon
+    log_q, log_p = (
+        norm.logpdf(w, mu, softplus(rho)).sum(),
+        norm.logpdf(w, 0, prior_std).sum(),
+    )
+    value = log_q - log_p - norm.logpdf(y, w * x, noise_std).sum()
+    return {"loss": Close(value, rtol=1e-5, atol=1e-5, because=SINGLE)}
+
+
+def _draw_loss(signs, reduce=torch.sum):
+    def answer(mu, rho, epsilon, x, y, *, noise_std, prior_std):
+        std = F.softplus(rho)
+        w = mu + std * epsilon
+        log_q, log_p = (
+            Normal(mu, std).log_prob(w).sum(),
+            Normal(0 * mu, prior_std).log_prob(w).sum(),
+        )
+        fit = reduce(Normal(w * x, noise_std).log_prob(y))
+        return signs[0] * log_q + signs[1] * log_p + signs[2] * fit
+
+    return answer
+
+
+DRAW_LOSS = Task(
+    id="bayes-by-backprop/draw-loss",
+    name="draw_loss",
+    points=2,
+    cases=_step_cases,
+    probe=_draw_loss_probe,
+    oracle=_draw_loss_oracle,
+    misconceptions=[
+        Misconception(
+            _draw_loss((1, -1, -1), torch.mean),
+            "the likelihood is averaged over the data, and the KL is not: the data then count N times too little.",
+        ),
+        Misconception(
+            _draw_loss((-1, 1, 1)),
+            "the sign is turned: this is a draw of the ELBO, to be maximised.",
+        ),
+        Misconception(
+            _draw_loss((1, 1, -1)), "the prior is added; −log p(w) belongs to the loss."
+        ),
+        Misconception(
+            _draw_loss((0, -1, -1)),
+            "log q(w) is left out. What is left has its minimum at σ = 0.",
+        ),
+        Misconception(
+            _draw_loss((1, -1, 1)),
+            "the log-likelihood is added; the loss subtracts it.",
+        ),
+    ],
+    hints=[
+        "w first; then log q(w), log p(w) and log p(y | w, x), each from a function of yours.",
+        "The network is y = wx: its prediction is w * x.",
+        "log q − log p − log likelihood, each summed.",
+    ],
+)
+
+
+def _gradient_step_cases(rng):
+    return [
+        {
+            "mu": rng.normal(0, 1, 3),
+            "rho": rng.normal(0, 1, 3),
+            "rate": float(rng.uniform(0.05, 0.3)),
+        }
+        for _ in range(2)
+    ]
+
+
+def _gradient_step_probe(answer, mu, rho, rate):
+    import torch
+
+    mu_0, rho_0 = (
+        torch.tensor(mu, requires_grad=True),
+        torch.tensor(rho, requires_grad=True),
+    )
+    mu_1, rho_1 = mu_0, rho_0
+    for _ in range(2):
+        loss = (mu_1**2 * (1 + rho_1**2)).sum() + (rho_1 - mu_1).sum()
+        mu_1, rho_1 = answer(loss, mu_1, rho_1, rate)
+    untouched = torch.equal(mu_0.detach(), torch.tensor(mu)) and torch.equal(
+        rho_0.detach(), torch.tensor(rho)
+    )
+    leaves = (
+        mu_1.is_leaf and rho_1.is_leaf and mu_1.requires_grad and rho_1.requires_grad
+    )
+    return {
+        "mu_after_two_steps": mu_1,
+        "rho_after_two_steps": rho_1,
+        "old_values_stay": float(untouched),
+        "new_leaves": float(leaves),
+    }
+
+
+def _gradient_step_oracle(mu, rho, rate):
+    for _ in range(2):
+        mu, rho = (
+            mu - rate * (2 * mu * (1 + rho**2) - 1),
+            rho - rate * (2 * mu**2 * rho + 1),
+        )
+    return {
+        "mu_after_two_steps": Close(mu, rtol=1e-9, atol=1e-9, because=EXACT),
+        "rho_after_two_steps": Close(rho, rtol=1e-9, atol=1e-9, because=EXACT),
+        "old_values_stay": Close(
+            1.0, because="the old tensors are not changed in place"
+        ),
+        "new_leaves": Close(
+            1.0, because="new leaves that require gradients are returned"
+        ),
+    }
+
+
+def _step(direction=-1.0, rho_rate=1.0, leaf=True):
+    def answer(loss, mu, rho, rate):
+        grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho), retain_graph=True)
+        new_mu = mu + direction * rate * grad_mu
+        new_rho = rho + direction * rate * rho_rate * grad_rho
+        if leaf:
+            return new_mu.detach().requires_grad_(), new_rho.detach().requires_grad_()
+        return new_mu, new_rho
+
+    return answer
+
+
+def _in_place(loss, mu, rho, rate):
+    grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho))
+    with torch.no_grad():
+        mu -= rate * grad_mu
+        rho -= rate * grad_rho
+    return mu, rho
+
+
+GRADIENT_STEP = Task(
+    id="bayes-by-backprop/gradient-step",
+    name="gradient_step",
+    points=1,
+    cases=_gradient_step_cases,
+    probe=_gradient_step_probe,
+    oracle=_gradient_step_oracle,
+    misconceptions=[
+        Misconception(
+            _step(direction=1.0), "the step goes uphill: a loss is minimised."
+        ),
+        Misconception(
+            _step(rho_rate=0.0), "only µ moves: ρ has a gradient and a step of its own."
+        ),
+        Misconception(
+            _step(leaf=False),
+            "the new tensors still carry the graph of the old ones, which grows with every step: "
+            "detach them, and let them require gradients.",
+        ),
+        Misconception(
+            _in_place, "the old tensors are changed in place; new ones are asked for."
+        ),
+    ],
+    hints=[
+        "torch.autograd.grad(loss, (mu, rho)) returns both gradients.",
+        "New value = old value − rate × gradient.",
+        "End both with .detach().requires_grad_(): the next step starts from a leaf.",
+    ],
+)
+
+
+def _paper_cases(rng):
+    names = ("df_dw", "df_dmu", "df_drho", "rho", "epsilon")
+    return [{name: rng.normal(0, 2, 3) for name in names} for _ in range(2)]
+
+
+def _paper_probe(answer, df_dw, df_dmu, df_drho, rho, epsilon):
+    import torch
+
+    tensors = (torch.tensor(value) for value in (df_dw, df_dmu, df_drho, rho, epsilon))
+    result = answer(*tensors)
+    grad_mu, grad_rho = (None, None) if result is None else result
+    return {"grad_mu": grad_mu, "grad_rho": grad_rho}
+
+
+def _paper_oracle(df_dw, df_dmu, df_drho, rho, epsilon):
+    rho_leaf = torch.tensor(rho, requires_grad=True)
+    mu_leaf = torch.zeros(len(rho), dtype=torch.float64, requires_grad=True)
+    w = mu_leaf + torch.log1p(torch.exp(rho_leaf)) * torch.tensor(epsilon)
+    f = (
+        torch.tensor(df_dw) @ w
+        + torch.tensor(df_dmu) @ mu_leaf
+        + torch.tensor(df_drho) @ rho_leaf
+    )
+    f.backward()  # a linear f that has just these partial derivatives
+    return {
+        "grad_mu": Close(mu_leaf.grad, rtol=1e-9, atol=1e-9, because=EXACT),
+        "grad_rho": Close(rho_leaf.grad, rtol=1e-9, atol=1e-9, because=EXACT),
+    }
+
+
+PAPER_GRADIENTS = Task(
+    id="bayes-by-backprop/paper-gradients",
+    name="paper_gradients",
+    points=2,
+    cases=_paper_cases,
+    probe=_paper_probe,
+    oracle=_paper_oracle,
+    misconceptions=[
+        Misconception(
+            lambda df_dw, df_dmu, df_drho, rho, epsilon: (
+                df_dw + df_dmu,
+                df_dw * epsilon + df_drho,
+            ),
+            "the slope of softplus is left out: dw/dρ is ε times sigmoid(ρ).",
+        ),
+        Misconception(
+            lambda df_dw, df_dmu, df_drho, rho, epsilon: (df_dmu, df_drho),
+            "the path through the weight is left out: f depends on µ and ρ through w as well.",
+        ),
+        Misconception(
+            lambda df_dw, df_dmu, df_drho, rho, epsilon: (
+                df_dw,
+                df_dw * epsilon * torch.sigmoid(rho),
+            ),
+            "the direct dependence of log q on µ and ρ is left out: ∂f/∂µ and ∂f/∂ρ are missing.",
+        ),
+        Misconception(
+            lambda df_dw, df_dmu, df_drho, rho, epsilon: (
+                df_dw + df_dmu,
+                df_dw * epsilon * F.softplus(rho) + df_drho,
+            ),
+            "softplus(ρ) stands where its derivative belongs.",
+        ),
+        Misconception(
+            lambda df_dw, df_dmu, df_drho, rho, epsilon: (
+                df_dw + df_dmu,
+                df_dw * epsilon / (1 + torch.exp(rho)) + df_drho,
+            ),
+            "the sign in the exponent is turned: softplus has the slope 1 / (1 + exp(−ρ)).",
+        ),
+    ],
+    hints=[
+        "The chain rule: a total derivative is the direct part plus ∂f/∂w times dw/d(parameter).",
+        "w = µ + softplus(ρ) ε: dw/dµ = 1, and dw/dρ = ε · softplus'(ρ).",
+        "softplus'(ρ) = 1 / (1 + exp(−ρ)) = torch.sigmoid(rho).",
+    ],
+)
+
+
+def _exact_cases(rng):
+    keep = ("mu", "rho", "x", "y", "noise_std", "prior_std")
+    return [{name: case[name] for name in keep} for case in _step_cases(rng)]
+
+
+def _exact_probe(answer, mu, rho, x, y, noise_std, prior_std):
+    import torch
+
+    mu, rho = (
+        torch.tensor(mu, requires_grad=True),
+        torch.tensor(rho, requires_grad=True),
+    )
+    loss = answer(
+        mu,
+        rho,
+        torch.tensor(x),
+        torch.tensor(y),
+        noise_std=noise_std,
+        prior_std=prior_std,
+    )
+    grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho), allow_unused=True)
+    return {"loss": loss, "gradient_of_mu": grad_mu, "gradient_of_rho": grad_rho}
+
+
+def _exact_oracle(mu, rho, x, y, noise_std, prior_std):
+    # draw_loss is quadratic in ε: Gauss-Hermite quadrature with five nodes integrates it exactly.
+    nodes, weights = np.polynomial.hermite_e.hermegauss(5)
+    mu, rho = (torch.tensor(value, requires_grad=True) for value in (mu, rho))
+    x, y = torch.tensor(x), torch.tensor(y)
+    noise_std, prior_std = torch.tensor([noise_std, prior_std], dtype=torch.float64)
+    loss = 0.0
+    for node, weight in zip(nodes, weights / math.sqrt(2 * math.pi), strict=True):
+        loss = loss + weight * _draw_loss((1, -1, -1))(
+            mu,
+            rho,
+            torch.tensor([node]),
+            x,
+            y,
+            noise_std=noise_std,
+            prior_std=prior_std,
+        )
+    grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho))
+    return {
+        "loss": Close(loss.item(), rtol=1e-5, atol=1e-5, because=SINGLE),
+        "gradient_of_mu": Close(grad_mu, rtol=1e-5, atol=1e-5, because=SINGLE),
+        "gradient_of_rho": Close(grad_rho, rtol=1e-5, atol=1e-5, because=SINGLE),
+    }
+
+
+def _exact(*, spread=True, kl=True, x_power=2, reduce=torch.sum):
+    def answer(mu, rho, x, y, *, noise_std, prior_std):
+        std = F.softplus(rho)
+        squared_error = (y - mu * x) ** 2 + spread * std**2 * x**x_power
+        nll = reduce(
+            0.5 * math.log(2 * math.pi * noise_std**2)
+            + squared_error / (2 * noise_std**2)
+        )
+        divergence = (
+            torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5
+        ).sum()
+        return nll + (divergence if kl else 0 * divergence)
+
+    return answer
+
+
+EXACT_LOSS = Task(
+    id="bayes-by-backprop/exact-loss",
+    name="exact_loss",
+    points=3,
+    cases=_exact_cases,
+    probe=_exact_probe,
+    oracle=_exact_oracle,
+    misconceptions=[
+        Misconception(
+            _exact(spread=False),
+            "w is replaced by its mean in the likelihood: E[(y − wx)²] has σ²x² as well.",
+        ),
+        Misconception(
+            _exact(kl=False), "KL(q ‖ p) is left out: this is the expected NLL alone."
+        ),
+        Misconception(
+            _exact(x_power=1), "the variance of wx is taken for σ²x; it is σ²x²."
+        ),
+        Misconception(
+            _exact(reduce=torch.mean),
+            "the likelihood is averaged over the data, and the KL is not: the data then count N times too little.",
+        ),
+    ],
+    hints=[
+        "The expected log q − log p is the KL of two Gaussians, in closed form.",
+        "E[(y − wx)²] = (y − µx)² + σ²x²: the square of the mean error plus the variance of wx.",
+        "Each datum adds ½ log 2πτ² + ((y − µx)² + σ²x²)/(2τ²); sum them, and add log(s/σ) + (µ² + σ²)/(2s²) − ½.",
+    ],
+)

@@ -1,0 +1,247 @@
+"""What is made of many draws: moments, entropies, and which weights matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.special
+import scipy.stats
+import torch
+import torch.nn.functional as F
+
+from course.checks.bayes_by_backprop.tolerances import EXACT, softplus
+from course.task import Close, Misconception, Task
+
+
+def _moments_cases(rng):
+    return [
+        {"outputs": rng.normal(0, 1, (6, 3)), "noise_std": float(rng.uniform(0.4, 0.8))}
+        for _ in range(2)
+    ]
+
+
+def _moments_probe(answer, outputs, noise_std):
+    import torch
+
+    result = answer(torch.tensor(outputs), noise_std)
+    mean, epistemic, predictive = (None, None, None) if result is None else result
+    return {"mean": mean, "epistemic_std": epistemic, "predictive_std": predictive}
+
+
+def _moments_oracle(outputs, noise_std):
+    close = {"rtol": 1e-9, "atol": 1e-9, "because": EXACT}
+    std = np.std(outputs, axis=0)
+    return {
+        "mean": Close(np.mean(outputs, axis=0), **close),
+        "epistemic_std": Close(std, **close),
+        "predictive_std": Close(np.hypot(std, noise_std), **close),
+    }
+
+
+def _moments(predictive, *, correction=0, power=1):
+    def answer(outputs, noise_std):
+        std = outputs.std(0, correction=correction)
+        return outputs.mean(0), std**power, predictive(std, noise_std) ** power
+
+    return answer
+
+
+def _right(std, noise_std):
+    return torch.sqrt(std**2 + noise_std**2)
+
+
+PREDICTIVE_MOMENTS = Task(
+    id="bayes-by-backprop/predictive-moments",
+    name="predictive_moments",
+    points=2,
+    cases=_moments_cases,
+    probe=_moments_probe,
+    oracle=_moments_oracle,
+    misconceptions=[
+        Misconception(
+            _moments(lambda std, noise_std: std),
+            "the noise is left out: the band of f is reported as the band of a new observation.",
+        ),
+        Misconception(
+            _moments(lambda std, noise_std: std + noise_std),
+            "standard deviations are added. Variances add.",
+        ),
+        Misconception(
+            _moments(lambda std, noise_std: torch.sqrt(std**2 + noise_std)),
+            "the noise's standard deviation is added to a variance: square it first.",
+        ),
+        Misconception(
+            _moments(_right, correction=1),
+            "the variance is divided by S − 1, torch's default: pass correction=0. The S draws are the whole mixture.",
+        ),
+        Misconception(
+            _moments(_right, power=2),
+            "variances are returned; standard deviations are asked for.",
+        ),
+    ],
+    hints=[
+        "Mean and variance over the draws, dimension 0, with correction=0.",
+        "A new observation has two independent parts: f(x), and noise of variance τ².",
+        "The variance of y is that of f plus noise_std**2; take roots at the end.",
+    ],
+)
+
+
+def _entropy_cases(rng):
+    logits = rng.normal(0, 3, (5, 4, 3))
+    impossible = scipy.special.log_softmax(rng.normal(0, 2, (5, 4, 2)), axis=-1)
+    return [
+        {"log_probs": scipy.special.log_softmax(logits, axis=-1)},
+        {
+            "log_probs": np.concatenate(
+                [impossible, np.full((5, 4, 1), -np.inf)], axis=-1
+            )
+        },
+    ]
+
+
+def _entropy_probe(answer, log_probs):
+    import torch
+
+    return {"entropy": answer(torch.tensor(log_probs))}
+
+
+def _entropy_oracle(log_probs):
+    probs = np.exp(log_probs).mean(0)
+    return {
+        "entropy": Close(
+            scipy.stats.entropy(probs, base=2, axis=-1),
+            rtol=1e-7,
+            atol=1e-7,
+            because=EXACT,
+        )
+    }
+
+
+def _bits(probs):
+    return torch.special.entr(probs).sum(-1) / np.log(2)
+
+
+PREDICTIVE_ENTROPY = Task(
+    id="bayes-by-backprop/predictive-entropy",
+    name="predictive_entropy",
+    points=2,
+    cases=_entropy_cases,
+    probe=_entropy_probe,
+    oracle=_entropy_oracle,
+    misconceptions=[
+        Misconception(
+            lambda log_probs: _bits(log_probs.mean(0).exp()),
+            "log-probabilities are averaged: a geometric mean, which does not sum to one and favours what all "
+            "draws agree on.",
+        ),
+        Misconception(
+            lambda log_probs: _bits(torch.softmax(log_probs.mean(0), dim=-1)),
+            "log-probabilities are averaged and then normalised. The predictive distribution averages probabilities.",
+        ),
+        Misconception(
+            lambda log_probs: _bits(log_probs.exp()).mean(0),
+            "the entropies of the draws are averaged. That leaves out how far the draws disagree.",
+        ),
+        Misconception(
+            lambda log_probs: torch.special.entr(log_probs.exp().mean(0)).sum(-1),
+            "the entropy is in nats; bits are asked for.",
+        ),
+        Misconception(
+            lambda log_probs: (
+                -(log_probs.exp().mean(0) * torch.log2(log_probs.exp().mean(0))).sum(-1)
+            ),
+            "0 · log 0 is computed as nan; its limit is 0.",
+        ),
+    ],
+    hints=[
+        "Which average stands in p(y | x) = 1/S Σₛ p(y | x, wₛ): one of probabilities or one of logarithms?",
+        "Exponentiate first, then average over the draws, dimension 0.",
+        "torch.special.entr gives −p ln p; its sum over the classes, divided by ln 2, is in bits.",
+    ],
+)
+
+
+def _mask_cases(rng):
+    return [
+        {
+            "mu": rng.normal(0, 1, 40),
+            "rho": rng.uniform(-3, 2, 40),
+            "removed": float(rng.choice(choices)),
+        }
+        for choices in ([0.2, 0.3, 0.35], [0.6, 0.75, 0.9], [0.0, 1.0])
+    ]
+
+
+def _mask_probe(answer, mu, rho, removed):
+    import torch
+
+    return {
+        "keep": torch.as_tensor(
+            answer(torch.tensor(mu), torch.tensor(rho), removed)
+        ).double()
+    }
+
+
+def _mask_oracle(mu, rho, removed):
+    ratio = np.abs(mu) / softplus(rho)
+    rank = scipy.stats.rankdata(ratio, method="ordinal")  # 1 for the smallest
+    return {
+        "keep": Close(
+            (rank > round(removed * len(mu))).astype(float),
+            because="a weight stays or goes",
+        )
+    }
+
+
+def _mask(ratio, *, largest=False, share=lambda removed: removed):
+    def answer(mu, rho, removed):
+        keep = torch.ones(len(mu), dtype=torch.bool)
+        keep[
+            ratio(mu, rho).argsort(descending=largest)[
+                : round(share(removed) * len(mu))
+            ]
+        ] = False
+        return keep
+
+    return answer
+
+
+def _ratio(mu, rho):
+    return mu.abs() / F.softplus(rho)
+
+
+KEEP_MASK = Task(
+    id="bayes-by-backprop/keep-mask",
+    name="keep_mask",
+    points=2,
+    cases=_mask_cases,
+    probe=_mask_probe,
+    oracle=_mask_oracle,
+    misconceptions=[
+        Misconception(
+            _mask(lambda mu, rho: mu.abs()),
+            "weights are ranked by |µ| alone. A large mean with a larger σ says nothing.",
+        ),
+        Misconception(
+            _mask(lambda mu, rho: mu / F.softplus(rho)),
+            "the sign of µ counts: strongly negative weights go first. The signal is |µ|.",
+        ),
+        Misconception(
+            _mask(_ratio, largest=True),
+            "the weights with the largest ratio are removed.",
+        ),
+        Misconception(
+            _mask(_ratio, share=lambda removed: 1 - removed),
+            "removed is taken for the share of the weights that stay.",
+        ),
+        Misconception(
+            _mask(lambda mu, rho: mu.abs() / torch.sqrt(F.softplus(rho))),
+            "softplus(ρ) is taken for the variance. In this practical it is the standard deviation.",
+        ),
+    ],
+    hints=[
+        "The ratio is mu.abs() / F.softplus(rho).",
+        "ratio.argsort() lists the weights, the smallest ratio first.",
+        "Start from a mask of ones, and set the first round(removed * n) of that list to False.",
+    ],
+)

@@ -1,0 +1,163 @@
+"""Where sums, means and minibatches meet: the KL's shares, and a minibatch's loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.special
+import torch
+import torch.nn.functional as F
+
+from course.checks.bayes_by_backprop.tolerances import EXACT
+from course.task import Close, Misconception, Task
+
+
+def _weights_cases(rng):
+    few, many = int(rng.integers(3, 9)), int(rng.integers(300, 600))
+    return [
+        {"batches": batches, "decreasing": decreasing}
+        for batches in (few, many)
+        for decreasing in (0, 1)
+    ]
+
+
+def _weights_probe(answer, batches, decreasing):
+    return {"shares": answer(batches, decreasing=bool(decreasing))}
+
+
+def _weights_oracle(batches, decreasing):
+    if decreasing:  # in Python's integers, which have no largest one
+        shares = [2 ** (batches - i) / (2**batches - 1) for i in range(1, batches + 1)]
+    else:
+        shares = [1 / batches] * batches
+    return {
+        "shares": Close(
+            shares,
+            rtol=2e-6,
+            atol=1e-37,
+            because="single precision, which ends at about 1e-38",
+        )
+    }
+
+
+def _shares(of_i, uniform=lambda batches: 1 / batches):
+    def answer(batches, *, decreasing):
+        if not decreasing:
+            return torch.full((batches,), float(uniform(batches)))
+        return of_i(torch.arange(1.0, batches + 1), batches)
+
+    return answer
+
+
+KL_WEIGHTS = Task(
+    id="bayes-by-backprop/kl-weights",
+    name="kl_weights",
+    points=2,
+    cases=_weights_cases,
+    probe=_weights_probe,
+    oracle=_weights_oracle,
+    misconceptions=[
+        Misconception(
+            _shares(lambda i, m: torch.ones(m), lambda m: 1.0),
+            "every minibatch pays the full KL: over an epoch it is then counted M times.",
+        ),
+        Misconception(
+            _shares(lambda i, m: 0.5**i),
+            "the denominator is 2^M: the shares then sum to 1 − 2^−M, which shows when M is small.",
+        ),
+        Misconception(
+            _shares(lambda i, m: 0.5 ** (i - 1) / (1 - 0.5**m)),
+            "i starts at 0: the shares then sum to 2.",
+        ),
+        Misconception(
+            _shares(lambda i, m: 0.5 ** (m + 1 - i) / (1 - 0.5**m)),
+            "the order is reversed. The first minibatch pays most, before the data have said much.",
+        ),
+        Misconception(
+            _shares(lambda i, m: 2.0 ** (m - i) / (torch.tensor(2.0) ** m - 1)),
+            "2^M overflows: single precision ends at 2^128. Divide numerator and denominator by 2^M.",
+        ),
+    ],
+    hints=[
+        "Both schemes sum to 1 over an epoch; check yours with .sum().",
+        "Divide 2^(M−i) and 2^M − 1 by 2^M: what is left holds only negative powers of 2.",
+        "0.5**i / (1 - 0.5**batches), for i = 1, …, batches.",
+    ],
+)
+
+
+def _loss_cases(rng):
+    return [
+        {
+            "logits": rng.normal(0, 3, (5, 3)),
+            "targets": rng.integers(0, 3, 5),
+            "kl": float(rng.uniform(100, 1000)),
+            "kl_share": float(rng.uniform(0.02, 0.2)),
+        },
+        {
+            "logits": np.array([[900.0, 0, 0], [0, 0, 900.0], [0, 0, 0], [1, 2, 3]]),
+            "targets": rng.integers(0, 3, 4),
+            "kl": float(rng.uniform(100, 1000)),
+            "kl_share": float(rng.uniform(0.02, 0.2)),
+        },
+    ]
+
+
+def _loss_probe(answer, logits, targets, kl, kl_share):
+    import torch
+
+    kl = torch.tensor(kl, dtype=torch.float64)
+    return {"loss": answer(torch.tensor(logits), torch.tensor(targets), kl, kl_share)}
+
+
+def _loss_oracle(logits, targets, kl, kl_share):
+    log_probs = scipy.special.log_softmax(logits, axis=-1)
+    value = -log_probs[np.arange(len(targets)), targets].sum() + kl_share * kl
+    return {"loss": Close(value, rtol=1e-9, because=EXACT)}
+
+
+def _nll(logits, targets, dim=-1):
+    return -F.log_softmax(logits, dim=dim).gather(-1, targets[:, None])
+
+
+MINIBATCH_LOSS = Task(
+    id="bayes-by-backprop/minibatch-loss",
+    name="minibatch_loss",
+    points=2,
+    cases=_loss_cases,
+    probe=_loss_probe,
+    oracle=_loss_oracle,
+    misconceptions=[
+        Misconception(
+            lambda logits, targets, kl, kl_share: _nll(logits, targets).sum() + kl,
+            "the full KL is added to every minibatch; it pays only its share.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets).mean() + kl_share * kl
+            ),
+            "the NLL is averaged, and the KL is not: the prior then weighs B times too much.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets, dim=0).sum() + kl_share * kl
+            ),
+            "the softmax is taken over the data (dim=0) instead of the classes (dim=-1).",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                -logits.gather(-1, targets[:, None]).sum() + kl_share * kl
+            ),
+            "the logits are taken for log-probabilities: log_softmax is missing.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets).sum() - kl_share * kl
+            ),
+            "the KL is subtracted; the loss adds it.",
+        ),
+    ],
+    hints=[
+        "F.log_softmax(logits, dim=-1), and of every row the entry of its target.",
+        "Minus their sum, not their mean, plus kl_share times kl.",
+    ],
+)

@@ -1,0 +1,1 @@
+"""Runs that take minutes, and write pages that the book includes."""

@@ -1,0 +1,66 @@
+"""The exact posterior: cached under its inputs, and right."""
+
+import json
+import subprocess
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course import nuts
+
+X = np.array([-2, -1.8, -1, 1, 1.8, 2])
+SETTINGS = {"hidden": 32, "noise_std": 0.1}
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_the_cache_is_keyed_on_every_input(monkeypatch, cache):
+    runs = []
+
+    def fake(command, **options):
+        settings = json.loads(Path(command[-2]).read_text())
+        runs.append(settings)
+        np.savez(
+            command[-1].with_suffix(""), f=np.ones((2, 1)), r_hat=[1.0], effective=[2.0]
+        )
+        return types.SimpleNamespace(returncode=0, stderr="")
+
+    monkeypatch.setattr(subprocess, "run", fake)
+    for prior_std, count in ((1.0, 1), (1.0, 1), (2.0, 2)):
+        draws = nuts.reference(X, X, np.zeros(1), prior_std=prior_std, **SETTINGS)
+        assert len(runs) == count
+        assert draws.f.shape == (2, 1)
+    nuts.reference(X, 2 * X, np.zeros(1), prior_std=1.0, **SETTINGS)
+    assert len(runs) == 3
+
+
+def test_a_failed_run_is_told_and_leaves_nothing(monkeypatch, cache):
+    failed = types.SimpleNamespace(returncode=1, stderr="out of luck")
+    monkeypatch.setattr(subprocess, "run", lambda *args, **options: failed)
+    with pytest.raises(RuntimeError, match="out of luck"):
+        nuts.reference(X, X, np.zeros(1), prior_std=1.0, **SETTINGS)
+    assert not list(cache.rglob("*.npz"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("variance", "sd"), [(10, (0.47, 2.43, 3.9, 5.9)), (100, (2.4, 14.1, 13.6, 19.4))]
+)
+def test_the_reference_agrees_with_nuts_on_all_weights(cache, variance, sd):
+    """Figures measured independently, by NUTS without the output layer integrated out."""
+    draws = nuts.reference(
+        X,
+        -(X**4) + 3 * X**2 + 1,
+        np.array([1.4, 0.0, 5.0, 100.0]),
+        prior_std=variance**0.5,
+        **SETTINGS,
+    )
+    assert draws.r_hat.max() < 1.02
+    assert draws.effective.min() > 400
+    np.testing.assert_allclose(draws.f.std(0), sd, rtol=0.15)
