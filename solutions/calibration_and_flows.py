@@ -334,7 +334,7 @@ def planar_flow(z: Tensor, u: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Ten
     """
     # torch.log1p(a) is log(1 + a), exact for a small a as well.
     ### BEGIN SOLUTION
-    h = torch.tanh(z @ w + b)
+    h = torch.tanh((z * w).sum(-1) + b)
     log_det = torch.log1p((u @ w) * (1 - h**2))
     return z + u * h[..., None], log_det
     ### END SOLUTION
