@@ -39,6 +39,7 @@ class Cell:
     line: int
     names: tuple[str, ...] = ()
     task: str | None = None
+    caption: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def _cell(path: Path, stem: str, raw, line: int) -> Cell:
         )
     role = roles[0] if roles else None
     if raw.cell_type == "code":
-        return _code_cell(path, stem, role, raw.source, line)
+        figure = raw.metadata.get("mystnb", {}).get("figure", {})
+        return _code_cell(path, stem, role, raw.source, line, figure.get("caption"))
     if role not in (None, "written", "book-only"):
         raise CourseError(
             path,
@@ -134,7 +136,14 @@ def _cell(path: Path, stem: str, raw, line: int) -> Cell:
     return Cell("markdown", role, raw.source, line, task=task)
 
 
-def _code_cell(path: Path, stem: str, role: str | None, source: str, line: int) -> Cell:
+def _code_cell(
+    path: Path,
+    stem: str,
+    role: str | None,
+    source: str,
+    line: int,
+    caption: str | None,
+) -> Cell:
     if role in ("task", "given"):
         names = _imported(source, f"solutions.{stem}")
         wanted = "one name" if role == "task" else "names"
@@ -184,7 +193,7 @@ def _code_cell(path: Path, stem: str, role: str | None, source: str, line: int) 
             "An untagged cell glues a number.",
             "Move the glue into a cell of its own tagged book-only.",
         )
-    return Cell("code", role, source, line)
+    return Cell("code", role, source, line, caption=caption)
 
 
 def _imported(source: str, module: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pybtex.database import BibliographyData, parse_file
 
@@ -28,13 +29,15 @@ KERNEL = {
     "language": "python",
     "name": "python3",
 }
-BEGIN_HERE = """**How to begin.** Run the cells from top to bottom (Shift+Enter). Where a cell says \
-`# YOUR CODE HERE`, put your code in place of `raise NotImplementedError()`, run the cell, then run the check \
-below it: it ticks your answer, or says what came out wrong on which input. `check.hint("…")` helps, with up to \
-three hints for each task. Locked cells are given; you need not change them.
+BEGIN_HERE = """**How to begin.** Run the cells from top to bottom (Shift+Enter). Where a \
+cell says `# YOUR CODE HERE`, put your code in place of `raise NotImplementedError()`, run \
+the cell, then run the check below it: it ticks your answer, or says what came out wrong on \
+which input. `check.hint("…")` helps, with up to three hints for each task. Locked cells are \
+given; you need not change them.
 
-{tasks} tasks, {points} points; they take about {minutes} minutes in all. Every check stands on its own, so you may \
-leave a task out. Cells that train or plot need the tasks above them."""
+{tasks} tasks, {points} points; they take about {minutes} minutes in all. {questions} \
+questions ask for an answer in words, for up to 3 points each. You may leave a task out; the \
+cells that train or draw need the tasks above them, and some of them take half a minute."""
 ANSWER_HERE = "*Write your answer here.*"
 
 
@@ -68,7 +71,7 @@ def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
     references = (
         parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
     )
-    translator = Translator(chapter_path, references)
+    translator = Translator(chapter_path, references, _macros(root))
     kept = [cell for cell in chapter.cells if cell.role != "book-only"]
     for cell in kept:
         if cell.kind == "markdown":
@@ -79,6 +82,9 @@ def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
             cells += _markdown_cells(cell, translator)
         else:
             cells += _code_cells(cell, chapter, module, seen, solved)
+            if cell.caption:
+                caption = translator.translate(cell.caption, cell.line)
+                cells.append(new_markdown_cell(f"*{caption.strip()}*"))
     cells = [cell for cell in cells if cell.source.strip()]
     cells.insert(
         _first(cells, "code"),
@@ -164,6 +170,12 @@ def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:
     return [path for path in known if not wanted or stem_of(path) in wanted]
 
 
+def _macros(root: Path) -> dict[str, str | list]:
+    """The macros that the book gives to MathJax: Jupyter's does not know them."""
+    text = (root / "_config.yml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
+
+
 def _first(cells: list, kind: str) -> int:
     return next(
         (index for index, cell in enumerate(cells) if cell.cell_type == kind),
@@ -173,7 +185,10 @@ def _first(cells: list, kind: str) -> int:
 
 def _how_to_begin(chapter: Chapter, minutes: int) -> str:
     points = sum(find(task).points for task in chapter.tasks)
-    return BEGIN_HERE.format(tasks=len(chapter.tasks), points=points, minutes=minutes)
+    questions = sum(cell.role == "written" for cell in chapter.cells)
+    return BEGIN_HERE.format(
+        tasks=len(chapter.tasks), points=points, minutes=minutes, questions=questions
+    )
 
 
 def _markdown_cells(cell: Cell, translator: Translator) -> list:

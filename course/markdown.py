@@ -63,6 +63,7 @@ class Translator:
 
     path: Path
     references: BibliographyData
+    macros: dict[str, str | list] = field(default_factory=dict)
     equations: dict[str, int] = field(default_factory=dict)
     minutes: int = 0
 
@@ -102,7 +103,10 @@ class Translator:
                     pieces.append((start, end, replaced))
         for start, end, text in sorted(pieces, reverse=True):
             lines[start:end] = text.split("\n")
-        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+        for name, meaning in self.macros.items():
+            text = _expand(text, name, meaning)
+        return text
 
     # --- directives -------------------------------------------------------------------
 
@@ -273,6 +277,22 @@ def _authors(entry: Entry) -> str:
     if len(names) > 2:
         return f"{names[0]} et al."
     return " and ".join(names)
+
+
+def _expand(text: str, name: str, meaning: str | list) -> str:
+    """Write a TeX macro out; ``meaning`` is its text, or its text and how many arguments."""
+    body, count = (meaning, 0) if isinstance(meaning, str) else (meaning[0], meaning[1])
+    pattern = re.compile(r"\\" + name + r"(?![A-Za-z])")
+    while match := pattern.search(text):
+        end, written = match.end(), body
+        for index in range(1, count + 1):
+            start, depth = end, 0
+            while depth or end == start:
+                depth += {"{": 1, "}": -1}.get(text[end], 0)
+                end += 1
+            written = written.replace(f"#{index}", text[start + 1 : end - 1])
+        text = text[: match.start()] + written + text[end:]
+    return text
 
 
 def _options(content: str) -> tuple[dict[str, str], str]:

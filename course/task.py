@@ -91,6 +91,9 @@ class UnknownTask(KeyError):
     def __str__(self) -> str:
         return self.args[0]
 
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
 
 def stems() -> list[str]:
     """The practicals that have checks, by stem."""

@@ -17,9 +17,9 @@ HERE = Path(__file__).parent
 
 # What a framework says when NumPy is used where its own functions belong.
 FOREIGN = {
-    "TracerArrayConversionError": "Use jnp in place of np: JAX cannot look inside NumPy's functions.",
-    "TracerBoolConversionError": "Use jnp.where in place of if: the values are not known yet when JAX traces.",
-    "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces without values.",
+    "TracerArrayConversionError": "Use functions of jax and jnp: JAX cannot look inside NumPy's or SciPy's.",
+    "TracerBoolConversionError": "Use jnp.where in place of if and assert: JAX traces before values are known.",
+    "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces before values are known.",
 }
 
 
@@ -28,6 +28,13 @@ class CheckFailed(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
+
+
+class NoSuchHint(ValueError):
+    """A task has no hint of this level."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
 
 
 class Check:
@@ -61,13 +68,13 @@ class Check:
         """Print hint number ``level`` of a task, 1 to 3, each saying more than the one before.
 
         Raises:
-            ValueError: there is no such hint.
+            NoSuchHint: there is no such hint.
             UnknownTask: there is no such task.
         """
         task = find(task_id)
         count = len(task.hints)
         if not 1 <= level <= count:
-            raise ValueError(
+            raise NoSuchHint(
                 f"{task_id} has the hints 1 to {count}; there is no hint {level}."
             )
         more = (
@@ -91,12 +98,11 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
     for case in cases:
         try:
             values += answered(task, answer, [case])
-        except NotImplementedError:
-            return f"`{task.name}` is not written yet: put your code in place of `raise NotImplementedError()`."
-        except (
-            Exception
-        ) as error:  # whatever a student's code raises is news for the student
-            return _raised(task, error, case)
+        except NotImplementedError as error:
+            return _unwritten(task, answer, error)
+        # Whatever else a student's code raises is news for the student.
+        except Exception as error:
+            return _raised(task, answer, error, case)
     right = expected(task, cases)
     mismatch = compare(values, right)
     if mismatch is None:
@@ -117,22 +123,51 @@ def _report(task: Task, problem: str) -> str:
     return report
 
 
-def _raised(task: Task, error: Exception, case: Case) -> str:
+def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
     kind = type(error).__name__
     message = str(error).strip().split("\n")[0]
-    text = f"`{task.name}` raised {kind}: {message}"
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        if (
-            "site-packages" not in path.parts
-            and not path.is_relative_to(HERE)
-            and frame.line
-        ):
-            text += f"\n    in line {frame.lineno} of your cell: {frame.line}"
-            break
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _theirs(f)]
+    own = [frame for frame in frames if frame.filename == _file(answer)]
+    if own:
+        text = f"`{task.name}` raised {kind}: {message}"
+        text += f"\n    in line {own[-1].lineno} of your cell: {own[-1].line}"
+    elif frames:
+        text = f"`{task.name}` raised {kind}: {message}\n    in `{frames[-1].name}`, which it calls"
+    else:
+        # The answer came back; it is its value that nothing can be done with.
+        text = (
+            f"`{task.name}` does not return what is asked for: "
+            f"using its value raised {kind}: {message}"
+        )
     if kind in FOREIGN:
         text += f"\n{FOREIGN[kind]}"
     return f"{text}\n\non the input\n{_inputs(case)}"
+
+
+def _unwritten(task: Task, answer: Any, error: NotImplementedError) -> str:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _theirs(f)]
+    last = frames[-1].name if frames else task.name
+    if last != getattr(answer, "__name__", last) and not hasattr(answer, last):
+        return f"`{task.name}` calls `{last}`, which is not written yet. Write that one first."
+    return (
+        f"`{task.name}` is not written yet: put your code in place of "
+        "`raise NotImplementedError()`, and run its cell."
+    )
+
+
+def _theirs(frame: traceback.FrameSummary) -> bool:
+    """Is this a line of the notebook, and neither of a library nor of the course?"""
+    path = Path(frame.filename)
+    return "site-packages" not in path.parts and not path.is_relative_to(HERE)
+
+
+def _file(answer: Any) -> str | None:
+    """The file (in Jupyter, the cell) that an answer was written in."""
+    functions = (
+        [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
+    )
+    codes = (getattr(function, "__code__", None) for function in functions)
+    return next((code.co_filename for code in codes if code is not None), None)
 
 
 def _difference(task: Task, mismatch: Mismatch, case: Case) -> str:

@@ -30,6 +30,7 @@ def copy(tmp_path):
     for folder in ("book", "solutions", "exercises"):
         (tmp_path / folder).mkdir()
     shutil.copy(ROOT / "_toc.yml", tmp_path)
+    shutil.copy(ROOT / "_config.yml", tmp_path)
     shutil.copy(ROOT / "book/01-deep-ensembles.md", tmp_path / "book")
     shutil.copy(ROOT / "book/references.bib", tmp_path / "book")
     shutil.copy(ROOT / "solutions/deep_ensembles.py", tmp_path / "solutions")
@@ -132,6 +133,8 @@ def test_the_markdown_reads_without_extensions(chapter):
     ):
         assert leftover not in text
     assert "How to begin" in text
+    for macro in ("E", "N", "KL", "x", "softplus", "sign"):
+        assert not re.search(rf"\\{macro}(?![A-Za-z])", text), macro
 
 
 @each_chapter
