@@ -92,9 +92,7 @@ def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
     ### END SOLUTION
 
 
-def expected_calibration_error(
-    probs: Tensor, labels: Tensor, n_bins: int = 15
-) -> Tensor:
+def calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor:
     """ECE = Σ_b share_b · |accuracy_b − confidence_b|.
 
     Args:
