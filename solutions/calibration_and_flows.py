@@ -92,9 +92,7 @@ def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
     ### END SOLUTION
 
 
-def expected_calibration_error(
-    probs: Tensor, labels: Tensor, n_bins: int = 15
-) -> Tensor:
+def calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor:
     """ECE = Σ_b share_b · |accuracy_b − confidence_b|.
 
     Args:
@@ -334,7 +332,7 @@ def planar_flow(z: Tensor, u: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Ten
     """
     # torch.log1p(a) is log(1 + a), exact for a small a as well.
     ### BEGIN SOLUTION
-    h = torch.tanh(z @ w + b)
+    h = torch.tanh((z * w).sum(-1) + b)
     log_det = torch.log1p((u @ w) * (1 - h**2))
     return z + u * h[..., None], log_det
     ### END SOLUTION

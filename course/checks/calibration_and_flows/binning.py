@@ -160,8 +160,8 @@ def _error(summary, which=_top):
 
 
 CALIBRATION_ERROR = Task(
-    id="calibration-and-flows/expected-calibration-error",
-    name="expected_calibration_error",
+    id="calibration-and-flows/calibration-error",
+    name="calibration_error",
     points=2,
     cases=_probs_cases,
     probe=_error_probe,
