@@ -17,6 +17,9 @@ book: .venv/ready  ## build the book and say where to open it
 	$(BIN)/jupyter-book build . -W --keep-going
 	@echo "Open $(CURDIR)/_build/html/index.html"
 
+# Two workers on two cores: one thread each, or they wait for one another.
+test test-long: export OMP_NUM_THREADS = 1
+
 test: .venv/ready  ## run every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -24,7 +27,7 @@ test: .venv/ready  ## run every test
 	$(BIN)/python -m pytest -m "not long" -n 2 --dist loadfile
 
 test-long: .venv/ready  ## run the tests that take minutes
-	$(BIN)/python -m pytest -m long
+	$(BIN)/python -m pytest -m long -n 2 --dist loadfile
 
 bench: .venv/ready  ## print speed as ratios, side by side
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done

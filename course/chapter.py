@@ -22,7 +22,6 @@ STYLING = (
     "scroll-output",
 )
 LABEL = re.compile(r"^:label:\s*(\S+)\s*$", re.MULTILINE)
-CHECK = re.compile(r'^check\("([^"]+)", (\w+)\)$')
 
 
 @dataclass(frozen=True)
@@ -163,15 +162,15 @@ def _code_cell(
             task_id(stem, names[0]) if role == "task" else None,
         )
     if role == "check":
-        match = CHECK.match(source.strip())
-        if not match or match[1] != task_id(stem, match[2]):
+        task, name = _checked(source)
+        if name is None or task != task_id(stem, name):
             raise CourseError(
                 path,
                 line,
                 "A check cell must check one task.",
                 'Write `check("<stem>/<name>", <name>)`.',
             )
-        return Cell("code", role, source.strip(), line, (match[2],), match[1])
+        return Cell("code", role, source.strip(), line, (name,), task)
     if role == "written":
         raise CourseError(
             path,
@@ -194,6 +193,23 @@ def _code_cell(
             "Move the glue into a cell of its own tagged book-only.",
         )
     return Cell("code", role, source, line, caption=caption)
+
+
+def _checked(source: str) -> tuple[str | None, str | None]:
+    """The id and the name in ``check("<id>", <name>)``."""
+    try:
+        match ast.parse(source).body:
+            case [
+                ast.Expr(
+                    ast.Call(
+                        ast.Name("check"), [ast.Constant(task), ast.Name(name)], []
+                    )
+                )
+            ]:
+                return task, name
+    except SyntaxError:
+        pass
+    return None, None
 
 
 def _imported(source: str, module: str) -> tuple[str, ...]:

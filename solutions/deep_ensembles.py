@@ -138,7 +138,7 @@ def student_t_nll(location: Array, scale: Array, df: float, y: Array) -> Array:
 
     Source: Murphy, Probabilistic Machine Learning: An Introduction (2022), section 2.7.1.
     """
-    # gammaln is log Γ. Far out, log1p keeps what 1 + z would round away.
+    # gammaln is log Γ. Near the centre, log1p keeps what 1 + z²/ν would round away.
     ### BEGIN SOLUTION
     z = (y - location) / scale
     log_normaliser = (

@@ -3,18 +3,34 @@
 Every function takes ``ax`` (by default the current axes) and returns it.
 """
 
+from course.plots.calibration import (
+    confidence_histogram,
+    median_interval,
+    paired_differences,
+    reliability_diagram,
+    warped_grid,
+)
 from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
+from course.plots.posteriors import density, gaussian_ellipses, probability_map
 from course.plots.style import COLOURS, use_style
 from course.plots.weights import class_bars, show_image, weight_diagram
 
 __all__ = [
+    "confidence_histogram",
+    "median_interval",
+    "paired_differences",
+    "reliability_diagram",
+    "warped_grid",
     "COLOURS",
     "class_bars",
     "class_map",
     "curves",
+    "density",
     "field",
+    "gaussian_ellipses",
     "predictive_band",
+    "probability_map",
     "scatter_classes",
     "show_image",
     "use_style",

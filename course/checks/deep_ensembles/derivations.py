@@ -31,7 +31,14 @@ def _gaussian_expression_probe(answer, y, mu, sigma):
         sympy.Symbol("mu", real=True),
         sympy.Symbol("sigma", positive=True),
     )
-    expression = sympy.sympify(answer(*symbols))
+    expression = answer(*symbols)
+    if expression is None:
+        return {"nll": None}
+    expression = sympy.sympify(expression)
+    if expression.free_symbols - set(symbols):
+        raise ValueError(
+            "use the arguments that are handed in, not symbols of your own"
+        )
     return {
         "nll": float(
             expression.subs(dict(zip(symbols, (y, mu, sigma), strict=True))).evalf()
@@ -47,7 +54,14 @@ def _laplace_expression_probe(answer, y, mu, b):
         sympy.Symbol("mu", real=True),
         sympy.Symbol("b", positive=True),
     )
-    expression = sympy.sympify(answer(*symbols))
+    expression = answer(*symbols)
+    if expression is None:
+        return {"nll": None}
+    expression = sympy.sympify(expression)
+    if expression.free_symbols - set(symbols):
+        raise ValueError(
+            "use the arguments that are handed in, not symbols of your own"
+        )
     return {
         "nll": float(
             expression.subs(dict(zip(symbols, (y, mu, b), strict=True))).evalf()
@@ -150,6 +164,10 @@ LAPLACE_EXPRESSION = Task(
         Misconception(
             lambda y, mu, b: sympy.log(2 * b) + sympy.Abs(y - mu) / (2 * b),
             "the exponent is divided by 2b; only the normaliser has the 2.",
+        ),
+        Misconception(
+            lambda y, mu, b: sympy.log(2 * b) + (y - mu) / b,
+            "the absolute value is left out: targets below the mean are then rewarded.",
         ),
         Misconception(
             lambda y, mu, b: sympy.log(2 * b) + (y - mu) ** 2 / b,

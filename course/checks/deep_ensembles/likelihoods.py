@@ -14,7 +14,7 @@ from course.task import Close, Misconception, Task
 
 def _location_scale_cases(spread):
     def cases(rng):
-        return [
+        near = [
             {
                 "mean": rng.normal(0, 2, 3),
                 spread: rng.uniform(0.2, 3, 3),
@@ -22,6 +22,9 @@ def _location_scale_cases(spread):
             }
             for _ in range(3)
         ]
+        # So far out that the density itself underflows in single precision.
+        far = {"mean": np.zeros(2), spread: np.full(2, 0.05), "y": rng.uniform(8, 9, 2)}
+        return [*near, far]
 
     return cases
 
@@ -34,10 +37,9 @@ def _gaussian_nll_probe(answer, mean, std, y):
     nll = answer(mean, std, y)
     if nll is None:
         return {"nll": None}
-    return {
-        "nll": nll,
-        "gradient": jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(std),
-    }
+    jax.make_jaxpr(answer)(mean, std, y)  # training compiles it
+    gradient = jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(std)
+    return {"nll": nll, "gradient": gradient}
 
 
 def _laplace_nll_probe(answer, mean, scale, y):
@@ -48,10 +50,9 @@ def _laplace_nll_probe(answer, mean, scale, y):
     nll = answer(mean, scale, y)
     if nll is None:
         return {"nll": None}
-    return {
-        "nll": nll,
-        "gradient": jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(scale),
-    }
+    jax.make_jaxpr(answer)(mean, scale, y)  # training compiles it
+    gradient = jax.grad(lambda s: jnp.sum(answer(mean, s, y)))(scale)
+    return {"nll": nll, "gradient": gradient}
 
 
 def _gaussian_nll_oracle(mean, std, y):
@@ -101,6 +102,15 @@ GAUSSIAN_NLL = Task(
         ),
         Misconception(
             lambda mean, std, y: (
+                -jnp.log(
+                    jnp.exp(-0.5 * ((y - mean) / std) ** 2) / (np.sqrt(2 * np.pi) * std)
+                )
+            ),
+            "the density is computed first and its logarithm taken afterwards: far out "
+            "the density underflows to 0. Take the logarithm on paper.",
+        ),
+        Misconception(
+            lambda mean, std, y: (
                 0.5 * np.log(2 * np.pi) + jnp.log(std) + ((y - mean) / std) ** 2
             ),
             "the ½ before the squared deviation gets lost.",
@@ -146,6 +156,16 @@ LAPLACE_NLL = Task(
             "the 2 in the normaliser 1/(2b) is left out.",
         ),
         Misconception(
+            lambda mean, scale, y: jnp.log(2 * scale) + jnp.abs(y - mean) / (2 * scale),
+            "the exponent is divided by 2b; only the normaliser has the 2.",
+        ),
+        Misconception(
+            lambda mean, scale, y: (
+                jnp.log(np.sqrt(2) * scale) + np.sqrt(2) * jnp.abs(y - mean) / scale
+            ),
+            "the scale is taken for the standard deviation, which is √2·b.",
+        ),
+        Misconception(
             lambda mean, scale, y: (
                 jnp.log(2 * jnp.sqrt(scale / 2))
                 + jnp.abs(y - mean) / jnp.sqrt(scale / 2)
@@ -171,16 +191,20 @@ LAPLACE_NLL = Task(
 
 def _categorical_cases(rng):
     cases = []
-    for shift in (0.0, 1000.0):  # naive exponentials overflow at 1000
+    # Bare exponentials overflow at 1000; a probability of exp(-300) underflows.
+    for shift in (0.0, 1000.0, np.array([0.0, 0.0, -300.0])):
         logits = rng.normal(0, 2, (4, 3)) + shift
         cases.append({"logits": logits, "targets": np.eye(3)[rng.integers(0, 3, 4)]})
     return cases
 
 
 def _categorical_nll_probe(answer, logits, targets):
+    import jax
     import jax.numpy as jnp
 
-    return {"nll": answer(jnp.asarray(logits), jnp.asarray(targets))}
+    logits, targets = jnp.asarray(logits), jnp.asarray(targets)
+    jax.make_jaxpr(answer)(logits, targets)  # training compiles it
+    return {"nll": answer(logits, targets)}
 
 
 def _categorical_nll_oracle(logits, targets):
@@ -221,6 +245,17 @@ CATEGORICAL_NLL = Task(
             "jax.nn.log_softmax.",
         ),
         Misconception(
+            lambda logits, targets: (
+                -jnp.sum(targets * jnp.log(jax.nn.softmax(logits)), axis=-1)
+            ),
+            "a logarithm is taken of probabilities that have underflowed to 0. "
+            "jax.nn.log_softmax never leaves the logarithm.",
+        ),
+        Misconception(
+            lambda logits, targets: jnp.sum(targets * jax.nn.log_softmax(logits), -1),
+            "the minus sign is forgotten: this is the log-likelihood.",
+        ),
+        Misconception(
             lambda logits, targets: -jnp.sum(targets * logits, axis=-1),
             "logits are taken for log-probabilities: they still have to be normalised.",
         ),
@@ -242,14 +277,17 @@ CATEGORICAL_NLL = Task(
 def _heads_cases(rng):
     return [
         {"outputs": rng.normal(0, 2, (3, 2))},
-        {"outputs": np.column_stack([rng.normal(0, 1, 3), [-60.0, 0.0, 95.0]])},
+        {"outputs": np.column_stack([rng.normal(0, 1, 3), [-60.0, -14.0, 95.0]])},
     ]
 
 
 def _heads_probe(answer, outputs):
+    import jax
     import jax.numpy as jnp
 
-    result = answer(jnp.asarray(outputs))
+    outputs = jnp.asarray(outputs)
+    jax.make_jaxpr(answer)(outputs)  # training compiles it
+    result = answer(outputs)
     mean, spread = (None, None) if result is None else result
     return {"mean": mean, "spread": spread}
 
@@ -283,6 +321,17 @@ HEADS = Task(
         Misconception(
             lambda outputs: (outputs[:, 1], jax.nn.softplus(outputs[:, 0]) + 1e-6),
             "the columns are exchanged: the first is the mean µ, the second ρ.",
+        ),
+        Misconception(
+            lambda outputs: (jax.nn.softplus(outputs[:, 1]) + 1e-6, outputs[:, 0]),
+            "the two results are exchanged: the mean comes first.",
+        ),
+        Misconception(
+            lambda outputs: (
+                outputs[:, 0],
+                jnp.maximum(jax.nn.softplus(outputs[:, 1]), 1e-6),
+            ),
+            "the larger of softplus(ρ) and MIN_SPREAD is taken; their sum is asked for.",
         ),
         Misconception(
             lambda outputs: (outputs[:, 0], jnp.exp(outputs[:, 1]) + 1e-6),

@@ -76,6 +76,14 @@ GAUSSIAN_MIXTURE = Task(
             "the variance of the means is forgotten: it is how far the members disagree.",
         ),
         Misconception(
+            lambda means, stds: (
+                means.mean(0),
+                (stds**2).mean(0) / len(stds) + means.var(0),
+            ),
+            "the noise is divided by M, as if the members' forecasts were averaged. "
+            "A mixture draws one of them.",
+        ),
+        Misconception(
             lambda means, stds: _unstable(means, stds**2),
             "two large numbers are subtracted, E[y²] − E[y]². In single precision at a mean of 1000 nothing "
             "is left of the difference. Average the squared deviations from the mean instead.",
@@ -121,6 +129,14 @@ LAPLACE_MIXTURE = Task(
         Misconception(
             lambda means, scales: (means.mean(0), (2 * scales**2).mean(0)),
             "the variance of the means is forgotten: it is how far the members disagree.",
+        ),
+        Misconception(
+            lambda means, scales: (
+                means.mean(0),
+                2 * ((scales**2).mean(0) + means.var(0)),
+            ),
+            "both parts are doubled. Only a member's own variance is 2b²; the variance of "
+            "the means stays what it is.",
         ),
         Misconception(
             lambda means, scales: _unstable(means, 2 * scales**2),
@@ -176,7 +192,7 @@ ENSEMBLE_LOG_PROBS = Task(
     misconceptions=[
         Misconception(
             lambda logits: jax.nn.log_softmax(logits.mean(0)),
-            "logits are averaged. A mixture averages probabilities; mean logits make a sharper forecast.",
+            "logits are averaged. A mixture averages probabilities.",
         ),
         Misconception(
             lambda logits: jax.nn.log_softmax(logits).mean(0),

@@ -24,16 +24,15 @@ def _adversarial_cases(rng):
 
 
 def _fgsm_probe(answer, x, y, params, epsilon):
+    import jax
     import jax.numpy as jnp
 
     def loss(params, x, y):
         return jnp.mean((x @ params - y) ** 2)
 
-    return {
-        "x_adversarial": answer(
-            loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y), epsilon
-        )
-    }
+    params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
+    jax.make_jaxpr(lambda x: answer(loss, params, x, y, epsilon))(x)  # as training does
+    return {"x_adversarial": answer(loss, params, x, y, epsilon)}
 
 
 def _fgsm_exact(x, y, params, epsilon):
@@ -106,16 +105,15 @@ FGSM = Task(
 
 
 def _adversarial_loss_probe(answer, x, y, params, epsilon):
+    import jax
     import jax.numpy as jnp
 
     def loss(params, x, y):
         return jnp.mean((x @ params - y) ** 2)
 
-    return {
-        "loss": answer(
-            loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y), epsilon
-        )
-    }
+    params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
+    jax.make_jaxpr(lambda x: answer(loss, params, x, y, epsilon))(x)  # as training does
+    return {"loss": answer(loss, params, x, y, epsilon)}
 
 
 def _adversarial_loss_oracle(x, y, params, epsilon):
@@ -168,9 +166,12 @@ ADVERSARIAL_LOSS = Task(
 
 
 def _adam_cases(rng):
+    rate = float(rng.uniform(0.01, 0.2))
+    gradients = rng.normal(1, 2, 5)
+    # Gradients as small as 1e-6 show where ε stands.
     return [
-        {"gradients": rng.normal(1, 2, 5), "rate": float(rng.uniform(0.01, 0.2))}
-        for _ in range(2)
+        {"gradients": gradients, "rate": rate},
+        {"gradients": 1e-6 * gradients, "rate": rate},
     ]
 
 
@@ -202,7 +203,7 @@ def _adam_oracle(gradients, rate):
             updates,
             rtol=2e-4,
             atol=1e-7,
-            because="1 − β² is a small difference in single precision",
+            because="1 − β₂ᵗ is a small difference in single precision",
         )
     }
 
@@ -218,6 +219,14 @@ def _adam(first_correction, second_correction):
         return -rate * first_hat / (jnp.sqrt(second_hat) + 1e-8), (first, second)
 
     return answer
+
+
+def _adam_with_epsilon_inside(gradient, state, step, rate):
+    first = 0.9 * state.first + 0.1 * gradient
+    second = 0.999 * state.second + 0.001 * gradient**2
+    first_hat = first / (1 - 0.9 ** (step + 1))
+    second_hat = second / (1 - 0.999 ** (step + 1))
+    return -rate * first_hat / jnp.sqrt(second_hat + 1e-8), (first, second)
 
 
 ADAM_STEP = Task(
@@ -239,6 +248,15 @@ ADAM_STEP = Task(
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 2), lambda t: 1 - 0.999 ** (t + 2)),
             "the step is counted one too far: after the first gradient, step 0, the exponent is 1.",
+        ),
+        Misconception(
+            _adam(lambda t: 1 - 0.9**t, lambda t: 1 - 0.999**t),
+            "the exponent is the step's own number: at step 0 this divides by 1 − β⁰ = 0. "
+            "After the first gradient one gradient has been seen.",
+        ),
+        Misconception(
+            _adam_with_epsilon_inside,
+            "ε is added under the root; in algorithm 1 it stands outside.",
         ),
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),

@@ -81,6 +81,27 @@ STUDENT_T_NLL = Task(
             "the scale is used as if it were s².",
         ),
         Misconception(
+            lambda location, scale, df, y: _t_nll(
+                (y - location) / scale * jnp.sqrt(df), df, jnp.log(scale)
+            ),
+            "1/ν is left out before the square: it is 1 + z²/ν.",
+        ),
+        Misconception(
+            lambda location, scale, df, y: (
+                _t_nll((y - location) / scale, df, jnp.log(scale))
+                - 2 * jax.scipy.special.gammaln(df / 2)
+                + 2 * jax.scipy.special.gammaln((df + 1) / 2)
+            ),
+            "the two gamma functions are exchanged: Γ((ν+1)/2) is above the line.",
+        ),
+        Misconception(
+            lambda location, scale, df, y: (
+                _t_nll((y - location) / scale, df, jnp.log(scale))
+                + 0.5 * np.log(df * np.pi)
+            ),
+            "the root over νπ is forgotten: its logarithm is ½ log νπ.",
+        ),
+        Misconception(
             lambda location, scale, df, y: (
                 0.5 * np.log(2 * np.pi)
                 + jnp.log(scale)

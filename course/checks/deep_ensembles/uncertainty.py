@@ -27,7 +27,7 @@ def _entropy_probe(answer, probs):
 def _entropy_oracle(probs):
     return {
         "entropy": Close(
-            scipy.stats.entropy(probs, axis=-1), rtol=2e-5, atol=1e-6, because=FLOAT32
+            scipy.stats.entropy(probs, axis=-1), rtol=2e-5, atol=2e-7, because=FLOAT32
         )
     }
 
@@ -40,6 +40,11 @@ ENTROPY = Task(
     probe=_entropy_probe,
     oracle=_entropy_oracle,
     misconceptions=[
+        Misconception(
+            lambda probs: -jnp.sum(probs * jnp.log(probs + 1e-6), axis=-1),
+            "a small number is added inside the logarithm, which moves every entropy a "
+            "little. jax.scipy.special.xlogy needs none.",
+        ),
         Misconception(
             lambda probs: -jnp.sum(probs * jnp.log(probs), axis=-1),
             "0 · log 0 is computed as 0 · (−inf) = nan. Its limit is 0: jax.scipy.special.xlogy knows it.",

@@ -1,0 +1,52 @@
+"""Checks of practical 2. Oracles: SciPy, ``torch.distributions``, autograd and NumPy in double precision."""
+
+from course.checks.approximate_inference.dropout import DROPOUT_MLP
+from course.checks.approximate_inference.hessian import HESSIAN_BY_BACKWARD
+from course.checks.approximate_inference.laplace import (
+    LAPLACE_COVARIANCE,
+    LAPLACE_LOG_EVIDENCE,
+)
+from course.checks.approximate_inference.layers import (
+    LINEAR_VARIATIONAL,
+    LOCAL_LINEAR_VARIATIONAL,
+)
+from course.checks.approximate_inference.mode import (
+    FIND_MODE,
+    LOGISTIC_HESSIAN,
+    NEGATIVE_LOG_JOINT,
+    PRIOR_VARIANCE_OF,
+)
+from course.checks.approximate_inference.network import VARIATIONAL_MLP
+from course.checks.approximate_inference.predictions import (
+    PROBIT_PREDICTIVE,
+    SAMPLED_PREDICTIVE,
+)
+from course.checks.approximate_inference.transfer import SOFTMAX_LAPLACE_COVARIANCE
+from course.checks.approximate_inference.variational import (
+    GAUSSIAN_KL,
+    NEGATIVE_ELBO,
+    REPARAMETRISED_SAMPLE,
+)
+
+TASKS = {
+    task.id: task
+    for task in (
+        NEGATIVE_LOG_JOINT,
+        PRIOR_VARIANCE_OF,
+        HESSIAN_BY_BACKWARD,
+        LOGISTIC_HESSIAN,
+        FIND_MODE,
+        LAPLACE_COVARIANCE,
+        LAPLACE_LOG_EVIDENCE,
+        SAMPLED_PREDICTIVE,
+        PROBIT_PREDICTIVE,
+        SOFTMAX_LAPLACE_COVARIANCE,
+        REPARAMETRISED_SAMPLE,
+        GAUSSIAN_KL,
+        NEGATIVE_ELBO,
+        LINEAR_VARIATIONAL,
+        LOCAL_LINEAR_VARIATIONAL,
+        VARIATIONAL_MLP,
+        DROPOUT_MLP,
+    )
+}

@@ -1,0 +1,195 @@
+"""Dropout that stays on: moments of the logit over random masks, in closed form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course.checks.approximate_inference.tolerances import DRAWS, FLOAT32, six_errors
+from course.task import Close, Misconception, Task
+
+
+def _cases(rng):
+    return [
+        {
+            "x": rng.normal(0, 1, 2),
+            "hidden": rng.normal(0, 1, (12, 3))
+            + np.array([0.0, 0.0, 1.5]),  # biases in the last column
+            "output": rng.normal(0.5, 1, 13),
+            "p": float(p),
+            "seed": int(rng.integers(1 << 30)),
+        }
+        for p in (0.3, rng.uniform(0.1, 0.2))
+    ]
+
+
+def _probe(answer, x, hidden, output, p, seed):
+    import torch
+
+    draws = 2000  # so many copies of one input: each has a mask of its own
+    x = torch.tensor(x, dtype=torch.float32).repeat(draws, 1)
+    model = answer(2, len(hidden), p, generator=torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        model.hidden.weight.copy_(torch.tensor(hidden[:, :-1]))
+        model.hidden.bias.copy_(torch.tensor(hidden[:, -1]))
+        model.output.weight.copy_(torch.tensor(output[None, :-1]))
+        model.output.bias.copy_(torch.tensor(output[-1:]))
+
+    def run():
+        return model(x, generator=torch.Generator().manual_seed(seed))
+
+    model.train()
+    training = run()
+    if training is None:
+        return {"mean_in_training": None}
+    model.eval()
+    evaluation = run()
+    return {
+        "mean_in_training": training.detach().double().mean(),
+        "std_in_training": training.detach().double().std(),
+        "mean_in_evaluation": evaluation.detach().double().mean(),
+        "std_in_evaluation": evaluation.detach().double().std(),
+        "reproducible": float(torch.equal(evaluation, run())),
+        "all_units": model.deterministic(x[:3]),
+    }
+
+
+def _oracle(x, hidden, output, p, seed):
+    units = np.maximum(hidden[:, :-1] @ x + hidden[:, -1], 0)
+    terms = output[:-1] * units / (1 - p)
+    mean = float(terms.sum() * (1 - p) + output[-1])
+    variance = float((terms**2).sum() * p * (1 - p))
+    fourth = (
+        float((terms**4).sum() * p * (1 - p) * (1 - 6 * p * (1 - p))) + 3 * variance**2
+    )
+    std = math.sqrt(variance)
+    std_error = math.sqrt((fourth - variance**2) / DRAWS) / (2 * std)
+    right_mean = Close(mean, atol=6 * std / math.sqrt(DRAWS), because=six_errors())
+    right_std = Close(std, atol=6 * std_error, because=six_errors("standard deviation"))
+    return {
+        "mean_in_training": right_mean,
+        "std_in_training": right_std,
+        "mean_in_evaluation": right_mean,
+        "std_in_evaluation": right_std,
+        "reproducible": Close(1.0, because="the same generator gives the same masks"),
+        "all_units": Close(np.full(3, mean), rtol=1e-4, atol=1e-4, because=FLOAT32),
+    }
+
+
+class _Network(nn.Module):
+    """A network to build wrong ones from: each overrides its mask."""
+
+    def __init__(self, input_size, hidden_size, p=0.5, *, generator):
+        super().__init__()
+        self.hidden, self.output, self.p = (
+            nn.Linear(input_size, hidden_size),
+            nn.Linear(hidden_size, 1),
+            p,
+        )
+
+    def deterministic(self, x):
+        return self.output(F.relu(self.hidden(x))).squeeze(-1)
+
+    def mask(self, shape, generator):
+        return (torch.rand(shape, generator=generator) >= self.p) / (1 - self.p)
+
+    def forward(self, x, *, generator):
+        hidden = F.relu(self.hidden(x))
+        return self.output(hidden * self.mask(hidden.shape, generator)).squeeze(-1)
+
+
+class _OffInEvaluation(_Network):
+    def forward(self, x, *, generator):
+        return (
+            super().forward(x, generator=generator)
+            if self.training
+            else self.deterministic(x)
+        )
+
+
+class _NotRescaled(_Network):
+    def mask(self, shape, generator):
+        return (torch.rand(shape, generator=generator) >= self.p).float()
+
+
+class _KeepsP(_Network):
+    def mask(self, shape, generator):
+        return (torch.rand(shape, generator=generator) < self.p) / self.p
+
+
+class _OneMask(_Network):
+    def mask(self, shape, generator):
+        return super().mask((1, shape[1]), generator)
+
+
+class _Unscaled(_Network):
+    def mask(self, shape, generator):
+        return (torch.rand(shape, generator=generator) >= self.p) * (1 - self.p)
+
+
+class _WrongPlace(_Network):
+    def forward(self, x, *, generator):
+        return self.deterministic(x) * self.mask((len(x),), generator)
+
+
+class _Forgetful(_Network):
+    def mask(self, shape, generator):
+        return F.dropout(torch.ones(shape), self.p)
+
+
+class _Never(_Network):
+    def forward(self, x, *, generator):
+        return self.deterministic(x)
+
+
+DROPOUT_MLP = Task(
+    id="approximate-inference/dropout-mlp",
+    name="DropoutMLP",
+    points=2,
+    cases=_cases,
+    probe=_probe,
+    oracle=_oracle,
+    misconceptions=[
+        Misconception(
+            _OffInEvaluation,
+            "dropout is off in eval(), as nn.Dropout is: then every draw is the same, and there is no sample.",
+        ),
+        Misconception(
+            _NotRescaled,
+            "the units that stay are not divided by 1 − p: the logit shrinks on average.",
+        ),
+        Misconception(
+            _KeepsP,
+            "a unit is kept with probability p; p is the probability that it is dropped.",
+        ),
+        Misconception(
+            _OneMask,
+            "all data share one mask. In training each datum needs its own, or the gradient is as noisy as one datum's.",
+        ),
+        Misconception(
+            _Unscaled,
+            "the units that stay are multiplied by 1 − p; divide by it.",
+        ),
+        Misconception(
+            _WrongPlace,
+            "whole logits are dropped: the mask belongs on the hidden units.",
+        ),
+        Misconception(
+            _Forgetful,
+            "the generator is not used, so the masks cannot be repeated: F.dropout takes the global one.",
+        ),
+        Misconception(
+            _Never,
+            "no unit is ever dropped.",
+        ),
+    ],
+    hints=[
+        "nn.Dropout and F.dropout take no generator: draw the mask yourself, in the shape of the hidden units.",
+        "A unit is kept where torch.rand(hidden.shape, generator=generator) >= self.p.",
+        "Multiply the hidden units by the mask, divide by 1 − p, then the output layer, then .squeeze(-1).",
+    ],
+)

@@ -1,0 +1,183 @@
+"""Laplace's covariance, with a bug to be found, and his evidence; oracles from NumPy and SciPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.stats
+import torch
+import torch.nn.functional as F
+
+from course.checks.approximate_inference.mode import curvature, logistic_cases
+from course.checks.approximate_inference.tolerances import FLOAT64
+from course.task import Close, Misconception, Task
+
+
+def _covariance_probe(answer, w, x, y, prior_variance):
+    import torch
+
+    return {
+        "covariance": answer(
+            torch.tensor(w), torch.tensor(x), torch.tensor(y), prior_variance
+        )
+    }
+
+
+def _covariance_oracle(w, x, y, prior_variance):
+    covariance = np.linalg.inv(curvature(w, x, prior_variance))
+    return {"covariance": Close(covariance, rtol=1e-8, atol=1e-9, because=FLOAT64)}
+
+
+def _hessian(w, x, y, *, data, precision):
+    """Of ``data`` times the summed NLL, plus ½ ``precision`` ‖w‖²."""
+
+    def energy(w):
+        nll = F.binary_cross_entropy_with_logits(x @ w, y, reduction="sum")
+        return data * nll + 0.5 * precision * (w @ w)
+
+    return torch.autograd.functional.hessian(energy, w)
+
+
+LAPLACE_COVARIANCE = Task(
+    id="approximate-inference/laplace-covariance",
+    name="laplace_covariance",
+    points=2,
+    cases=logistic_cases,
+    probe=_covariance_probe,
+    oracle=_covariance_oracle,
+    misconceptions=[
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
+            ),
+            "the Hessian of the mean loss is inverted, as the hurried colleague does. It is the Hessian of the "
+            "negative log posterior divided by N, so this covariance is N times too large.",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1, precision=1 / v / len(x))
+            ),
+            "the likelihood is a sum now, but the weight decay is still that of the mean: the prior is N times "
+            "too weak. Multiply the whole loss by N.",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1 / len(x), precision=1 / v)
+            ),
+            "the prior is right now, but the likelihood is still a mean: the data count for one datum.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _hessian(w, x, y, data=1, precision=1 / v),
+            "the Hessian is returned: that is the precision matrix. The covariance is its inverse.",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.diag(
+                1 / torch.diag(_hessian(w, x, y, data=1, precision=1 / v))
+            ),
+            "the diagonal is inverted on its own. Invert the whole matrix: the weights are correlated.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                torch.linalg.inv(
+                    _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
+                )
+                / math.sqrt(len(x))
+            ),
+            "the covariance is divided by √N. Standard deviations shrink with √N, a covariance with N.",
+        ),
+    ],
+    hints=[
+        "Look at what `loss` is: a sum over the data, or a mean? Which one is a log posterior?",
+        "The mean loss with its weight decay is the negative log posterior over N (plus a constant).",
+        "A Hessian is linear in its function: multiply it by n before it is inverted.",
+    ],
+)
+
+
+def _evidence_cases(rng):
+    cases = []
+    for case in logistic_cases(rng, n=9):
+        a = rng.normal(0, 0.5, (3, 3))
+        cases.append(
+            {"w": case["w"], "covariance": a @ a.T + 0.05 * np.eye(3)}
+            | {key: case[key] for key in ("x", "y", "prior_variance")}
+        )
+    return cases
+
+
+def _evidence_probe(answer, w, covariance, x, y, prior_variance):
+    import torch
+
+    tensors = [torch.tensor(value) for value in (w, covariance, x, y)]
+    return {"log_evidence": answer(*tensors, prior_variance)}
+
+
+def _evidence_oracle(w, covariance, x, y, prior_variance):
+    log_joint = -np.logaddexp(0, (1 - 2 * y) * (x @ w)).sum()
+    log_joint += scipy.stats.norm.logpdf(w, 0, math.sqrt(prior_variance)).sum()
+    # The density of q at its own mean: p(y, w)/q(w) is the evidence where q is the posterior.
+    log_q = scipy.stats.multivariate_normal.logpdf(w, w, covariance)
+    return {
+        "log_evidence": Close(log_joint - log_q, rtol=1e-9, atol=1e-9, because=FLOAT64)
+    }
+
+
+def _log_joint(w, x, y, v):
+    prior = w @ w / (2 * v) + 0.5 * len(w) * math.log(2 * math.pi * v)
+    return -F.binary_cross_entropy_with_logits(x @ w, y, reduction="sum") - prior
+
+
+def _evidence(w, s, x, y, v, *, twopi=0.5, det=0.5):
+    return (
+        _log_joint(w, x, y, v)
+        + twopi * len(w) * math.log(2 * math.pi)
+        + det * torch.logdet(s)
+    )
+
+
+LAPLACE_LOG_EVIDENCE = Task(
+    id="approximate-inference/laplace-log-evidence",
+    name="laplace_log_evidence",
+    points=2,
+    cases=_evidence_cases,
+    probe=_evidence_probe,
+    oracle=_evidence_oracle,
+    misconceptions=[
+        Misconception(
+            lambda *case: _evidence(*case, det=-0.5),
+            "the determinant's sign is turned: det Σ is one over det H, so its logarithm changes sign.",
+        ),
+        Misconception(
+            lambda *case: _evidence(*case, twopi=0.0),
+            "(2π)^(D/2) is forgotten: it belongs to the volume under a Gaussian of height 1.",
+        ),
+        Misconception(
+            lambda *case: _evidence(*case, det=1.0),
+            "the square root over the determinant is forgotten: the volume is (2π)^(D/2) √det Σ.",
+        ),
+        Misconception(
+            lambda w, s, x, y, v: (
+                -2 * _log_joint(w, x, y, v) + _evidence(w, s, x, y, v)
+            ),
+            "the negative log joint is added; the log joint is needed.",
+        ),
+        Misconception(
+            lambda w, s, x, y, v: _log_joint(w, x, y, v),
+            "only the height at the mode counts: the evidence is height times volume.",
+        ),
+        Misconception(
+            lambda w, s, x, y, v: (
+                _evidence(w, s, x, y, v)
+                + w @ w / (2 * v)
+                + 0.5 * len(w) * math.log(2 * math.pi * v)
+            ),
+            "the prior at the mode is left out: the evidence integrates likelihood times prior.",
+        ),
+    ],
+    hints=[
+        "The evidence is the integral of exp(log joint). Laplace puts a Gaussian bump in its place.",
+        "A bump of height h and covariance Σ has the volume h (2π)^(D/2) √det Σ. Take the logarithm.",
+        "-negative_log_joint(...) + len(w)/2 · log 2π + ½ torch.logdet(covariance)",
+    ],
+)

@@ -1,0 +1,162 @@
+"""The predictive integral, by samples and by MacKay's formula; oracles from NumPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special
+import torch
+
+from course.checks.approximate_inference.tolerances import FLOAT64
+from course.task import Close, Misconception, Task
+
+
+def _samples_cases(rng):
+    return [
+        {
+            "x": np.column_stack([rng.normal(0, 2, (n, 2)), np.ones(n)]),
+            "weights": rng.normal(0.5, 1.5, (7, 3)),
+        }
+        for n in (4, 5)
+    ]
+
+
+def _samples_probe(answer, x, weights):
+    import torch
+
+    return {"probs": answer(torch.tensor(x), torch.tensor(weights))}
+
+
+def _samples_oracle(x, weights):
+    probs = np.mean([scipy.special.expit(x @ w) for w in weights], axis=0)
+    return {"probs": Close(probs, rtol=1e-9, atol=1e-12, because=FLOAT64)}
+
+
+SAMPLED_PREDICTIVE = Task(
+    id="approximate-inference/sampled-predictive",
+    name="sampled_predictive",
+    points=2,
+    cases=_samples_cases,
+    probe=_samples_probe,
+    oracle=_samples_oracle,
+    misconceptions=[
+        Misconception(
+            lambda x, weights: torch.sigmoid((x @ weights.T).mean(1)),
+            "the logits are averaged before the sigmoid. That is the plug-in prediction at the mean weights; "
+            "the predictive distribution averages probabilities.",
+        ),
+        Misconception(
+            lambda x, weights: ((x @ weights.T) > 0).double().mean(1),
+            "each sample casts a vote: this is the share of samples that prefer class 1, not a probability of it.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(torch.sigmoid(x @ weights.T).mean(1)),
+            "the sigmoid is applied twice: every probability then lies between .5 and .73.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(torch.sigmoid(x @ weights.T)).mean(1),
+            "the sigmoid is applied to probabilities, sample by sample: everything lies between .5 and .73.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights.T).mean(0),
+            "the mean runs over the inputs instead of the samples.",
+        ),
+        Misconception(
+            lambda x, weights: torch.exp(
+                torch.nn.functional.logsigmoid(x @ weights.T).mean(1)
+            ),
+            "log-probabilities are averaged: a geometric mean, whose two classes do not add up to 1.",
+        ),
+    ],
+    hints=[
+        "Every sample gives each input a logit: rows @ weights.T has the shape (rows, S).",
+        "Sigmoid first, then the mean over the samples.",
+        "probs.append(torch.sigmoid(rows @ weights.T).mean(dim=1))",
+    ],
+)
+
+
+def _probit_cases(rng):
+    cases = []
+    for _ in range(2):
+        a = rng.normal(0, 1, (3, 3))
+        cases.append(
+            {
+                "x": np.column_stack([rng.normal(0, 2, (4, 2)), np.ones(4)]),
+                "mean": rng.normal(0, 1.5, 3),
+                "covariance": a @ a.T,
+            }
+        )
+    return cases
+
+
+def _probit_probe(answer, x, mean, covariance):
+    import torch
+
+    return {
+        "probs": answer(torch.tensor(x), torch.tensor(mean), torch.tensor(covariance))
+    }
+
+
+def _probit_oracle(x, mean, covariance):
+    variance = np.array([row @ covariance @ row for row in x])
+    kappa = (1 + np.pi * variance / 8) ** -0.5
+    return {
+        "probs": Close(
+            scipy.special.expit(kappa * (x @ mean)), rtol=1e-9, because=FLOAT64
+        )
+    }
+
+
+def _probit(x, mean, covariance, shrink):
+    variance = ((x @ covariance) * x).sum(1)
+    return torch.sigmoid((x @ mean) / shrink(variance))
+
+
+PROBIT_PREDICTIVE = Task(
+    id="approximate-inference/probit-predictive",
+    name="probit_predictive",
+    points=2,
+    cases=_probit_cases,
+    probe=_probit_probe,
+    oracle=_probit_oracle,
+    misconceptions=[
+        Misconception(
+            lambda *case: _probit(*case, lambda v: torch.ones_like(v)),
+            "the covariance plays no part: this is the plug-in prediction, the sigmoid of the mean logit.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: 1 + math.pi * v / 8),
+            "the square root is forgotten.",
+        ),
+        Misconception(
+            lambda *case: _probit(
+                *case, lambda v: torch.sqrt(1 + math.pi * v.sqrt() / 8)
+            ),
+            "the logit's standard deviation stands where its variance belongs.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + math.pi**2 * v / 8)),
+            "π is squared: π/8 comes from matching the sigmoid's slope at 0 with that of a probit.",
+        ),
+        Misconception(
+            lambda x, mean, s: _probit(
+                x,
+                mean,
+                torch.diag(torch.diag(s)),
+                lambda v: (1 + math.pi * v / 8).sqrt(),
+            ),
+            "only the diagonal of Σ is used: the weights are correlated, and xᵀΣx feels it.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: 1 / torch.sqrt(1 + math.pi * v / 8)),
+            "the logit is multiplied by the root: uncertainty then makes the prediction more extreme.",
+        ),
+    ],
+    hints=[
+        "You need mean and variance of the logit xᵀw, for each input.",
+        "The variance is xᵀΣx: ((x @ covariance) * x).sum(dim=1) gives all N of them.",
+        "Divide the mean by torch.sqrt(1 + math.pi * variance / 8); then the sigmoid.",
+    ],
+)

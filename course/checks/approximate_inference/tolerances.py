@@ -1,0 +1,10 @@
+"""Why an answer need not agree to the last digit."""
+
+FLOAT32 = "single precision carries 7 digits, of which a few get lost on the way"
+FLOAT64 = "double precision, of whose 16 digits the algebra loses a few"
+DRAWS = 2000
+
+
+def six_errors(what: str = "mean") -> str:
+    """The reason for the tolerance of a moment of random draws."""
+    return f"six standard errors of the {what} of {DRAWS:,} draws"

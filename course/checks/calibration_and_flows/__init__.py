@@ -1,0 +1,44 @@
+"""Checks of practical 4. Oracles: SciPy, autograd's slogdet, closed forms in double precision."""
+
+from course.checks.calibration_and_flows.binning import (
+    BRIER_DECOMPOSITION,
+    CALIBRATION_BINS,
+    CALIBRATION_ERROR,
+)
+from course.checks.calibration_and_flows.flows import (
+    AFFINE_FLOW,
+    COMPOSE,
+    INVERTIBLE_U,
+    PLANAR_FLOW,
+)
+from course.checks.calibration_and_flows.linear import (
+    BOUNDARY_LINE,
+    CALIBRATED_PROBS,
+    FIT_TEMPERATURE,
+)
+from course.checks.calibration_and_flows.transfer import RADIAL_FLOW
+from course.checks.calibration_and_flows.variational import (
+    FLOW_KL,
+    NEGATIVE_ELBO,
+    PREDICT,
+)
+
+TASKS = {
+    task.id: task
+    for task in (
+        CALIBRATION_BINS,
+        CALIBRATION_ERROR,
+        BRIER_DECOMPOSITION,
+        BOUNDARY_LINE,
+        FIT_TEMPERATURE,
+        CALIBRATED_PROBS,
+        AFFINE_FLOW,
+        PLANAR_FLOW,
+        INVERTIBLE_U,
+        COMPOSE,
+        FLOW_KL,
+        NEGATIVE_ELBO,
+        PREDICT,
+        RADIAL_FLOW,
+    )
+}

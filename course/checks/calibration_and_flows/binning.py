@@ -1,0 +1,296 @@
+"""Confidence against accuracy, bin by bin."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.stats
+import torch
+
+from course.checks.calibration_and_flows.tolerances import FLOAT64
+from course.task import Close, Misconception, Task
+
+
+def _probs_cases(rng):
+    three = rng.dirichlet(np.full(3, 0.5), 80)
+    labels = np.where(
+        three.max(1) < 0.6, three.argmax(1), rng.integers(0, 3, 80)
+    )  # gaps of both signs
+    edges = rng.permutation(
+        [0.5, 0.75, 1.0, 0.625, 0.75, 0.9375, 0.5625]
+    )  # on boundaries of four bins, and not
+    two = np.stack([edges, 1 - edges], 1)
+    two[::2] = two[::2, ::-1]
+    return [
+        {"probs": three, "labels": labels, "n_bins": 15},
+        {"probs": two, "labels": rng.permutation([0, 1, 0, 1, 0, 1, 1]), "n_bins": 4},
+    ]
+
+
+def _bins_probe(answer, probs, labels, n_bins):
+    import torch
+
+    result = answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), n_bins)
+    share, confidence, accuracy = (None, None, None) if result is None else result
+    return {"share": share, "confidence": confidence, "accuracy": accuracy}
+
+
+def _binned(values, means, n_bins):
+    edges = np.linspace(0, 1, n_bins + 1)
+    count, _, _ = scipy.stats.binned_statistic(values, values, "count", edges)
+    return count, [
+        np.nan_to_num(scipy.stats.binned_statistic(values, m, "mean", edges)[0])
+        for m in means
+    ]
+
+
+def _bins_oracle(probs, labels, n_bins):
+    confidence = probs.max(1)
+    correct = (probs.argmax(1) == labels).astype(float)
+    count, (mean_confidence, accuracy) = _binned(
+        confidence, [confidence, correct], n_bins
+    )
+    return {
+        "share": Close(count / len(labels), atol=1e-9, because=FLOAT64),
+        "confidence": Close(mean_confidence, atol=1e-9, because=FLOAT64),
+        "accuracy": Close(accuracy, atol=1e-9, because=FLOAT64),
+    }
+
+
+def _bins(confidence, correct, n_bins, *, upper=False, empty=1.0):
+    edges = torch.linspace(0, 1, n_bins + 1, dtype=torch.float64)
+    index = (
+        torch.bucketize(confidence.contiguous(), edges, right=not upper) - 1
+    ).clamp(0, n_bins - 1)
+    count = torch.bincount(index, minlength=n_bins).double()
+    least = count.clamp(min=empty)
+    totals = [
+        torch.bincount(index, v.double(), n_bins) / least for v in (confidence, correct)
+    ]
+    return count / len(confidence), *totals
+
+
+def _top(probs, labels):
+    confidence, predicted = probs.max(1)
+    return confidence, predicted == labels
+
+
+def _class_one(probs, labels):
+    return probs[:, 1], labels == 1
+
+
+def _own(probs, labels):
+    return probs.gather(1, labels[:, None])[:, 0], probs.argmax(1) == labels
+
+
+def _middles(probs, labels, n_bins):
+    share, _, accuracy = _bins(*_top(probs, labels), n_bins)
+    return (
+        share,
+        (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins * (share > 0),
+        accuracy,
+    )
+
+
+CALIBRATION_BINS = Task(
+    id="calibration-and-flows/calibration-bins",
+    name="calibration_bins",
+    points=3,
+    cases=_probs_cases,
+    probe=_bins_probe,
+    oracle=_bins_oracle,
+    misconceptions=[
+        Misconception(
+            lambda probs, labels, n_bins: _bins(*_class_one(probs, labels), n_bins),
+            "the bins are those of p(y = 1). The confidence is the probability of the predicted class, "
+            "whichever it is.",
+        ),
+        Misconception(
+            lambda probs, labels, n_bins: _bins(*_own(probs, labels), n_bins),
+            "the confidence is read off at the true label. A model does not know it: take the largest probability.",
+        ),
+        Misconception(
+            _middles,
+            "the middle of a bin stands in for the mean of the confidences in it.",
+        ),
+        Misconception(
+            lambda probs, labels, n_bins: _bins(
+                *_top(probs, labels), n_bins, upper=True
+            ),
+            "a confidence on an inner boundary is put into the bin below it; here it belongs to the one above.",
+        ),
+        Misconception(
+            lambda probs, labels, n_bins: _bins(
+                *_top(probs, labels), n_bins, empty=0.0
+            ),
+            "an empty bin divides 0 by 0. Let its means be 0.",
+        ),
+    ],
+    hints=[
+        "probs.max(-1) gives the confidence and the predicted class together.",
+        "torch.bincount(index, minlength=n_bins) counts; with weights it adds them up by bin.",
+        "Divide the sums by count.clamp(min=1), so that an empty bin gives 0.",
+    ],
+)
+
+
+def _error_probe(answer, probs, labels, n_bins):
+    import torch
+
+    return {
+        "error": answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), n_bins)
+    }
+
+
+def _error_oracle(probs, labels, n_bins):
+    bins = _bins_oracle(probs, labels, n_bins)
+    gap = np.abs(bins["accuracy"].value - bins["confidence"].value)
+    return {
+        "error": Close(
+            np.average(gap, weights=bins["share"].value), atol=1e-9, because=FLOAT64
+        )
+    }
+
+
+def _error(summary, which=_top):
+    def answer(probs, labels, n_bins):
+        share, confidence, accuracy = _bins(*which(probs, labels), n_bins)
+        return summary(share, accuracy - confidence)
+
+    return answer
+
+
+CALIBRATION_ERROR = Task(
+    id="calibration-and-flows/expected-calibration-error",
+    name="expected_calibration_error",
+    points=2,
+    cases=_probs_cases,
+    probe=_error_probe,
+    oracle=_error_oracle,
+    misconceptions=[
+        Misconception(
+            _error(lambda share, gap: gap.abs().mean()),
+            "all bins count alike, the empty ones too. Weight each gap by the bin's share of the data.",
+        ),
+        Misconception(
+            _error(lambda share, gap: gap.abs().sum() / (share > 0).sum()),
+            "the bins that hold data count alike. Weight each gap by the bin's share of the data.",
+        ),
+        Misconception(
+            _error(lambda share, gap: (share * gap.abs()).sum(), _class_one),
+            "the bins are those of p(y = 1). The confidence is the probability of the predicted class.",
+        ),
+        Misconception(
+            _error(lambda share, gap: (share * gap).sum().abs()),
+            "the gaps keep their signs, so over- and under-confidence cancel.",
+        ),
+        Misconception(
+            _error(lambda share, gap: (share * gap**2).sum().sqrt()),
+            "the gaps are squared. This is the root mean square calibration error; the ECE takes absolute values.",
+        ),
+        Misconception(
+            _error(lambda share, gap: gap.abs().max()),
+            "the largest gap is returned: this is the maximum calibration error.",
+        ),
+    ],
+    hints=[
+        "calibration_bins has all you need: the gap of a bin is |accuracy − confidence|.",
+        "An expectation over the data: a bin counts as much as its share of them.",
+    ],
+)
+
+
+def _brier_cases(rng):
+    even = rng.uniform(0, 1, 90)
+    few = rng.choice([0.25, 0.5, 0.8, 1.0], 60)
+    return [
+        {
+            "forecast": p,
+            "outcome": (rng.uniform(0, 1, len(p)) < p**1.5).astype(np.int64),
+            "n_bins": n,
+        }
+        for p, n in ((even, 15), (few, 4))
+    ]
+
+
+def _brier_probe(answer, forecast, outcome, n_bins):
+    import torch
+
+    result = answer(torch.as_tensor(forecast.copy()), torch.as_tensor(outcome), n_bins)
+    reliability, resolution, uncertainty = (
+        (None, None, None) if result is None else result
+    )
+    return {
+        "reliability": reliability,
+        "resolution": resolution,
+        "uncertainty": uncertainty,
+    }
+
+
+def _brier_oracle(forecast, outcome, n_bins):
+    """From variances: resolution is the variance of the bins' outcomes, reliability is what remains."""
+    count, (mean_forecast, mean_outcome) = _binned(
+        forecast, [forecast, outcome.astype(float)], n_bins
+    )
+    each_forecast, each_outcome = (
+        np.repeat(m, count.astype(int)) for m in (mean_forecast, mean_outcome)
+    )
+    within = np.sum(count * mean_outcome * (1 - mean_outcome)) / len(forecast)
+    binned_score = np.mean((each_forecast - each_outcome) ** 2) + within
+    uncertainty, resolution = np.var(outcome), np.var(each_outcome)
+    return {
+        "reliability": Close(
+            binned_score - uncertainty + resolution, atol=1e-9, because=FLOAT64
+        ),
+        "resolution": Close(resolution, atol=1e-9, because=FLOAT64),
+        "uncertainty": Close(uncertainty, atol=1e-9, because=FLOAT64),
+    }
+
+
+def _brier(*, weighted=True, centre=None, middles=False, swapped=False):
+    def answer(forecast, outcome, n_bins):
+        share, f, o = _bins(forecast, outcome, n_bins)
+        if middles:
+            f = (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins
+        weight = share if weighted else (share > 0) / (share > 0).sum()
+        overall = outcome.double().mean()
+        reliability = (weight * (f - o) ** 2).sum()
+        resolution = (weight * (o - (overall if centre is None else centre)) ** 2).sum()
+        if swapped:
+            reliability, resolution = resolution, reliability
+        return reliability, resolution, overall * (1 - overall)
+
+    return answer
+
+
+BRIER_DECOMPOSITION = Task(
+    id="calibration-and-flows/brier-decomposition",
+    name="brier_decomposition",
+    points=3,
+    cases=_brier_cases,
+    probe=_brier_probe,
+    oracle=_brier_oracle,
+    misconceptions=[
+        Misconception(
+            _brier(weighted=False),
+            "the bins that hold data count alike. Weight a bin by its share of the data.",
+        ),
+        Misconception(
+            _brier(centre=0.5),
+            "resolution is measured from ½. It is measured from the mean outcome of all data.",
+        ),
+        Misconception(
+            _brier(middles=True),
+            "the middle of a bin stands in for the mean of the forecasts in it.",
+        ),
+        Misconception(
+            _brier(swapped=True),
+            "reliability and resolution are exchanged: reliability compares forecasts with outcomes, "
+            "and 0 is perfect; resolution compares outcomes with their mean, and more is better.",
+        ),
+    ],
+    hints=[
+        "bin_index(forecast, n_bins), then counts and sums by bin as in calibration_bins.",
+        "Each of the first two parts is Σ_b n_b/N · (a difference)².",
+        "An empty bin has the weight 0, so it is enough that its means are finite.",
+    ],
+)

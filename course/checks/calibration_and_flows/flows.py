@@ -1,0 +1,341 @@
+"""Maps of the noise and the logarithms of their Jacobians' determinants."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from course.checks.calibration_and_flows.tolerances import FLOAT64
+from course.task import Close, Misconception, Task
+
+
+def _mapped(transform, points):
+    """A map's values and autograd's log|det J|, one point at a time."""
+    points = torch.as_tensor(np.array(points))
+    values = torch.stack([transform(point) for point in points])
+    jacobians = [
+        torch.autograd.functional.jacobian(transform, point) for point in points
+    ]
+    log_det = [
+        float(torch.linalg.slogdet(jacobian).logabsdet) for jacobian in jacobians
+    ]
+    return {
+        "points": Close(values.numpy(), rtol=1e-9, atol=1e-9, because=FLOAT64),
+        "log_det": Close(log_det, rtol=1e-6, atol=1e-6, because=FLOAT64),
+    }
+
+
+def _affine_cases(rng):
+    return [
+        {
+            "z": rng.normal(0, 2, (4, d)),
+            "shift": rng.normal(0, 1, d),
+            "log_scale": rng.normal(0.4, 0.7, d),
+        }
+        for d in (2, 3)
+    ]
+
+
+def _affine_probe(answer, z, shift, log_scale):
+    import torch
+
+    result = answer(*(torch.as_tensor(a.copy()) for a in (z, shift, log_scale)))
+    points, log_det = (None, None) if result is None else result
+    return {"points": points, "log_det": log_det}
+
+
+def _affine_oracle(z, shift, log_scale):
+    matrix, offset = (
+        torch.diag(torch.as_tensor(np.exp(log_scale))),
+        torch.as_tensor(shift.copy()),
+    )
+    return _mapped(lambda point: matrix @ point + offset, z)
+
+
+AFFINE_FLOW = Task(
+    id="calibration-and-flows/affine-flow",
+    name="affine_flow",
+    points=1,
+    cases=_affine_cases,
+    probe=_affine_probe,
+    oracle=_affine_oracle,
+    misconceptions=[
+        Misconception(
+            lambda z, shift, log_scale: (shift + log_scale.exp() * z, log_scale.sum()),
+            "there is one log|det| for all points. The flows that follow have one for each: expand it.",
+        ),
+        Misconception(
+            lambda z, shift, log_scale: (
+                shift + log_scale.exp() * z,
+                -log_scale.sum().expand(len(z)),
+            ),
+            "log|det| has the wrong sign: stretching space makes it positive.",
+        ),
+        Misconception(
+            lambda z, shift, log_scale: (
+                shift + log_scale * z,
+                log_scale.abs().log().sum().expand(len(z)),
+            ),
+            "log_scale is used as if it were the scale. Exponentiate it.",
+        ),
+        Misconception(
+            lambda z, shift, log_scale: (
+                shift + log_scale.exp() * z,
+                log_scale.exp().sum().expand(len(z)),
+            ),
+            "the scales are added. The determinant is their product, so their logarithms are added.",
+        ),
+        Misconception(
+            lambda z, shift, log_scale: (
+                (shift + z) * log_scale.exp(),
+                log_scale.sum().expand(len(z)),
+            ),
+            "the shift is scaled as well: scale first, then shift.",
+        ),
+    ],
+    hints=[
+        "The Jacobian is diagonal: what is the logarithm of its determinant?",
+        "log_scale.sum(-1).expand(z.shape[:-1]) gives one value per point.",
+    ],
+)
+
+
+def _planar_cases(rng):
+    cases = []
+    for d in (2, 3):
+        w, u = rng.normal(0, 1, d), rng.normal(0, 1, d)
+        u += (rng.uniform(0.5, 1.5) - w @ u) * w / (w @ w)  # well inside wᵀu > −1
+        cases.append(
+            {
+                "z": rng.normal(0, 1, (4, d)),
+                "u": u,
+                "w": w,
+                "b": float(rng.uniform(0.3, 1)),
+            }
+        )
+    squeeze = cases[0]["w"]
+    cases[0]["u"] = -0.9 * squeeze / (squeeze @ squeeze)
+    return cases
+
+
+def _planar_probe(answer, z, u, w, b):
+    import torch
+
+    result = answer(
+        *(torch.as_tensor(a.copy()) for a in (z, u, w)),
+        torch.tensor(b, dtype=torch.float64),
+    )
+    points, log_det = (None, None) if result is None else result
+    return {"points": points, "log_det": log_det}
+
+
+def _planar_oracle(z, u, w, b):
+    u, w = torch.as_tensor(u.copy()), torch.as_tensor(w.copy())
+    return _mapped(lambda point: point + u * torch.tanh(torch.dot(w, point) + b), z)
+
+
+def _planar(log_det):
+    def answer(z, u, w, b):
+        h = torch.tanh(z @ w + b)
+        return z + h[:, None] * u, log_det(h, u @ w)
+
+    return answer
+
+
+PLANAR_FLOW = Task(
+    id="calibration-and-flows/planar-flow",
+    name="planar_flow",
+    points=3,
+    cases=_planar_cases,
+    probe=_planar_probe,
+    oracle=_planar_oracle,
+    misconceptions=[
+        Misconception(
+            _planar(lambda h, uw: -torch.log(1 + uw * (1 - h**2))),
+            "log|det| has the wrong sign: this is the logarithm of the inverse's determinant.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: 1 + uw * (1 - h**2)),
+            "the determinant is returned; its logarithm is asked for.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log(1 + uw * (1 - h))),
+            "the derivative of tanh is 1 − tanh², not 1 − tanh.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log(1 + uw.expand(len(h)))),
+            "the derivative of tanh is left out, so that every point has the same determinant.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log(torch.abs(1 + uw * (1 - h**2)) + 1e-3)),
+            "something is added inside the logarithm. An invertible flow needs no such guard, and it biases every term.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log1p(uw * (1 - h**2)).sum()),
+            "the logarithms of all points are added. Each point has its own.",
+        ),
+    ],
+    hints=[
+        "h = tanh(z @ w + b) has one value per point; h[..., None] lets it multiply the vector u.",
+        "The Jacobian is 1 + u ψᵀ with ψ = (1 − h²) w, and det(1 + u ψᵀ) = 1 + uᵀψ.",
+        "log_det = torch.log1p((u @ w) * (1 - h**2)).",
+    ],
+)
+
+
+def _u_cases(rng):
+    cases = [{"u": rng.normal(0, 1, d), "w": rng.normal(0, 1, d)} for d in (2, 3)]
+    cases[1]["u"] = -3 * cases[1]["w"] + 0.3 * cases[1]["u"]  # far from invertible
+    small = rng.normal(0, 0.01, (2, 2))
+    return [*cases, {"u": small[0], "w": small[1]}, {"u": np.zeros(2), "w": small[1]}]
+
+
+def _u_probe(answer, u, w):
+    import torch
+
+    return {"u_hat": answer(torch.as_tensor(u.copy()), torch.as_tensor(w.copy()))}
+
+
+def _u_oracle(u, w):
+    """Put together from its parts: across w as before, along w so that wᵀû = m."""
+    along = w / np.linalg.norm(w)
+    m = -1 + np.logaddexp(0, u @ w + np.log(np.e - 1))
+    value = u - (u @ along) * along + m / np.linalg.norm(w) * along
+    return {"u_hat": Close(value, rtol=1e-7, atol=1e-9, because=FLOAT64)}
+
+
+def _u(m, power=1.0):
+    def answer(u, w):
+        a = w @ u
+        return u + (m(a) - a) * w / (w @ w) ** power
+
+    return answer
+
+
+def _right_m(a):
+    return -1 + torch.nn.functional.softplus(a + math.log(math.e - 1))
+
+
+INVERTIBLE_U = Task(
+    id="calibration-and-flows/invertible-u",
+    name="invertible_u",
+    points=2,
+    cases=_u_cases,
+    probe=_u_probe,
+    oracle=_u_oracle,
+    misconceptions=[
+        Misconception(
+            _u(lambda a: -1 + torch.nn.functional.softplus(a)),
+            "m is taken as the planar-flow paper prints it, −1 + log(1 + eᵃ). Then m(0) = −.31, and u = 0 is "
+            "moved by .31/‖w‖, far when w is small. Shift its argument by log(e − 1).",
+        ),
+        Misconception(
+            _u(_right_m, power=0.5),
+            "the step along w is divided by ‖w‖; divide by ‖w‖², or wᵀû is not m(wᵀu).",
+        ),
+        Misconception(
+            lambda u, w: u,
+            "u is left as it is: wherever wᵀu < −1 the flow folds space over and has no inverse.",
+        ),
+        Misconception(
+            _u(lambda a: a.clamp(min=-1.0)),
+            "wᵀu is cut off at −1. That is invertible, barely, but beyond the cut its gradient is 0 and u is stuck.",
+        ),
+        Misconception(
+            lambda u, w: u + _right_m(w @ u) * w / (w @ w),
+            "m is added to what u already has along w. Take wᵀu away first.",
+        ),
+    ],
+    hints=[
+        "Only the component of u along w matters: compute a = wᵀu and what it should be, m(a).",
+        "Moving u by t · w / ‖w‖² changes wᵀu by just t.",
+        "softplus(a + math.log(math.e − 1)) − 1 is m(a); the step is (m(a) − a) · w / (w @ w).",
+    ],
+)
+
+
+def _compose_cases(rng):
+    three = {
+        "z": rng.normal(0, 1, (3, 2)),
+        "strengths": rng.uniform(0.5, 3, 3),
+        "shifts": rng.uniform(0.3, 1.5, 3),
+    }
+    return [
+        three,
+        {
+            "z": rng.normal(0, 1, (3, 2)),
+            "strengths": np.zeros(0),
+            "shifts": np.zeros(0),
+        },
+    ]
+
+
+def _compose_probe(answer, z, strengths, shifts):
+    import torch
+
+    def layer(strength, shift):
+        def flow(z):
+            h = torch.tanh(z + shift)
+            return z + strength * h, torch.log1p(strength * (1 - h**2)).sum(-1)
+
+        return flow
+
+    layers = [layer(float(a), float(b)) for a, b in zip(strengths, shifts, strict=True)]
+    result = answer(layers, torch.as_tensor(z.copy()))
+    points, log_det = (None, None) if result is None else result
+    return {"points": points, "log_det": log_det}
+
+
+def _compose_oracle(z, strengths, shifts):
+    def transform(point):
+        for strength, shift in zip(strengths, shifts, strict=True):
+            point = point + strength * torch.tanh(point + shift)
+        return point
+
+    return _mapped(transform, z)
+
+
+def _composed(add, *, at_start=False, backwards=False):
+    def answer(layers, z):
+        start, total = z, torch.zeros(len(z), dtype=z.dtype)
+        for layer in reversed(layers) if backwards else layers:
+            moved, log_det = layer(z)
+            total = add(total, layer(start)[1] if at_start else log_det)
+            z = moved
+        return z, total
+
+    return answer
+
+
+COMPOSE = Task(
+    id="calibration-and-flows/compose",
+    name="compose",
+    points=1,
+    cases=_compose_cases,
+    probe=_compose_probe,
+    oracle=_compose_oracle,
+    misconceptions=[
+        Misconception(
+            _composed(lambda total, new: new),
+            "only the last flow's log|det| is kept. Add them all up.",
+        ),
+        Misconception(
+            _composed(lambda total, new: total + new, at_start=True),
+            "every log|det| is taken at z₀. A flow's Jacobian belongs where the flow before it has put the point.",
+        ),
+        Misconception(
+            _composed(lambda total, new: total + new, backwards=True),
+            "the flows are applied last to first.",
+        ),
+        Misconception(
+            _composed(lambda total, new: total - new),
+            "the logarithms are subtracted. Determinants of a chain multiply, so their logarithms add.",
+        ),
+    ],
+    hints=[
+        "det(J₂J₁) = det J₂ · det J₁.",
+        "Start the total at zeros of the shape z.shape[:-1], so that no layer at all works too.",
+    ],
+)

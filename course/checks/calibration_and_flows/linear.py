@@ -1,0 +1,259 @@
+"""A linear model's boundary, and its temperature."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.optimize
+import scipy.special
+import torch
+
+from course.checks.calibration_and_flows.tolerances import SEARCH
+from course.task import Close, Misconception, Task
+
+
+def _line_cases(rng):
+    cases = []
+    for _ in range(2):
+        weight = rng.normal(0, 1, (2, 2))
+        weight[0, 0] = weight[1, 0] + rng.uniform(
+            0.5, 2
+        )  # the line is not parallel to the x₀ axis
+        cases.append(
+            {"weight": weight, "bias": rng.normal(0, 2, 2), "x1": rng.uniform(-6, 6, 4)}
+        )
+    return cases
+
+
+def _line_probe(answer, weight, bias, x1):
+    import torch
+
+    return {
+        "x0": answer(
+            torch.as_tensor(weight.copy()),
+            torch.as_tensor(bias.copy()),
+            torch.as_tensor(x1.copy()),
+        )
+    }
+
+
+def _line_oracle(weight, bias, x1):
+    """The root of the difference of the logits, searched for one x₁ at a time."""
+
+    def gap(x0, one):
+        first, second = weight @ np.array([x0, one]) + bias
+        return first - second
+
+    roots = [
+        scipy.optimize.brentq(gap, -1e4, 1e4, args=(one,), xtol=1e-12) for one in x1
+    ]
+    return {"x0": Close(roots, rtol=1e-8, atol=1e-8, because=SEARCH)}
+
+
+def _line(c, d, sign=-1):
+    return lambda weight, bias, x1: sign * (c(weight)[1] * x1 + d(bias)) / c(weight)[0]
+
+
+BOUNDARY_LINE = Task(
+    id="calibration-and-flows/boundary-line",
+    name="boundary_line",
+    points=1,
+    cases=_line_cases,
+    probe=_line_probe,
+    oracle=_line_oracle,
+    misconceptions=[
+        Misconception(
+            _line(lambda w: w[0] - w[1], lambda b: 0.0),
+            "the bias is left out: the line then passes through the origin, and it need not.",
+        ),
+        Misconception(
+            _line(lambda w: w[0], lambda b: b[0]),
+            "the first class's logit is set to 0. Two classes are equally probable where their logits are equal.",
+        ),
+        Misconception(
+            _line(lambda w: w[0] - w[1], lambda b: b[0] - b[1], sign=1),
+            "the minus sign is lost: c · x = −d.",
+        ),
+        Misconception(
+            lambda weight, bias, x1: (
+                -(
+                    ((weight[0] - weight[1])[0] * x1 + bias[0] - bias[1])
+                    / (weight[0] - weight[1])[1]
+                )
+            ),
+            "x₁ is solved for, given x₀. Here x₀ is wanted, given x₁.",
+        ),
+    ],
+    hints=[
+        "Two probabilities of a softmax are equal when their logits are.",
+        "With c = weight[0] − weight[1] and d = bias[0] − bias[1]: c₀x₀ + c₁x₁ + d = 0.",
+    ],
+)
+
+
+def _labels(rng, logits):
+    probs = scipy.special.softmax(logits, axis=1)
+    return np.array([rng.choice(len(p), p=p) for p in probs])
+
+
+def _temperature_cases(rng):
+    cases = []
+    for true in (rng.uniform(2, 3), rng.uniform(0.4, 0.6)):
+        logits = rng.normal(0, 2.5, (300, 3))
+        cases.append({"logits": logits * true, "labels": _labels(rng, logits)})
+    return cases
+
+
+def _temperature_probe(answer, logits, labels):
+    import torch
+
+    return {
+        "temperature": answer(torch.as_tensor(logits.copy()), torch.as_tensor(labels))
+    }
+
+
+def _search(score, logits, labels):
+    """The temperature that minimises a score, searched on log T in double precision."""
+    result = scipy.optimize.minimize_scalar(
+        lambda log_t: score(
+            scipy.special.log_softmax(logits / np.exp(log_t), axis=1), labels
+        ),
+        bounds=(-4, 4),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return np.exp(result.x)
+
+
+def _nll(log_probs, labels):
+    return -log_probs[np.arange(len(labels)), labels].mean()
+
+
+def _squares(log_probs, labels):
+    return ((np.exp(log_probs) - np.eye(log_probs.shape[1])[labels]) ** 2).sum(1).mean()
+
+
+def _temperature_oracle(logits, labels):
+    return {
+        "temperature": Close(_search(_nll, logits, labels), rtol=1e-3, because=SEARCH)
+    }
+
+
+def _fitted(score=_nll, then=lambda t: t):
+    return lambda logits, labels: torch.as_tensor(
+        then(_search(score, logits.numpy(), labels.numpy()))
+    )
+
+
+FIT_TEMPERATURE = Task(
+    id="calibration-and-flows/fit-temperature",
+    name="fit_temperature",
+    points=3,
+    cases=_temperature_cases,
+    probe=_temperature_probe,
+    oracle=_temperature_oracle,
+    misconceptions=[
+        Misconception(
+            _fitted(then=lambda t: 1 / t),
+            "logits are multiplied by T. They are divided by it, so that T above 1 makes a model less sure.",
+        ),
+        Misconception(_fitted(then=np.log), "log T is returned, not T."),
+        Misconception(
+            _fitted(then=np.sqrt),
+            "logits are divided by T². They are divided by T.",
+        ),
+        Misconception(
+            _fitted(_squares),
+            "the Brier score is minimised; the negative log-likelihood is asked for.",
+        ),
+    ],
+    hints=[
+        "torch.nn.functional.cross_entropy(logits / temperature, labels) is what is minimised.",
+        "T must stay positive: optimise log_temperature, and use log_temperature.exp().",
+        "LBFGS wants a closure: zero_grad, loss, backward, return loss. Then return log_temperature.detach().exp().",
+    ],
+)
+
+
+def _calibrated_cases(rng):
+    def scored(n, spread):
+        logits = rng.normal(0, 2.5, (n, 3))
+        return logits * spread, _labels(rng, logits)
+
+    case = {}
+    for name, n, spread in (
+        ("training", 300, 1.0),
+        ("held_out", 300, rng.uniform(2, 3)),
+    ):
+        case[f"{name}_logits"], case[f"{name}_labels"] = scored(n, spread)
+    return [{**case, "logits": rng.normal(0, 4, (4, 3))}]
+
+
+def _calibrated_probe(
+    answer, training_logits, training_labels, held_out_logits, held_out_labels, logits
+):
+    from typing import NamedTuple
+
+    import torch
+
+    class Scored(NamedTuple):
+        logits: object
+        labels: object
+
+    training = Scored(
+        torch.as_tensor(training_logits.copy()), torch.as_tensor(training_labels)
+    )
+    held_out = Scored(
+        torch.as_tensor(held_out_logits.copy()), torch.as_tensor(held_out_labels)
+    )
+    return {"probs": answer(training, held_out, torch.as_tensor(logits.copy()))}
+
+
+def _calibrated_oracle(
+    training_logits, training_labels, held_out_logits, held_out_labels, logits
+):
+    temperature = _search(_nll, held_out_logits, held_out_labels)
+    probs = scipy.special.softmax(logits / temperature, axis=1)
+    return {"probs": Close(probs, atol=1e-3, because=SEARCH)}
+
+
+def _pooled(training, held_out):
+    return tuple(torch.cat(pair) for pair in zip(training, held_out, strict=True))
+
+
+CALIBRATED_PROBS = Task(
+    id="calibration-and-flows/calibrated-probs",
+    name="calibrated_probs",
+    points=1,
+    cases=_calibrated_cases,
+    probe=_calibrated_probe,
+    oracle=_calibrated_oracle,
+    misconceptions=[
+        Misconception(
+            lambda training, held_out, logits: (logits / _fitted()(*training)).softmax(
+                1
+            ),
+            "the temperature is fitted on training data. The model has fitted those already, so they say too "
+            "little about how far it errs on others.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (
+                logits / _fitted()(*_pooled(training, held_out))
+            ).softmax(1),
+            "the temperature is fitted on training and held-out data together.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (logits * _fitted()(*held_out)).softmax(
+                1
+            ),
+            "the logits are multiplied by the temperature; divide by it.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: logits.softmax(1) / _fitted()(*held_out),
+            "the probabilities are divided by the temperature, and no longer sum to 1. Divide the logits.",
+        ),
+    ],
+    hints=[
+        "fit_temperature wants logits and labels of data that the model was not trained on.",
+        "Divide the new logits by the temperature, then softmax over the classes.",
+    ],
+)

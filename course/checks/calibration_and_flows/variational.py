@@ -1,0 +1,330 @@
+"""The evidence lower bound of a model with one latent per datum, and its predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.special
+import scipy.stats
+import torch
+
+from course.checks.calibration_and_flows.tolerances import DRAWS, EXACT, FLOAT64
+from course.task import Close, Misconception, Task
+
+
+def _kl_cases(rng):
+    return [
+        {
+            "base_mean": float(rng.normal(1, 0.3)),
+            "base_std": float(rng.uniform(0.1, 0.5)),
+            "prior_mean": float(rng.normal(0, 0.3)),
+            "prior_std": float(rng.uniform(0.7, 1.5)),
+            "z0": rng.normal(1, 0.3, shape),
+            "z": rng.normal(0, 1, shape),
+            "log_det": rng.normal(0.5, 1, shape[:-1]),
+        }
+        for shape in ((4, 2), (2, 3, 2))
+    ]
+
+
+def _kl_probe(answer, base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
+    import torch
+
+    base, prior = (
+        torch.distributions.Normal(base_mean, base_std),
+        torch.distributions.Normal(prior_mean, prior_std),
+    )
+    return {
+        "kl": answer(
+            base, prior, *(torch.as_tensor(a.copy()) for a in (z0, z, log_det))
+        )
+    }
+
+
+def _kl_oracle(base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
+    """From the density ratio itself, in the joint distribution of the coordinates."""
+    eye = np.eye(z.shape[-1])
+    log_base = scipy.stats.multivariate_normal(
+        np.full(len(eye), base_mean), base_std**2 * eye
+    ).logpdf(z0)
+    log_prior = scipy.stats.multivariate_normal(
+        np.full(len(eye), prior_mean), prior_std**2 * eye
+    ).logpdf(z)
+    return {
+        "kl": Close(
+            log_base - log_det - log_prior, rtol=1e-5, atol=1e-5, because=FLOAT64
+        )
+    }
+
+
+def _at(distribution, points):
+    return distribution.log_prob(points).sum(-1)
+
+
+FLOW_KL = Task(
+    id="calibration-and-flows/flow-kl",
+    name="flow_kl",
+    points=3,
+    cases=_kl_cases,
+    probe=_kl_probe,
+    oracle=_kl_oracle,
+    misconceptions=[
+        Misconception(
+            lambda base, prior, z0, z, log_det: -log_det,
+            "only −log|det J| is left. It drops log q₀(z₀) − log p(z_K), and with it everything that keeps the "
+            "noise near the prior: a flow makes this as negative as it likes by blowing space up.",
+        ),
+        Misconception(
+            lambda base, prior, z0, z, log_det: _at(base, z0) + log_det - _at(prior, z),
+            "log|det J| has the wrong sign. Where the flow stretches space, density thins out: "
+            "log q(z_K) = log q₀(z₀) − log|det J|.",
+        ),
+        Misconception(
+            lambda base, prior, z0, z, log_det: (
+                _at(base, z0) - log_det - _at(prior, z0)
+            ),
+            "the prior is evaluated at z₀. It is a distribution of the noise that is used, which is z_K.",
+        ),
+        Misconception(
+            lambda base, prior, z0, z, log_det: _at(base, z) - log_det - _at(prior, z),
+            "the base density is evaluated at z_K. By the change of variables it belongs at z₀.",
+        ),
+        Misconception(
+            lambda base, prior, z0, z, log_det: (
+                base.log_prob(z0) - log_det[..., None] - prior.log_prob(z)
+            ),
+            "the coordinates are not added up. The log-density of a point is the sum over its D coordinates.",
+        ),
+        Misconception(
+            lambda base, prior, z0, z, log_det: _at(prior, z) - _at(base, z0) + log_det,
+            "q and p are exchanged: log q comes first, minus log p.",
+        ),
+    ],
+    hints=[
+        "KL(q ‖ p) = E[log q(z_K) − log p(z_K)], with z_K = f(z₀): two log-densities, each at its own point.",
+        "log q(z_K) = log q₀(z₀) − log|det J|.",
+        "base.log_prob(z0) has a value for each coordinate: .sum(-1). The same for the prior, at z.",
+    ],
+)
+
+
+def _elbo_cases(rng):
+    cases = []
+    for lead in ((3,), ()):
+        log_probs = scipy.special.log_softmax(rng.normal(0, 2, (*lead, 6, 4)), axis=-1)
+        cases.append(
+            {
+                "log_probs": log_probs,
+                "labels": rng.integers(0, 4, 6),
+                "kl": rng.uniform(0.5, 2, (*lead, 6)),
+            }
+        )
+    return cases
+
+
+def _elbo_probe(answer, log_probs, labels, kl):
+    import torch
+
+    return {
+        "loss": answer(
+            torch.as_tensor(log_probs.copy()),
+            torch.as_tensor(labels),
+            torch.as_tensor(kl.copy()),
+        )
+    }
+
+
+def _elbo_oracle(log_probs, labels, kl):
+    picked = np.einsum("...nk,nk->...n", log_probs, np.eye(log_probs.shape[-1])[labels])
+    return {
+        "loss": Close(
+            np.mean(kl, axis=-1) - np.mean(picked, axis=-1),
+            rtol=1e-9,
+            atol=1e-9,
+            because=FLOAT64,
+        )
+    }
+
+
+def _log_likelihood(log_probs, labels):
+    return torch.distributions.Categorical(logits=log_probs).log_prob(labels)
+
+
+NEGATIVE_ELBO = Task(
+    id="calibration-and-flows/negative-elbo",
+    name="negative_elbo",
+    points=2,
+    cases=_elbo_cases,
+    probe=_elbo_probe,
+    oracle=_elbo_oracle,
+    misconceptions=[
+        Misconception(
+            lambda log_probs, labels, kl: (
+                kl / len(labels) - _log_likelihood(log_probs, labels)
+            ).mean(-1),
+            "the KL is divided by N. That is for one latent which all data share; here every datum has its own, "
+            "and pays for it in full.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (kl - _log_likelihood(log_probs, labels)).sum(
+                -1
+            ),
+            "the data are summed. The mean is asked for: −ELBO per datum.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                -kl - _log_likelihood(log_probs, labels)
+            ).mean(-1),
+            "the KL is subtracted from the loss, which rewards noise far from the prior.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                _log_likelihood(log_probs, labels) - kl
+            ).mean(-1),
+            "this is the ELBO. What is minimised is its negative.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                kl - _log_likelihood(log_probs, labels).exp()
+            ).mean(-1),
+            "probabilities are averaged in place of their logarithms.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                kl.sum(-1) - _log_likelihood(log_probs, labels).mean(-1)
+            ),
+            "the likelihood is a mean over the data and the KL is a sum: they are not on one scale.",
+        ),
+    ],
+    hints=[
+        "Per datum: −log p(y | x, z) + KL. Both are of the shape (…, N).",
+        "Categorical(logits=log_probs).log_prob(labels) picks log p(y | x, z), with the labels broadcast over draws.",
+        "Subtract, then .mean(-1) over the N data.",
+    ],
+)
+
+
+def _predict_cases(rng):
+    return [{"x": rng.uniform(0.3, 0.9, (4, 2)), "seed": int(rng.integers(2**31))}]
+
+
+def _predict_probe(answer, x, seed):
+    import torch
+
+    class Model(torch.nn.Module):
+        """p = (u x₀, (1 − u) x₀, 1 − x₀) with u uniform on (0, 1): three classes, two inputs."""
+
+        def __init__(self):
+            super().__init__()
+            self.one = torch.nn.Parameter(torch.ones((), dtype=torch.float64))
+
+        def draw(self, shape, *, generator):
+            return torch.rand(shape, generator=generator, dtype=torch.float64).clamp(
+                1e-12, 1 - 1e-12
+            )
+
+        def forward(self, x, z0):
+            first, u = torch.broadcast_tensors(x[..., 0] * self.one, z0[..., 0])
+            probs = torch.stack([u * first, (1 - u) * first, 1 - first], -1)
+            return probs.log(), z0, torch.zeros_like(u)
+
+    def once():
+        generator = torch.Generator().manual_seed(seed)
+        result = answer(
+            Model(), torch.as_tensor(x.copy()), draws=2000, generator=generator
+        )
+        return (None, None) if result is None else result
+
+    mean, variance = once()
+    again, _ = once()
+    floats = (
+        isinstance(mean, torch.Tensor)
+        and isinstance(again, torch.Tensor)
+        and mean.shape == again.shape
+    )
+    return {
+        "mean": mean,
+        "variance": variance,
+        "graph": float(
+            getattr(mean, "requires_grad", False)
+            or getattr(variance, "requires_grad", False)
+        ),
+        "reproducible": float(floats and torch.equal(mean, again)),
+    }
+
+
+def _predict_oracle(x, seed):
+    first = x[:, 0]
+    none = np.zeros_like(first)
+    variance = np.stack([first**2 / 12, first**2 / 12, none], 1)
+    mean = np.stack([first / 2, first / 2, 1 - first], 1)
+    draws = 2000
+    mean_error = float(first.max() / np.sqrt(12 * draws))
+    variance_error = float(
+        first.max() ** 2 / 12 * np.sqrt(0.8 / draws)
+    )  # a uniform distribution's kurtosis is 1.8
+    return {
+        "mean": Close(mean, atol=6 * mean_error, because=DRAWS),
+        "variance": Close(variance, atol=6 * variance_error, because=DRAWS),
+        "graph": Close(0.0, because=EXACT),
+        "reproducible": Close(1.0, because=EXACT),
+    }
+
+
+def _predicted(
+    summary=lambda p: (p.mean(0), p.var(0, correction=0)),
+    *,
+    graph=False,
+    own_noise=True,
+    ignore=False,
+):
+    def answer(model, x, *, draws, generator):
+        with torch.set_grad_enabled(graph):
+            shape = (draws, *x.shape) if own_noise else (1, *x.shape)
+            log_probs, _, _ = model(
+                x, model.draw(shape, generator=None if ignore else generator)
+            )
+            return summary(log_probs.exp())
+
+    return answer
+
+
+PREDICT = Task(
+    id="calibration-and-flows/predict",
+    name="predict",
+    points=3,
+    cases=_predict_cases,
+    probe=_predict_probe,
+    oracle=_predict_oracle,
+    misconceptions=[
+        Misconception(
+            _predicted(lambda p: (p.log().mean(0).exp(), p.var(0, correction=0))),
+            "log-probabilities are averaged. That is a geometric mean; the predictive integral averages probabilities.",
+        ),
+        Misconception(
+            _predicted(graph=True),
+            "a graph is built, with every draw of every datum kept for a backward pass that never comes. "
+            "Use torch.no_grad().",
+        ),
+        Misconception(
+            _predicted(lambda p: (p.mean(0), p.std(0, correction=0))),
+            "the standard deviation is returned; the variance is asked for.",
+        ),
+        Misconception(
+            _predicted(lambda p: (p.mean(0), p.mean(0) * (1 - p.mean(0)))),
+            "the variance is that of the label, p(1 − p). What is asked for is how much p itself varies over the draws.",
+        ),
+        Misconception(
+            _predicted(ignore=True),
+            "the generator is not used: the same seed gives another prediction each time.",
+        ),
+        Misconception(
+            _predicted(lambda p: (p.mean(0), p.var(0, correction=0) / len(p))),
+            "the variance is divided by the number of draws: that is how far their mean may err, not how much p varies.",
+        ),
+    ],
+    hints=[
+        "model.draw((draws, *x.shape), generator=generator) is noise for every draw and every datum at once.",
+        "model(x, z0) gives log-probabilities of shape (draws, N, K), in a torch.no_grad() block.",
+        "Exponentiate first; then the mean and the variance over axis 0.",
+    ],
+)

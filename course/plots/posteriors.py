@@ -1,0 +1,114 @@
+"""Posteriors: what they say about two classes all over the plane, and how they look in weight space."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+
+from course.plots.fields import scatter_classes
+from course.plots.style import CLASS_COLOURS, COLOURS
+
+TWO_CLASSES = LinearSegmentedColormap.from_list(
+    "two-classes", [CLASS_COLOURS[0], "white", CLASS_COLOURS[1]]
+)
+
+
+def probability_map(
+    xs: np.ndarray,
+    ys: np.ndarray,
+    probs: np.ndarray,
+    *,
+    data: tuple[np.ndarray, np.ndarray] | None = None,
+    size: float = 5,
+    labels: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """The probability of class 1 on a grid, from the one class's colour over white to the other's.
+
+    Contours stand at 0.05, 0.25, 0.75 and 0.95 (thin) and at 0.5 (thick).
+
+    Args:
+        xs: the grid's columns, shape (W,).
+        ys: the grid's rows, shape (H,).
+        probs: probabilities of class 1, shape (H, W).
+        data: inputs, shape (N, 2), and labels, shape (N,).
+        size: of a datum's marker, in points².
+        labels: write each thin contour's probability on it.
+        ax: where to draw.
+    """
+    ax = ax or plt.gca()
+    extent = (xs[0], xs[-1], ys[0], ys[-1])
+    ax.imshow(
+        probs,
+        origin="lower",
+        extent=extent,
+        vmin=0,
+        vmax=1,
+        cmap=TWO_CLASSES,
+        alpha=0.5,
+        interpolation="bilinear",
+    )
+    for levels, width in (([0.05, 0.25, 0.75, 0.95], 0.7), ([0.5], 1.8)):
+        inside = [level for level in levels if probs.min() < level < probs.max()]
+        if inside:
+            lines = ax.contour(xs, ys, probs, inside, colors="black", linewidths=width)
+            if labels and width < 1:
+                ax.clabel(lines, fmt="%g", fontsize=6.5)
+    if data is not None:
+        ax.scatter(*np.asarray(data[0]).T, s=3 * size, color="white", lw=0)
+        scatter_classes(*data, size=size, ax=ax)
+    ax.set(
+        xlabel="$x_1$",
+        ylabel="$x_2$",
+        xlim=(xs[0], xs[-1]),
+        ylim=(ys[0], ys[-1]),
+        aspect="equal",
+    )
+    ax.grid(False)
+    return ax
+
+
+def density(
+    xs: np.ndarray, ys: np.ndarray, values: np.ndarray, *, ax: Axes | None = None
+) -> Axes:
+    """A density of two variables on a grid, in greys.
+
+    Args:
+        xs: the grid's columns, shape (W,).
+        ys: the grid's rows, shape (H,).
+        values: shape (H, W), in any unit.
+        ax: where to draw.
+    """
+    ax = ax or plt.gca()
+    levels = np.linspace(0.02, 1, 9) * values.max()
+    ax.contourf(xs, ys, values, levels, cmap="Greys", alpha=0.9)
+    ax.grid(False)
+    return ax
+
+
+def gaussian_ellipses(
+    mean: np.ndarray,
+    covariance: np.ndarray,
+    *,
+    colour: str = COLOURS["vermilion"],
+    label: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Where a Gaussian of two variables lies one and two standard deviations from its mean.
+
+    Args:
+        mean: shape (2,).
+        covariance: shape (2, 2).
+        colour: of both lines.
+        label: of the pair.
+        ax: where to draw.
+    """
+    ax = ax or plt.gca()
+    angle = np.linspace(0, 2 * np.pi, 100)
+    circle = np.linalg.cholesky(covariance) @ np.stack([np.cos(angle), np.sin(angle)])
+    for radius in (1, 2):
+        line = np.asarray(mean)[:, None] + radius * circle
+        ax.plot(*line, color=colour, lw=1.6, label=label if radius == 1 else None)
+    return ax
