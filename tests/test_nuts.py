@@ -59,6 +59,7 @@ def test_the_reference_agrees_with_nuts_on_all_weights(cache, variance, sd):
         -(X**4) + 3 * X**2 + 1,
         np.array([1.4, 0.0, 5.0, 100.0]),
         prior_std=variance**0.5,
+        samples=500,
         **SETTINGS,
     )
     assert draws.r_hat.max() < 1.02
