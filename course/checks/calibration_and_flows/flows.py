@@ -178,7 +178,7 @@ PLANAR_FLOW = Task(
         ),
     ],
     hints=[
-        "h = tanh(z @ w + b) has one value per point; h[..., None] lets it multiply the vector u.",
+        "h = tanh(z @ w + b) has one value per point; h.unsqueeze(-1) lets it multiply the vector u.",
         "The Jacobian is 1 + u ψᵀ with ψ = (1 − h²) w, and det(1 + u ψᵀ) = 1 + uᵀψ.",
         "log_det = torch.log1p((u @ w) * (1 - h**2)).",
     ],
