@@ -338,6 +338,8 @@ def test_an_edit_in_solutions_shows_in_the_next_build(tmp_path):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     (tmp_path / "book" / "01-deep-ensembles.md").write_text(SMALL_CHAPTER)
+    # The real one links to chapters that this small book does not have.
+    (tmp_path / "book" / "intro.md").write_text("# A small book\n")
     (tmp_path / "_toc.yml").write_text(
         "format: jb-book\nroot: book/intro\nchapters:\n- file: book/01-deep-ensembles\n"
     )
