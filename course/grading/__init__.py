@@ -1,0 +1,21 @@
+"""Grades a class with nbval: from a folder of notebooks to a grade sheet.
+
+In order, one module each:
+
+``intake``       finds the submissions in whatever a learning platform gives;
+``answers``      takes a student's answers out of a notebook, by id;
+``assemble``     puts them into the pristine notebook, with a probe for each task;
+``expected``     draws a run's inputs and computes the right values, in a process of its own;
+``sandbox``      what a kernel of a submission can see and use;
+``provisioner``  starts that kernel; ``supervisor`` watches it from outside;
+``plugin``       lets nbval run the notebook and compares the numbers that come out;
+``grader``       one submission, in as many passes as it needs;
+``classroom``    many submissions, some at a time, picked up where a killed run stopped;
+``sheets``       the grade sheets; ``feedback`` and ``report`` the pages; ``marking`` the
+                 answers in words;
+``release``      the bundle that a class is given.
+
+Everything that is passed on stands in ``record``. The arrows run down this list's ends
+towards ``record``; nothing here imports ``solutions``, and a student's kernel imports
+nothing of this.
+"""
