@@ -9,8 +9,6 @@ input gives the same bytes.
 from __future__ import annotations
 
 import difflib
-import os
-import tempfile
 from pathlib import Path
 
 import nbformat
@@ -20,6 +18,7 @@ from pybtex.database import BibliographyData, parse_file
 
 from course.chapter import Cell, Chapter, read_chapter, stem_of
 from course.errors import CourseError
+from course.files import write_whole
 from course.markdown import Translator
 from course.source import Module, read_module
 from course.task import find
@@ -134,20 +133,6 @@ def write(root: Path, stems: tuple[str, ...] = ()) -> list[Path]:
     for path, text in texts.items():
         write_whole(path, text)
     return list(texts)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is either the old one or the new one, never half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:

@@ -1,0 +1,190 @@
+"""nbval's running kernel, watched: it ends at once when the kernel dies, hangs or floods.
+
+Everything that comes from a submission's kernel may be forged, endless or nonsense. Messages
+are read as they come, so that they do not pile up; their bytes are counted; what cannot be
+read is dropped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from queue import Empty
+from typing import Any
+
+import zmq
+from jupyter_client.manager import KernelManager
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager, RunningKernel
+
+from course.grading.sandbox import Limits, Sandbox
+
+LARGEST_MESSAGE = 16 * 1024 * 1024
+QUEUE = 64  # messages that wait in memory; more are lost, and the output with them
+AFTER = 10.0  # seconds for the output that follows a reply
+POLL = 100  # milliseconds
+
+
+class Stopped(Exception):
+    """The kernel has ended or was ended; the message says why."""
+
+
+class WatchedKernel(RunningKernel):
+    """A kernel in a sandbox. nbval calls it as it calls its own."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.limits: Limits = sandbox.limits
+        self.bytes = 0
+        self.unread: deque[dict[str, Any]] = deque()
+        self.deadline = time.monotonic() + self.limits.start
+        self.seconds = self.limits.start
+        context = zmq.Context()
+        context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+        context.setsockopt(zmq.RCVHWM, QUEUE)
+        context.setsockopt(zmq.LINGER, 0)
+        self.km = KernelManager(
+            kernel_name=CURRENT_ENV_KERNEL_NAME,
+            kernel_spec_manager=NbvalKernelspecManager(),
+            context=context,
+            shutdown_wait_time=1.0,
+        )
+        self.km.start_kernel(sandbox=sandbox)
+        self.kc = self.km.client()
+        self.kc.start_channels(stdin=False, hb=False)
+        self._meet()
+
+    def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
+        """Send a cell; its clock starts."""
+        self.seconds = self.limits.task
+        self.deadline = time.monotonic() + self.seconds
+        return super().execute_cell_input(cell_input, allow_stdin=False)
+
+    def allow(self, seconds: float) -> None:
+        """Give the cell that was just sent this long."""
+        self.seconds = seconds
+        self.deadline = time.monotonic() + seconds
+
+    def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
+        """Wait for the reply to a request, reading what is published meanwhile.
+
+        Raises:
+            Stopped: the kernel died, took too long, or used too much.
+        """
+        while True:
+            message = self._next()
+            if message is not None and self._answers(message, msg_id):
+                if message.get("content", {}).get("status") == "aborted":
+                    raise Stopped("the kernel refused to run on")
+                # What was published comes by another way, and soon.
+                self.deadline = max(self.deadline, time.monotonic() + AFTER)
+                return
+
+    def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
+        """The next published message.
+
+        Raises:
+            queue.Empty: none came in ``timeout`` seconds.
+            Stopped: as above.
+        """
+        until = time.monotonic() + (timeout or 0.0)
+        while not self.unread:
+            self._next()
+            if not self.unread and time.monotonic() > until:
+                raise Empty
+        self._look()
+        return self.unread.popleft()
+
+    def stop(self) -> None:
+        """End the kernel and all that it started; can be called twice."""
+        if not hasattr(self, "km"):
+            return
+        self.kc.stop_channels()
+        if self.km.has_kernel:
+            self.km.shutdown_kernel(now=True)
+        self.km.context.destroy(linger=0)
+        del self.km
+
+    @property
+    def peak(self) -> int:
+        """The most memory that the supervisor has seen, in bytes."""
+        supervisor = self._supervisor()
+        return supervisor.peak if supervisor else 0
+
+    def _meet(self) -> None:
+        """Wait until the kernel answers and what it publishes arrives."""
+        while True:
+            asked = self.kc.kernel_info()
+            again = time.monotonic() + 1.0
+            while time.monotonic() < again:
+                self._next()
+                while self.unread:
+                    if self._answers(self.unread.popleft(), asked):
+                        return
+
+    def _next(self) -> dict[str, Any] | None:
+        """Wait a moment; keep what is published, return a reply if one has come."""
+        self._look()
+        shell, iopub = self.kc.shell_channel.socket, self.kc.iopub_channel.socket
+        poller = zmq.Poller()
+        poller.register(shell, zmq.POLLIN)
+        poller.register(iopub, zmq.POLLIN)
+        ready = dict(poller.poll(POLL))
+        if iopub in ready:
+            for _ in range(QUEUE):
+                message = self._receive(iopub)
+                if message is None:
+                    break
+                self.unread.append(message)
+        return self._receive(shell) if shell in ready else None
+
+    def _receive(self, socket: zmq.Socket) -> dict[str, Any] | None:
+        """One message; None if there is none. What is not a message is dropped."""
+        while True:
+            try:
+                frames = socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.ZMQError:
+                return None
+            self.bytes += sum(map(len, frames))
+            if self.bytes > self.limits.output:
+                raise Stopped(
+                    f"it put out more than {self.limits.output // 1024**2} MiB"
+                )
+            try:
+                _, parts = self.kc.session.feed_identities(frames)
+                message = self.kc.session.deserialize(parts)
+            except Exception:  # unsigned, repeated, or not JSON: not from Jupyter
+                continue
+            if _well_formed(message):
+                return message
+
+    def _look(self) -> None:
+        supervisor = self._supervisor()
+        if supervisor is not None and supervisor.exceeded:
+            raise Stopped(f"it used {supervisor.exceeded}")
+        if not self.km.is_alive():
+            raise Stopped("its kernel died")
+        if time.monotonic() > self.deadline:
+            raise Stopped(f"it ran for more than {self.seconds:g} s")
+
+    def _supervisor(self):
+        return getattr(getattr(self, "km", None) and self.km.provisioner, "supervisor", None)
+
+    @staticmethod
+    def _answers(message: dict[str, Any], msg_id: str) -> bool:
+        return message["parent_header"].get("msg_id") == msg_id
+
+
+def _well_formed(message: Any) -> bool:
+    """Has it what nbval reads of a message of its type?"""
+    content = message.get("content")
+    if not isinstance(message.get("parent_header"), dict) or not isinstance(content, dict):
+        return False
+    needed: dict[str, dict[str, type]] = {
+        "status": {"execution_state": str},
+        "display_data": {"data": dict, "metadata": dict},
+        "execute_result": {"data": dict, "metadata": dict, "execution_count": int},
+        "stream": {"name": str, "text": str},
+        "error": {"ename": str, "evalue": str, "traceback": list},
+    }
+    kind = message.get("msg_type")
+    fields = needed.get(kind, {}) if isinstance(kind, str) else {"": str}
+    return all(isinstance(content.get(name), type_) for name, type_ in fields.items())

@@ -1,0 +1,168 @@
+"""Lets nbval run one pass over a submission, and compares the numbers outside its kernel.
+
+A pytest plugin: ``pytest -p nbval.plugin -p course.grading.plugin --pass FOLDER``. Items are
+named by cell id; what a notebook asks of nbval (tags, ``# NBVAL_SKIP``) is not read. What is
+found is written after every cell, so that a session that is killed leaves what it had.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
+
+from course.grading.attempt import NOTEBOOK, Found, Given
+from course.grading.expected import read
+from course.grading.kernel import Stopped, WatchedKernel
+from course.grading.flags import flag
+from course.grading.record import Verdict
+from course.grading.values import VALUES
+from course.grading.verdicts import judge, named, raised, wrong
+
+
+class NotRun(Exception):
+    """The kernel had ended before this cell."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--pass", dest="attempt", help="the folder of a pass")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector):
+    if parent.config.option.attempt and file_path.name == NOTEBOOK:
+        return Submission.from_parent(parent, path=file_path)
+    return None
+
+
+class Submission(IPyNbFile):
+    """The notebook of a pass: its kernel, and what is found in it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.folder = Path(self.config.option.attempt)
+        self.given = Given.load(self.folder)
+        keys = read(self.given.expected)
+        self.keys = {task: keys[task] for task in self.given.judged}
+        self.found = Found(
+            {
+                task: Verdict(task, key.points, attempt=self.given.number)
+                for task, key in self.keys.items()
+            }
+        )
+        self.raised: dict[str, str] = {}
+
+    def collect(self):
+        """One item for each code cell, named by its id."""
+        notebook = nbformat.read(self.path, as_version=4)
+        for number, cell in enumerate(notebook.cells):
+            yield Cell.from_parent(
+                self, name=cell.id, cell_num=number, cell=cell, options=defaultdict(bool)
+            )
+
+    def setup(self) -> None:
+        """Start the kernel, in its sandbox and not in this folder, where the values lie."""
+        self.save()
+        self.kernel = WatchedKernel(self.given.sandbox)
+        self.found.started = True
+
+    def teardown(self) -> None:
+        """End the kernel."""
+        self.found.finished = True
+        if self.kernel is not None:
+            self.found.peak = self.kernel.peak
+            self.kernel.stop()
+        self.save()
+
+    def save(self) -> None:
+        """Write what has been found."""
+        self.found.save(self.folder)
+
+
+class Cell(IPyNbCell):
+    """One cell; a probe's numbers are judged."""
+
+    parent: Submission
+
+    def setup(self) -> None:
+        """Nothing: nbval would expect failures after a time-out."""
+
+    def runtest(self) -> None:
+        """Run the cell as nbval does, and note what came of it."""
+        submission, found = self.parent, self.parent.found
+        role, task = self.cell.metadata.course.get("role"), self.cell.metadata.course.get("task")
+        if found.stopped:
+            raise NotRun(f"not run: {found.because}")
+        began = time.monotonic()
+        error: NbCellError | None = None
+        try:
+            super().runtest()
+        except Stopped as stop:
+            found.stopped, found.because = self.name, str(stop)
+            submission.kernel.stop()
+            if task in submission.keys:
+                reason = f"Its code was stopped: {stop}."
+                self._decide(wrong(submission.keys[task], reason, attempt=submission.given.number), began)
+            submission.save()
+            raise
+        except NbCellError as caught:
+            error = caught
+        found.reached.append(self.name)
+        shown = sum(VALUES in output.get("data", {}) for output in self.test_outputs)
+        if shown > (role == "probe"):
+            found.flags.append(flag("forged-values", self.name))
+        if role == "probe":
+            verdict = self._judged(task)
+            self._decide(verdict, began)
+            if verdict.status != "right":
+                raise NotRight(verdict)
+        elif error is not None:
+            reason = raised("Its cell", *_where(self.test_outputs))
+            if role == "task" and task in submission.keys:
+                submission.raised[task] = reason
+            elif role == "added":
+                kind = _where(self.test_outputs)[0]
+                found.flags.append(flag("added-raised", self.name, detail=named(kind)))
+            submission.save()
+            raise error
+
+    def repr_failure(self, excinfo) -> str:
+        """One line: nbval would print the probe and its hidden inputs."""
+        return f"{self.name}: {excinfo.type.__name__}: {str(excinfo.value)[:200]}"
+
+    def _judged(self, task: str) -> Verdict:
+        submission = self.parent
+        key, number = submission.keys[task], submission.given.number
+        verdict = judge(key, self.test_outputs or [], attempt=number)
+        if verdict.status != "right" and task in submission.raised and not verdict.hint:
+            # The cell broke before it defined the answer: that is what went wrong.
+            return wrong(key, submission.raised[task], attempt=number)
+        return verdict
+
+    def _decide(self, verdict: Verdict, began: float) -> None:
+        seconds = round(time.monotonic() - began, 3)
+        self.parent.found.verdicts[verdict.task] = dataclasses.replace(verdict, seconds=seconds)
+        self.parent.save()
+
+
+class NotRight(Exception):
+    """An answer's numbers are not the expected ones."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.reason)
+
+
+def _where(outputs: list[dict[str, Any]] | None) -> tuple[str, int | None]:
+    """The type of the last exception in a cell's outputs, and the line of the cell."""
+    errors = [output for output in outputs or [] if output["output_type"] == "error"]
+    if not errors:
+        return "Exception", None
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(map(str, errors[-1]["traceback"]))[:20_000])
+    line = re.search(r"Cell In\[\d+\], line (\d{1,5})\b", plain)
+    return str(errors[-1]["ename"]), int(line.group(1)) if line else None

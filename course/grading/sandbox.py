@@ -1,0 +1,262 @@
+"""What the kernel of a submission can see and use: a view of the file system, and limits.
+
+The view is an allow-list: the system's libraries, the Python installation, the part of
+``course`` that notebooks import, and a temporary folder of its own. It has no network,
+no other processes, no environment of ours, and nothing of the solutions, the checks, the
+expected values or other submissions. bubblewrap (``bwrap``) makes it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from course.errors import CourseError
+
+HOME = "/tmp/home"
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl/openssl.cnf")
+# What a notebook imports of the course beside `check`; the rest is not to be seen.
+OPEN_PARTS = ("data.py", "idx.py", "errors.py", "nuts.py", "plots")
+NO_CHECK = '''"""The part of the course that notebooks import; checks do not run while grading."""
+
+
+class _Check:
+    def __call__(self, task_id, answer):
+        print(f"{task_id}: graded elsewhere")
+
+    def hint(self, task_id, level=None):
+        print(f"{task_id}: no hints while grading")
+
+
+check = _Check()
+'''
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one pass over a submission may use. Bytes and seconds; the clocks are wall clocks.
+
+    Args:
+        memory: resident, all its processes together.
+        processes: how many at a time.
+        threads: of all its processes together.
+        disk: for its temporary files.
+        output: what it may print and display in all.
+        file: the largest file that it may write.
+        cpu: processor time of one process.
+        task: for one cell.
+        start: for the kernel to start, and for the imports.
+        submission: for all passes together.
+    """
+
+    memory: int = 3072 * MIB
+    processes: int = 32
+    threads: int = 512
+    disk: int = 256 * MIB
+    output: int = 8 * MIB
+    file: int = 128 * MIB
+    cpu: int = 300
+    task: float = 30.0
+    start: float = 90.0
+    submission: float = 300.0
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """Where and how one kernel runs.
+
+    Args:
+        folder: a new folder of a short name; sockets and the connection file go there.
+        library: the folder that ``stage_library`` filled.
+        limits: what it may use.
+        walled: use bubblewrap; without it only the limits bind.
+        hidden: folders that must not be seen even where the view would show them.
+    """
+
+    folder: Path
+    library: Path
+    limits: Limits = field(default_factory=Limits)
+    walled: bool = True
+    hidden: tuple[Path, ...] = ()
+
+    @property
+    def sockets(self) -> Path:
+        """The only folder outside that a kernel can write to: its sockets stand in it."""
+        return self.folder / "s"
+
+    @property
+    def connection(self) -> Path:
+        """The connection file."""
+        return self.folder / "c" / "kernel.json"
+
+    @property
+    def home(self) -> Path:
+        """Home without a wall."""
+        return self.folder / "h"
+
+    def environment(self) -> dict[str, str]:
+        """All of the kernel's environment."""
+        home = HOME if self.walled else str(self.home)
+        return {
+            "PATH": "/usr/bin:/bin",
+            "HOME": home,
+            "TMPDIR": "/tmp" if self.walled else str(self.home),
+            "USER": "student",
+            "LOGNAME": "student",
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(self.library),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+            "MPLCONFIGDIR": f"{home}/matplotlib",
+            "IPYTHONDIR": f"{home}/ipython",
+            "JUPYTER_PLATFORM_DIRS": "1",
+            "JAX_PLATFORMS": "cpu",
+            "OMP_NUM_THREADS": "1",
+        }
+
+    def command(self, kernel: Sequence[str]) -> list[str]:
+        """The command that runs ``kernel`` in here."""
+        limits = self.limits
+        limited = [
+            _tool("prlimit"),
+            f"--fsize={limits.file}",
+            f"--cpu={limits.cpu}",
+            "--core=0",
+            "--nofile=1024",
+        ]
+        if not self.walled:
+            return [*limited, *kernel]
+        return [*limited, *wall(self), *kernel]
+
+
+def wall(sandbox: Sandbox) -> list[str]:
+    """bubblewrap's command line up to the command that it runs."""
+    arguments = [
+        _tool("bwrap"),
+        *("--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid"),
+        *("--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
+        *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
+    ]
+    for name, value in sandbox.environment().items():
+        arguments += ["--setenv", name, value]
+    size = str(sandbox.limits.disk)
+    # Folders that are bound are made on the way; what is hidden is covered before the
+    # installation, which may stand inside of it, is bound on top.
+    arguments += ["--size", size, "--tmpfs", "/tmp"]
+    installation = _installation()
+    for path in SYSTEM:
+        if os.path.islink(path):
+            arguments += ["--symlink", os.readlink(path), path]
+        elif os.path.exists(path):
+            arguments += ["--ro-bind", path, path]
+    shown = [Path(path) for path in SYSTEM]
+    for path in _covered(sandbox.hidden, shown):
+        arguments += ["--size", "4096", "--tmpfs", str(path)]
+    for path in installation:
+        arguments += ["--ro-bind", str(path), str(path)]
+    for path in _covered((*sandbox.hidden, *_packages()), installation):
+        arguments += ["--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path)]
+    arguments += ["--ro-bind", str(sandbox.library), str(sandbox.library)]
+    for cached in (sandbox.library / "matplotlib").glob("fontlist*.json"):
+        target = f"{HOME}/matplotlib/{cached.name}"
+        arguments += ["--ro-bind", str(cached), target]
+    arguments += ["--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm"]
+    # A nested mount of proc is refused in containers; nothing here needs it.
+    arguments += ["--size", "4096", "--tmpfs", "/proc"]
+    arguments += ["--bind", str(sandbox.sockets), str(sandbox.sockets)]
+    connection = str(sandbox.connection.parent)
+    arguments += ["--ro-bind", connection, connection]
+    arguments += ["--dir", HOME, "--chdir", HOME]
+    for path in ("/dev", "/proc", "/"):
+        arguments += ["--remount-ro", path]
+    return [*arguments, "--"]
+
+
+def stage_library(folder: Path, package: Path | None = None) -> Path:
+    """Copy what notebooks may import of the course into ``folder``; returns it.
+
+    Also has matplotlib list the fonts once, which otherwise every kernel does.
+    """
+    package = package or Path(__file__).parent.parent
+    target = folder / "course"
+    target.mkdir(parents=True)
+    for name in OPEN_PARTS:
+        source = package / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, target / name, ignore=ignored)
+        else:
+            shutil.copyfile(source, target / name)
+    (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-c", "import matplotlib.font_manager"],
+        env=os.environ | {"MPLCONFIGDIR": str(folder / "matplotlib")},
+        capture_output=True,
+        check=True,
+    )
+    return folder
+
+
+def require_wall() -> None:
+    """See that bubblewrap works here, by running it.
+
+    Raises:
+        CourseError: it does not; the message says how to install it.
+    """
+    remedy = (
+        "Install it (Debian and Ubuntu: `apt install bubblewrap`; Fedora: `dnf install "
+        "bubblewrap`) and allow user namespaces, or grade with --no-sandbox work that you "
+        "trust: its code can then read and change whatever you can."
+    )
+    program = shutil.which("bwrap")
+    if program is None:
+        raise CourseError("bwrap", None, "bubblewrap is not installed.", remedy)
+    probe = [program, "--unshare-user", "--disable-userns", "--unshare-pid"]
+    probe += ["--unshare-net", "--ro-bind", "/", "/", "--tmpfs", "/proc", "--", "/bin/true"]
+    tried = subprocess.run(probe, capture_output=True, text=True)
+    if tried.returncode != 0:
+        said = tried.stderr.strip().splitlines()[-1:] or [f"exit {tried.returncode}"]
+        raise CourseError(program, None, f"bubblewrap does not work: {said[0]}.", remedy)
+
+
+@cache
+def _tool(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise CourseError(
+            name, None, f"{name} is not installed.", f"Install {name}, then grade again."
+        )
+    return found
+
+
+def _installation() -> list[Path]:
+    """Python itself, and the environment with the frameworks."""
+    prefixes = dict.fromkeys((sys.base_prefix, sys.prefix))
+    return [Path(os.path.abspath(prefix)) for prefix in prefixes]
+
+
+def _packages() -> list[Path]:
+    """Where this project is importable from: as packages in an environment, or a checkout."""
+    found = []
+    for name in ("course", "solutions"):
+        spec = find_spec(name)
+        for location in (spec.submodule_search_locations or []) if spec else []:
+            found.append(Path(location))
+    return found
+
+
+def _covered(paths: Sequence[Path], shown: Sequence[Path]) -> list[Path]:
+    """Those of ``paths`` that stand in a folder that is shown."""
+    return [
+        path
+        for path in dict.fromkeys(map(Path.resolve, paths))
+        if path.exists() and any(path.is_relative_to(root) for root in shown)
+    ]

@@ -1,0 +1,113 @@
+"""From the numbers that came out of a kernel to a verdict, in words that give nothing away.
+
+A student learns what kind of thing is wrong and which known mistake it is; the inputs and
+the right values stay hidden, and so does whatever the student's own code would like to say:
+an exception's message could carry the hidden inputs, or a reference solution that stood in
+for an earlier task, so only its type is named, and only if it is a known one.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from course.grading.values import VALUES, decode_values
+from course.grading.expected import Key
+from course.grading.record import Verdict
+from course.judge import compare, same
+
+# Beside Python's own: what the frameworks raise at a mistake in an answer.
+KNOWN = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+) | {
+    "ConcretizationTypeError",
+    "LinAlgError",
+    "StdinNotImplementedError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "UnexpectedTracerError",
+}
+UNWRITTEN = "It is not written yet."
+
+
+def judge(key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int) -> Verdict:
+    """Compare what a probe displayed with the expected values.
+
+    Args:
+        key: what the task is compared with.
+        outputs: the probe cell's outputs, as nbformat has them.
+        attempt: the pass.
+    """
+    shown = [
+        output["data"][VALUES]
+        for output in outputs
+        if VALUES in (output.get("data") or {})
+    ]
+    if not shown:
+        return wrong(key, _nothing(outputs), attempt=attempt)
+    if len(shown) > 1:
+        return wrong(key, "More than one set of values was displayed.", attempt=attempt)
+    try:
+        values = decode_values(shown[0])
+    except ValueError:
+        return wrong(key, "What was displayed cannot be read.", attempt=attempt)
+    if len(values) != len(key.right):
+        return wrong(key, "Values are missing.", attempt=attempt)
+    mismatch = compare(values, key.right)
+    if mismatch is None:
+        return Verdict(key.task, key.points, "right", attempt)
+    reason = {
+        "missing": f"`{key.name}` gives no {mismatch.key}.",
+        "none": f"`{key.name}` gives no {mismatch.key}: it is None. Is a `return` missing?",
+        "dtype": f"{mismatch.key} does not consist of floating-point numbers.",
+        "shape": f"{mismatch.key} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
+        "nan": f"{mismatch.key} holds a value that is not a finite number.",
+        "value": f"{mismatch.key} is not right.",
+    }[mismatch.kind]
+    for number, mistake in enumerate(key.mistakes, start=1):
+        if same(values, mistake.values, key.right):
+            return wrong(
+                key,
+                reason,
+                attempt=attempt,
+                hint=f"This is what comes out when {mistake.hint}",
+                mistake=f"{key.task}#{number}",
+            )
+    return wrong(key, reason, attempt=attempt)
+
+
+def wrong(
+    key: Key, reason: str, *, attempt: int, hint: str = "", mistake: str = ""
+) -> Verdict:
+    """No points."""
+    return Verdict(
+        key.task, key.points, "wrong", attempt, reason=reason, hint=hint, key=mistake
+    )
+
+
+def raised(name: str, kind: str, line: int | None = None) -> str:
+    """A sentence about an exception: its type if it is a known one, and where."""
+    if kind == "NotImplementedError":
+        return UNWRITTEN
+    where = f" in line {line}" if line is not None else ""
+    return f"{name} raised {named(kind)}{where}."
+
+
+def named(kind: str) -> str:
+    """An exception's type, if it is one that Python or the frameworks have."""
+    return kind if kind in KNOWN else "an exception of its own"
+
+
+def _nothing(outputs: Sequence[dict[str, Any]]) -> str:
+    errors = [output for output in outputs if output.get("output_type") == "error"]
+    if errors:
+        return raised("Calling it", str(errors[0].get("ename")))
+    return "Calling it gave no values."
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"an array of shape {shape}" if shape else "a single number"
