@@ -5,6 +5,7 @@ In order, one module each:
 ``intake``       finds the submissions in whatever a learning platform gives;
 ``answers``      takes a student's answers out of a notebook, by id;
 ``assemble``     puts them into the pristine notebook, with a probe for each task;
+``values``       reads the numbers that come out of a probe;
 ``expected``     draws a run's inputs and computes the right values, in a process of its own;
 ``sandbox``      what a kernel of a submission can see and use;
 ``provisioner``  starts that kernel; ``supervisor`` watches it from outside;
@@ -15,7 +16,8 @@ In order, one module each:
                  answers in words;
 ``release``      the bundle that a class is given.
 
-Everything that is passed on stands in ``record``. The arrows run down this list's ends
+Everything that is passed on stands in ``record``, what can be odd in ``flags``; ``sources``
+reads Python without running it. The arrows run down this list's ends
 towards ``record``; nothing here imports ``solutions``, and a student's kernel imports
 nothing of this.
 """

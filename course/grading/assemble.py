@@ -1,0 +1,217 @@
+"""Puts a student's answers into the pristine notebook, with a probe for each task.
+
+What is assembled holds nothing that trains or draws, and of the release only sources that
+a student has too. A probe calls the answer on the run's inputs and displays the numbers
+that come out; whether they are right is not known in that notebook.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import textwrap
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook
+
+from course.grading.answers import Added, Answers
+from course.grading.sources import definitions, free, uses
+from course.source import Module
+from course.task import Case, Task, find
+
+VALUES = "application/vnd.known-unknowns.values+json"
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+MAX_NUMBERS = 1_000_000  # in one value that a probe passes on
+
+# Runs in a namespace of its own: of the student's, it knows the answer alone.
+PROBE = """\
+import json
+
+import numpy as np
+from IPython.display import publish_display_data
+
+{probe}
+
+def array(value):
+    numbers = [float(number) for number in value["data"]]
+    exact = numbers if value["dtype"].startswith("f") else value["data"]
+    return np.array(exact, dtype=value["dtype"]).reshape(value["shape"])
+
+
+def plain(value):
+    if isinstance(value, dict):
+        return array(value) if "data" in value else float(value["float"])
+    return value
+
+
+def numbers(got):
+    if got is None:
+        return None
+    try:
+        if hasattr(got, "detach"):
+            got = got.detach().cpu()
+        found = np.asarray(got)
+        if found.dtype.kind != "f" or found.size > {most}:
+            kind = type(got).__name__ if found.dtype.kind == "O" else str(found.dtype)
+            return {{"dtype": kind, "shape": list(found.shape)}}
+        flat = found.astype(np.float64).ravel()
+        data = [x if np.isfinite(x) else str(x) for x in flat.tolist()]
+        return {{"dtype": str(found.dtype), "shape": list(found.shape), "data": data}}
+    except Exception:
+        return {{"dtype": type(got).__name__, "shape": []}}
+
+
+values = []
+for case in json.loads(cases):
+    case = {{name: plain(value) for name, value in case.items()}}
+    values.append({{key: numbers(got) for key, got in dict({name}(answer, **case)).items()}})
+publish_display_data({{{mime!r}: {{"task": {task!r}, "values": values}}}})
+"""
+
+
+def cell_id(task: str, suffix: str = "") -> str:
+    """The id of a task's cell, such as ``deep-ensembles--heads--probe``."""
+    return task.replace("/", "--") + suffix
+
+
+def assemble(
+    released: NotebookNode,
+    answers: Answers,
+    judged: Collection[str],
+    reference: Mapping[str, str],
+    cases: Mapping[str, Sequence[Case]],
+    left_out: Collection[str] = (),
+) -> NotebookNode:
+    """The notebook of one pass, in the order of the release, up to the last judged task.
+
+    It holds the imports, given code, the student's own cells, an answer for each task and a
+    probe, where its check was, for each judged one. Other cells of the release are not run,
+    but of them comes what a student's code takes for granted: imports and the like.
+
+    Args:
+        released: the exercise as it was handed out.
+        answers: the student's.
+        judged: the tasks to judge: the student's answers stand for them.
+        reference: the source that stands in for any other task, by task.
+        cases: the inputs of every judged task.
+        left_out: ids of cells to leave out.
+    """
+    last = max(
+        (
+            index
+            for index, cell in enumerate(released.cells)
+            if cell.metadata.get("course", {}).get("task") in judged
+        ),
+        default=-1,
+    )
+    own: dict[str, list[Added]] = {}
+    for added in answers.added:
+        own.setdefault(added.before, []).append(added)
+    borrowed = _borrowed(released, answers, judged)
+    cells = []
+
+    def put(id_: str, source: str, role: str, task: str = "") -> None:
+        if id_ in left_out or not source.strip():
+            return
+        course = {"task": task, "role": role} if task else {"role": role}
+        cells.append(new_code_cell(source, id=id_, metadata={"course": course}))
+
+    for cell in released.cells[: last + 1]:
+        for added in own.get(cell["id"], []):
+            put(added.id, added.source, "added")
+        course = cell.metadata.get("course", {})
+        role, task = course.get("role"), course.get("task")
+        if role == "given":
+            put(cell["id"], cell.source, "given")
+        elif role == "task" and task not in judged:
+            put(cell["id"], reference[task], "reference", task)
+        elif role == "task" and task in answers.tasks:
+            put(cell["id"], answers.tasks[task].source, "task", task)
+        elif role == "check" and task in judged:
+            probe = probe_source(find(task), cases[task])
+            put(cell_id(task, "--probe"), probe, "probe", task)
+        elif cell["id"] in borrowed:
+            put(cell["id"], borrowed[cell["id"]], "given")
+    metadata = {
+        "kernelspec": dict(KERNEL),
+        "language_info": {"name": "python"},
+        "course": dict(released.metadata.get("course", {})),
+    }
+    return new_notebook(cells=cells, metadata=metadata)
+
+
+def _borrowed(
+    released: NotebookNode, answers: Answers, judged: Collection[str]
+) -> dict[str, str]:
+    """What a student's code needs of cells that are not run, by the id of the cell."""
+    wanted: set[str] = set()
+    for task in judged:
+        if task in answers.tasks:
+            wanted |= free(answers.tasks[task].source)
+    for added in answers.added:
+        wanted |= free(added.source)
+    borrowed = {}
+    for cell in reversed(released.cells):
+        if cell.cell_type == "code" and "course" not in cell.metadata:
+            source = answers.around.get(cell["id"], cell.source)
+            borrowed[cell["id"]] = definitions(source, wanted)
+            wanted |= free(borrowed[cell["id"]])
+    return borrowed
+
+
+def probe_source(task: Task, cases: Sequence[Case]) -> str:
+    """The source of a cell that calls the answer on these cases and displays its numbers."""
+    source = PROBE.format(
+        probe=textwrap.dedent(inspect.getsource(task.probe)),
+        name=task.probe.__name__,
+        most=MAX_NUMBERS,
+        mime=VALUES,
+        task=task.id,
+    )
+    text = json.dumps(
+        [{name: _literal(value) for name, value in case.items()} for case in cases],
+        allow_nan=False,
+    )
+    # Python's own exec, whatever the student's namespace calls so.
+    return (
+        f'__import__("builtins").exec(\n    {source!r},\n'
+        f'    {{"answer": {task.name}, "cases": {text!r}}},\n)'
+    )
+
+
+def _literal(value: Any) -> Any:
+    """An input as JSON that gives it back exactly."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "fiub":
+            raise TypeError(f"an array of {value.dtype} cannot be an input")
+        data = [_literal(item) for item in value.ravel().tolist()]
+        data = [item["float"] if isinstance(item, dict) else item for item in data]
+        return {"shape": list(value.shape), "dtype": str(value.dtype), "data": data}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return {"float": str(value)}
+    if not isinstance(value, float | int | str):
+        raise TypeError(f"{type(value).__name__} cannot be an input")
+    return value
+
+
+def dependencies(tasks: Iterable[Task], module: Module) -> dict[str, set[str]]:
+    """Which other tasks the reference of each task needs, directly or through given code."""
+    tasks = list(tasks)
+    by_name = {task.name: task.id for task in tasks}
+    names = module.definitions
+    needs = {name: uses(names[name].source, names) - {name} for name in names}
+    result = {}
+    for task in tasks:
+        reached, waiting = set(), [task.name]
+        while waiting:
+            new = needs.get(waiting.pop(), set()) - reached
+            reached |= new
+            waiting += new
+        result[task.id] = {by_name[name] for name in reached if name in by_name}
+        result[task.id] -= {task.id}
+    return result

@@ -1,0 +1,71 @@
+"""What can be odd about a submission: one code each, and the sentence that a person reads.
+
+A flag never changes a grade. Those in ``LOOK`` do not come about by honest work with a
+notebook: a person should look at the submission.
+"""
+
+from __future__ import annotations
+
+from course.grading.record import Flag
+
+FLAGS = {
+    # The file.
+    "too-large": "The file is larger than what is read; it was not graded.",
+    "unreadable": "The file or folder cannot be read.",
+    "link": "A link is not followed: a submission is a file of its own.",
+    "unsafe-name": "The name leads out of its folder; the file was read, never written.",
+    "nested-zip": "A zip in a zip is not opened.",
+    "encrypted": "The file in the zip is protected by a password.",
+    "resubmitted": "Handed in more than once: this is the last one.",
+    "unknown-practical": "It cannot be told which practical the notebook belongs to.",
+    # The notebook.
+    "old-format": "The notebook has another format than the release; it was read all the same.",
+    "no-ids": "The cells have no ids; the answers were found by their metadata.",
+    "other-kernel": "The notebook names another kernel; it was graded with Python.",
+    "bad-characters": "The text holds characters that are none; they were replaced.",
+    "malformed-cell": "A cell is not what a cell should be; it was left out.",
+    "too-many-cells": "There are more cells than what is read; further ones of the student's "
+    "own were left out.",
+    # The cells of the release.
+    "missing-answer": "The cell of the answer is missing.",
+    "empty-answer": "The cell of the answer is empty.",
+    "missing-written": "The cell of the answer in words is missing.",
+    "duplicated": "Several cells are the answer; they were joined in order.",
+    "recovered": "The answer was found by its name in a cell of the student's own.",
+    "renamed": "The cell has another id; it was found by its metadata.",
+    "retagged": "The cell's metadata was changed.",
+    "reordered": "The cells are not in the order of the release; they were graded in that order.",
+    "wrong-type": "The cell was turned from code to text or from text to code; it was taken "
+    "for what it was.",
+    "too-long": "The cell is longer than what is read.",
+    "check-edited": "The check was edited; that of the release counts.",
+    "check-deleted": "The check was deleted; that of the release counts.",
+    "given-edited": "Given code was edited; that of the release counts.",
+    "given-deleted": "Given code was deleted; that of the release counts.",
+    "nbval-tag": "A cell has a tag that tells nbval to skip or to forgive; it was removed.",
+    "nbval-comment": "A comment tells nbval to skip or to forgive; it has no effect.",
+}
+
+LOOK = frozenset(
+    {
+        "unsafe-name",
+        "link",
+        "nested-zip",
+        "check-edited",
+        "given-edited",
+        "retagged",
+        "nbval-tag",
+        "nbval-comment",
+        "too-many-cells",
+    }
+)
+
+
+def flag(code: str, where: str = "", *, detail: str = "") -> Flag:
+    """The flag with this code, with its sentence and, in brackets, a detail.
+
+    Raises:
+        KeyError: there is no such code.
+    """
+    message = FLAGS[code]
+    return Flag(code, where, f"{message[:-1]} ({detail})." if detail else message)

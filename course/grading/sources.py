@@ -1,0 +1,143 @@
+"""Reads a student's Python without running it: does it compile, and which names does it use?
+
+Whatever is handed in is cut off at a length, and every way in which the parser gives up
+on hostile nesting is an answer, not a crash.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+MAX_SOURCE = 100_000  # characters of one cell
+MAX_READ = 200_000  # IPython reads the whole cell once more for every magic
+MAGIC = re.compile(r"^[ \t]*[%!?,;/].*$|=[ \t]*[%!].*$|\?[ \t]*$", re.MULTILINE)
+GIVES_UP = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+
+
+def problem_of(source: str) -> str:
+    """Why a cell cannot run at all, in one sentence; empty if it compiles."""
+    if not source.strip():
+        return "The cell is empty."
+    if len(source) > MAX_SOURCE:
+        return f"The cell is longer than {MAX_SOURCE:,} characters."
+    try:
+        _quietly(ast.parse, source)
+    except SyntaxError as error:
+        if len(MAGIC.findall(source)) * len(source) > MAX_READ:
+            return ""  # the kernel will tell
+        try:
+            _quietly(ast.parse, TransformerManager().transform_cell(source))
+        except SyntaxError:
+            line = f" in line {error.lineno}" if error.lineno else ""
+            return f"The cell is not valid Python: {error.msg}{line}."
+        except GIVES_UP:
+            return "The cell is not valid Python."
+    except (RecursionError, MemoryError):
+        return "The code is nested too deeply for Python."
+    except GIVES_UP:
+        return "The cell holds characters that Python does not read."
+    return ""
+
+
+def uses(source: str, names: Iterable[str]) -> set[str]:
+    """Which of ``names`` a cell or a definition takes from outside.
+
+    Names that it defines itself do not count, nor do its functions' own parameters. Of
+    source that does not compile, nothing is used.
+    """
+    return free(source) & set(names)
+
+
+def free(source: str) -> set[str]:
+    """The names that a cell takes from outside, those of Python itself included."""
+    if len(source) > MAX_SOURCE:
+        return set()
+    for text in (source, MAGIC.sub("", source)):
+        try:
+            table = _quietly(symtable.symtable, text, "cell", "exec")
+            break
+        except GIVES_UP:
+            continue
+    else:
+        return set()
+    top = table.get_symbols()
+    own = {s.get_name() for s in top if s.is_assigned() or s.is_imported()}
+    # What is both read and bound on the top level may be read first.
+    found = {s.get_name() for s in top if s.is_referenced()}
+    inner = table.get_children()
+    while inner:  # not by recursion: lambdas nest deeply
+        table = inner.pop()
+        inner += table.get_children()
+        symbols = (s for s in table.get_symbols() if s.is_global())
+        found |= {s.get_name() for s in symbols if s.is_referenced()} - own
+    return found
+
+
+def definitions(source: str, names: set[str]) -> str:
+    """Of a cell that is not run as a whole, the statements that define these names.
+
+    Imports, functions without decorators and constants alone are taken, since they run
+    quickly anywhere; nothing of the course itself or of plots.
+    """
+    try:
+        parsed = _quietly(ast.parse, source[:MAX_SOURCE]).body
+    except GIVES_UP:
+        return ""
+    body = [one for node in parsed for one in _one_by_one(node)]
+    wanted, kept, count = set(names), {}, -1
+    while len(kept) > count:  # a function brings along what it uses
+        count = len(kept)
+        for index, node in enumerate(body):
+            if index not in kept and _defines(node, wanted):
+                kept[index] = ast.unparse(node)
+                wanted |= free(kept[index])
+    return "\n".join(kept[index] for index in sorted(kept))
+
+
+def _one_by_one(node: ast.stmt) -> list[ast.stmt]:
+    """An import of several names as several imports."""
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return [node]
+    rest = {name: value for name, value in ast.iter_fields(node) if name != "names"}
+    return [type(node)(names=[alias], **rest) for alias in node.names]
+
+
+def _defines(node: ast.stmt, wanted: set[str]) -> bool:
+    """Does a harmless statement define one of these names?"""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return _imported(node, node.names[0]) in wanted
+    if isinstance(node, ast.FunctionDef):
+        return node.name in wanted and not node.decorator_list
+    if isinstance(node, ast.Assign):
+        bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        return bool(bound & wanted) and _constant(node.value)
+    return False
+
+
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
+    """The name that an import binds; None if it is not to be had where grades are made."""
+    module = alias.name if isinstance(node, ast.Import) else node.module
+    if module is None or module.partition(".")[0] in ("course", "matplotlib"):
+        return None
+    return (alias.asname or alias.name).partition(".")[0]
+
+
+def _constant(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except GIVES_UP:
+        return False
+    return True
+
+
+def _quietly(parser: Callable[..., Any], *arguments: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as an invalid escape in a student's text
+        return parser(*arguments)

@@ -1,0 +1,89 @@
+"""Reads the numbers that a probe displayed. They come from a student's process: anything goes."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+MAX_CASES, MAX_KEYS, MAX_NAME, MAX_AXES = 1_000, 100, 100, 16
+NAME = re.compile(r"[\w .<>|\[\],-]{1,60}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Stands for a value that does not consist of floating-point numbers; compared, it is a ``dtype``."""
+
+    dtype: str
+    shape: tuple[int, ...] = ()
+
+
+def decode_values(
+    payload: Any, limit: int = 1_000_000
+) -> list[dict[str, np.ndarray | Foreign | None]]:
+    """The values that a probe displayed, as ``course.judge.compare`` takes them.
+
+    Args:
+        payload: what stands under the MIME type, parsed from JSON.
+        limit: how many numbers it may hold in all.
+
+    Raises:
+        ValueError: it is not of the form that a probe gives, or too large.
+    """
+    if not isinstance(payload, dict) or payload.keys() != {"task", "values"}:
+        raise ValueError("the values have not the form that a probe gives")
+    cases = payload["values"]
+    if not isinstance(payload["task"], str) or not isinstance(cases, list):
+        raise ValueError("the values have not the form that a probe gives")
+    if len(cases) > MAX_CASES:
+        raise ValueError("there are values for too many cases")
+    decoded, left = [], limit
+    for case in cases:
+        if not isinstance(case, dict) or len(case) > MAX_KEYS:
+            raise ValueError("the values of a case are not a few names with values")
+        values = {}
+        for key, value in case.items():
+            if len(key) > MAX_NAME:
+                raise ValueError("a name of a value is too long")
+            values[key] = _value(value, left)
+            left -= getattr(values[key], "size", 1)
+        decoded.append(values)
+    return decoded
+
+
+def _value(value: Any, limit: int) -> np.ndarray | Foreign | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict) or value.keys() - {"dtype", "shape", "data"}:
+        raise ValueError("a value has not the form that a probe gives")
+    dtype, shape = value.get("dtype"), value.get("shape")
+    if not isinstance(dtype, str):
+        raise ValueError("a value's dtype is no name")
+    if (
+        not isinstance(shape, list)
+        or len(shape) > MAX_AXES
+        or not all(type(n) is int and 0 <= n < 2**53 for n in shape)
+    ):
+        raise ValueError("a value's shape is no shape")
+    if "data" not in value:
+        return Foreign(dtype if NAME.fullmatch(dtype) else "object", tuple(shape))
+    data = value["data"]
+    if not isinstance(data, list) or len(data) > limit:
+        raise ValueError("a value is no list of numbers, or too long")
+    if len(data) != math.prod(shape):
+        raise ValueError("a value has not the shape that it claims")
+    return np.array([_number(item) for item in data], dtype=np.float64).reshape(shape)
+
+
+def _number(item: Any) -> float:
+    if type(item) is float:
+        return item
+    if type(item) is str and item in NOT_FINITE:
+        return NOT_FINITE[item]
+    if type(item) is int and abs(item) < 2**53:
+        return float(item)
+    raise ValueError("a value holds something that is no number")
