@@ -19,10 +19,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading.answers import Added, Answers
 from course.grading.sources import definitions, free, uses
+from course.grading.values import VALUES
 from course.source import Module
-from course.task import Case, Task, find
+from course.task import Case, Task
 
-VALUES = "application/vnd.known-unknowns.values+json"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MAX_NUMBERS = 1_000_000  # in one value that a probe passes on
 
@@ -82,7 +82,7 @@ def assemble(
     answers: Answers,
     judged: Collection[str],
     reference: Mapping[str, str],
-    cases: Mapping[str, Sequence[Case]],
+    probes: Mapping[str, str],
     left_out: Collection[str] = (),
 ) -> NotebookNode:
     """The notebook of one pass, in the order of the release, up to the last judged task.
@@ -96,7 +96,7 @@ def assemble(
         answers: the student's.
         judged: the tasks to judge: the student's answers stand for them.
         reference: the source that stands in for any other task, by task.
-        cases: the inputs of every judged task.
+        probes: the source of the probe of every judged task.
         left_out: ids of cells to leave out.
     """
     last = max(
@@ -131,12 +131,11 @@ def assemble(
         elif role == "task" and task in answers.tasks:
             put(cell["id"], answers.tasks[task].source, "task", task)
         elif role == "check" and task in judged:
-            probe = probe_source(find(task), cases[task])
-            put(cell_id(task, "--probe"), probe, "probe", task)
+            put(cell_id(task, "--probe"), probes[task], "probe", task)
         elif cell["id"] in borrowed:
             put(cell["id"], borrowed[cell["id"]], "given")
     metadata = {
-        "kernelspec": dict(KERNEL),
+        "kernelspec": dict(released.metadata["kernelspec"]),
         "language_info": {"name": "python"},
         "course": dict(released.metadata.get("course", {})),
     }

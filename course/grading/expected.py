@@ -91,7 +91,8 @@ def read(path: Path) -> dict[str, Key]:
             ],
             mistakes=[
                 Mistake(
-                    mistake["hint"], [_decode_all(values) for values in mistake["values"]]
+                    mistake["hint"],
+                    [_decode_all(values) for values in mistake["values"]],
                 )
                 for mistake in item["mistakes"]
             ],
@@ -141,7 +142,9 @@ def decode(value: Any) -> Any:
 def _given(task: Task, answer: Any, cases: Sequence[Case]) -> Values | None:
     try:
         return [dict(task.probe(answer, **case)) for case in cases]
-    except Exception:  # a mistake may well break on some input; then it gives no numbers
+    except (
+        Exception
+    ):  # a mistake may well break on some input; then it gives no numbers
         return None
 
 
@@ -186,7 +189,8 @@ def _as_json(key: Key) -> dict[str, Any]:
             {
                 "hint": mistake.hint,
                 "values": [
-                    {n: encode(v) for n, v in values.items()} for values in mistake.values
+                    {n: encode(v) for n, v in values.items()}
+                    for values in mistake.values
                 ],
             }
             for mistake in key.mistakes

@@ -42,6 +42,9 @@ FLAGS = {
     "check-deleted": "The check was deleted; that of the release counts.",
     "given-edited": "Given code was edited; that of the release counts.",
     "given-deleted": "Given code was deleted; that of the release counts.",
+    "added-raised": "A cell of the student's own raised an exception; it was passed over.",
+    "added-stopped": "A cell of the student's own had to be stopped; it was left out.",
+    "forged-values": "A cell displayed values as a probe does; they do not count.",
     "nbval-tag": "A cell has a tag that tells nbval to skip or to forgive; it was removed.",
     "nbval-comment": "A comment tells nbval to skip or to forgive; it has no effect.",
 }
@@ -54,6 +57,7 @@ LOOK = frozenset(
         "check-edited",
         "given-edited",
         "retagged",
+        "forged-values",
         "nbval-tag",
         "nbval-comment",
         "too-many-cells",

@@ -178,7 +178,12 @@ class _Passes:
         )
         left = max(1.0, self.until - time.monotonic())
         return run_pass(
-            notebook, self.number + 1, todo, self.practical.expected, self.workshop, left
+            notebook,
+            self.number + 1,
+            todo,
+            self.practical.expected,
+            self.workshop,
+            left,
         )
 
     def _culprit(self, found: Found) -> bool:
@@ -207,7 +212,9 @@ class _Passes:
         left = [t for t in todo if self.verdicts[t].status == "not-reached"]
         if left:
             return left
-        spoilt = [t for t in todo if self.verdicts[t].status == "wrong" and self._leans(t)]
+        spoilt = [
+            t for t in todo if self.verdicts[t].status == "wrong" and self._leans(t)
+        ]
         chosen: list[str] = []
         for task in spoilt:
             if not self._needs(task) & set(chosen):
@@ -275,7 +282,14 @@ def run_pass(
 def _nbval(folder: Path, seconds: float) -> None:
     command = [
         *(sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=line"),
-        *("-p", "nbval.plugin", "-p", "course.grading.plugin", "-p", "no:cacheprovider"),
+        *(
+            "-p",
+            "nbval.plugin",
+            "-p",
+            "course.grading.plugin",
+            "-p",
+            "no:cacheprovider",
+        ),
         *("-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)),
         *("--nbval-current-env", str(folder / NOTEBOOK)),
     ]

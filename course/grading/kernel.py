@@ -52,7 +52,9 @@ class WatchedKernel(RunningKernel):
         self.kc.start_channels(stdin=False, hb=False)
         self._meet()
 
-    def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
+    def execute_cell_input(
+        self, cell_input: str, allow_stdin: bool | None = None
+    ) -> str:
         """Send a cell; its clock starts."""
         self.seconds = self.limits.task
         self.deadline = time.monotonic() + self.seconds
@@ -166,7 +168,9 @@ class WatchedKernel(RunningKernel):
             raise Stopped(f"it ran for more than {self.seconds:g} s")
 
     def _supervisor(self):
-        return getattr(getattr(self, "km", None) and self.km.provisioner, "supervisor", None)
+        return getattr(
+            getattr(self, "km", None) and self.km.provisioner, "supervisor", None
+        )
 
     @staticmethod
     def _answers(message: dict[str, Any], msg_id: str) -> bool:
@@ -176,7 +180,9 @@ class WatchedKernel(RunningKernel):
 def _well_formed(message: Any) -> bool:
     """Has it what nbval reads of a message of its type?"""
     content = message.get("content")
-    if not isinstance(message.get("parent_header"), dict) or not isinstance(content, dict):
+    if not isinstance(message.get("parent_header"), dict) or not isinstance(
+        content, dict
+    ):
         return False
     needed: dict[str, dict[str, type]] = {
         "status": {"execution_state": str},

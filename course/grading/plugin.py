@@ -20,8 +20,8 @@ from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
 from course.grading.attempt import NOTEBOOK, Found, Given
 from course.grading.expected import read
-from course.grading.kernel import Stopped, WatchedKernel
 from course.grading.flags import flag
+from course.grading.kernel import Stopped, WatchedKernel
 from course.grading.record import Verdict
 from course.grading.values import VALUES
 from course.grading.verdicts import judge, named, raised, wrong
@@ -63,7 +63,11 @@ class Submission(IPyNbFile):
         notebook = nbformat.read(self.path, as_version=4)
         for number, cell in enumerate(notebook.cells):
             yield Cell.from_parent(
-                self, name=cell.id, cell_num=number, cell=cell, options=defaultdict(bool)
+                self,
+                name=cell.id,
+                cell_num=number,
+                cell=cell,
+                options=defaultdict(bool),
             )
 
     def setup(self) -> None:
@@ -96,7 +100,10 @@ class Cell(IPyNbCell):
     def runtest(self) -> None:
         """Run the cell as nbval does, and note what came of it."""
         submission, found = self.parent, self.parent.found
-        role, task = self.cell.metadata.course.get("role"), self.cell.metadata.course.get("task")
+        role, task = (
+            self.cell.metadata.course.get("role"),
+            self.cell.metadata.course.get("task"),
+        )
         if found.stopped:
             raise NotRun(f"not run: {found.because}")
         began = time.monotonic()
@@ -108,7 +115,12 @@ class Cell(IPyNbCell):
             submission.kernel.stop()
             if task in submission.keys:
                 reason = f"Its code was stopped: {stop}."
-                self._decide(wrong(submission.keys[task], reason, attempt=submission.given.number), began)
+                self._decide(
+                    wrong(
+                        submission.keys[task], reason, attempt=submission.given.number
+                    ),
+                    began,
+                )
             submission.save()
             raise
         except NbCellError as caught:
@@ -147,7 +159,9 @@ class Cell(IPyNbCell):
 
     def _decide(self, verdict: Verdict, began: float) -> None:
         seconds = round(time.monotonic() - began, 3)
-        self.parent.found.verdicts[verdict.task] = dataclasses.replace(verdict, seconds=seconds)
+        self.parent.found.verdicts[verdict.task] = dataclasses.replace(
+            verdict, seconds=seconds
+        )
         self.parent.save()
 
 
@@ -163,6 +177,8 @@ def _where(outputs: list[dict[str, Any]] | None) -> tuple[str, int | None]:
     errors = [output for output in outputs or [] if output["output_type"] == "error"]
     if not errors:
         return "Exception", None
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(map(str, errors[-1]["traceback"]))[:20_000])
+    plain = re.sub(
+        r"\x1b\[[0-9;]*m", "", "\n".join(map(str, errors[-1]["traceback"]))[:20_000]
+    )
     line = re.search(r"Cell In\[\d+\], line (\d{1,5})\b", plain)
     return str(errors[-1]["ename"]), int(line.group(1)) if line else None

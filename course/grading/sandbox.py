@@ -220,11 +220,22 @@ def require_wall() -> None:
     if program is None:
         raise CourseError("bwrap", None, "bubblewrap is not installed.", remedy)
     probe = [program, "--unshare-user", "--disable-userns", "--unshare-pid"]
-    probe += ["--unshare-net", "--ro-bind", "/", "/", "--tmpfs", "/proc", "--", "/bin/true"]
+    probe += [
+        "--unshare-net",
+        "--ro-bind",
+        "/",
+        "/",
+        "--tmpfs",
+        "/proc",
+        "--",
+        "/bin/true",
+    ]
     tried = subprocess.run(probe, capture_output=True, text=True)
     if tried.returncode != 0:
         said = tried.stderr.strip().splitlines()[-1:] or [f"exit {tried.returncode}"]
-        raise CourseError(program, None, f"bubblewrap does not work: {said[0]}.", remedy)
+        raise CourseError(
+            program, None, f"bubblewrap does not work: {said[0]}.", remedy
+        )
 
 
 @cache
@@ -232,7 +243,10 @@ def _tool(name: str) -> str:
     found = shutil.which(name)
     if found is None:
         raise CourseError(
-            name, None, f"{name} is not installed.", f"Install {name}, then grade again."
+            name,
+            None,
+            f"{name} is not installed.",
+            f"Install {name}, then grade again.",
         )
     return found
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+VALUES = "application/vnd.known-unknowns.values+json"
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 MAX_CASES, MAX_KEYS, MAX_NAME, MAX_AXES = 1_000, 100, 100, 16
 NAME = re.compile(r"[\w .<>|\[\],-]{1,60}", re.ASCII)
