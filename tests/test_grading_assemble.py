@@ -51,6 +51,11 @@ def drawn(stem, seed=7):
     }
 
 
+def probes(stem, seed=7):
+    tasks = tasks_of(stem)
+    return {id_: probe_source(tasks[id_], c) for id_, c in drawn(stem, seed).items()}
+
+
 def answers(sources, **rest):
     tasks = {id_: Answer(id_, source) for id_, source in sources.items()}
     return Answers(tasks, {}, **rest)
@@ -87,7 +92,7 @@ def probed(task, answer, monkeypatch, cases):
 def test_the_reference_as_answers_gets_full_marks(stem, monkeypatch):
     tasks, sources, cases = tasks_of(stem), reference(stem), drawn(stem)
     notebook = assemble(
-        released(stem), answers(sources), set(tasks), reference={}, cases=cases
+        released(stem), answers(sources), set(tasks), reference={}, probes=probes(stem)
     )
     nbformat.validate(notebook)
     shown = run(notebook, monkeypatch)
@@ -378,8 +383,8 @@ def test_one_pass_holds_just_what_it_needs():
             Added("added--0003", "", "at_the_end = 1"),
         ),
     )
-    sources, cases = reference(STEM), drawn(STEM)
-    notebook = assemble(released(STEM), student, {SECOND}, sources, cases)
+    sources, sent = reference(STEM), probes(STEM)
+    notebook = assemble(released(STEM), student, {SECOND}, sources, sent)
     assert parts(notebook) == [
         ("given--imports", "given"),
         ("given--history", "given"),
@@ -408,7 +413,7 @@ def test_cells_can_be_left_out():
     added = (Added("added--0000", cell_id(FIRST), "while True: pass"),)
     student = answers({FIRST: "x = 1"}, added=added)
     notebook = assemble(
-        released(STEM), student, {FIRST}, {}, drawn(STEM), {"added--0000"}
+        released(STEM), student, {FIRST}, {}, probes(STEM), {"added--0000"}
     )
     assert [id_ for id_, _ in parts(notebook)] == [
         "given--imports",
@@ -419,7 +424,7 @@ def test_cells_can_be_left_out():
 
 
 def test_a_judged_task_without_a_cell_still_has_its_probe():
-    notebook = assemble(released(STEM), NOBODY, {FIRST}, {}, drawn(STEM))
+    notebook = assemble(released(STEM), NOBODY, {FIRST}, {}, probes(STEM))
     assert parts(notebook)[-1] == (cell_id(FIRST, "--probe"), "probe")
     assert cell_id(FIRST) not in dict(parts(notebook))
 
@@ -435,7 +440,7 @@ def test_an_answer_may_use_what_untagged_cells_import(monkeypatch):
     )
     assert "np.log" in source
     notebook = assemble(
-        released(STEM), answers({FIRST: source}), {FIRST}, {}, drawn(STEM)
+        released(STEM), answers({FIRST: source}), {FIRST}, {}, probes(STEM)
     )
     (borrowed,) = [cell for cell in notebook.cells if cell["id"] == "c003"]
     assert "import numpy as np" in borrowed.source
@@ -459,7 +464,7 @@ def test_an_edited_untagged_cell_gives_its_functions(monkeypatch):
             "plots.use_style()"
         },
     )
-    notebook = assemble(released(STEM), student, {FIRST}, {}, drawn(STEM))
+    notebook = assemble(released(STEM), student, {FIRST}, {}, probes(STEM))
     (borrowed,) = [cell for cell in notebook.cells if cell["id"] == "c003"]
     assert "print" not in borrowed.source
     assert "plots" not in borrowed.source

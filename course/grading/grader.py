@@ -7,6 +7,7 @@ reference in the place of the tasks that are not judged in that pass; only verdi
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import shutil
@@ -314,8 +315,6 @@ def _nbval(folder: Path, seconds: float) -> None:
             pass
         finally:
             # The kernel dies with it.
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             process.wait()
