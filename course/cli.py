@@ -101,5 +101,65 @@ def check_notebooks(practicals: tuple[str, ...]) -> None:
         )
 
 
+@main.command()
+@click.argument("submissions", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder for the grade sheets, the feedback and the report.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), default=1, help="How many at a time."
+)
+@click.option(
+    "--manual",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="marks.csv, filled in: the marks for the answers in words.",
+)
+@click.option(
+    "--no-sandbox",
+    is_flag=True,
+    help="Grade without bubblewrap. Then nothing keeps a submission from reading and "
+    "changing your files, other submissions and the grades, or from using the network; "
+    "only its time, memory, processes and output are limited. For work that you trust.",
+)
+@click.pass_context
+def grade(
+    ctx: click.Context,
+    submissions: Path,
+    out: Path,
+    jobs: int,
+    manual: Path | None,
+    no_sandbox: bool,
+) -> None:
+    """Grade a class: a folder of notebooks, or a zip, as a learning platform gives it.
+
+    \b
+    Example:
+      course grade handed-in/ --out grades/
+      course grade moodle.zip --out grades/ --jobs 4
+      course grade handed-in/ --out grades/ --manual grades/marks.csv
+
+    What was graded before is kept; a run that was killed goes on where it stopped. The exit
+    status is 0 if all notebooks were graded, 1 if some could not be, 2 for wrong use.
+    """
+    from rich.console import Console
+
+    from course.grading.classroom import Settings
+    from course.grading.desk import grade_folder
+
+    if no_sandbox:
+        click.echo(
+            "Without the sandbox a submission can read and change whatever you can: your "
+            "files, other submissions, the grades. Its verdict is not guarded.",
+            err=True,
+        )
+    settings = Settings(project_root(), out, jobs, walled=not no_sandbox)
+    results = grade_folder(submissions, settings, manual, Console())
+    if not all(result.graded for result in results):
+        ctx.exit(1)
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -15,12 +15,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+import psutil
 from nbformat import NotebookNode
 
 from course.errors import CourseError
@@ -34,6 +36,14 @@ from course.grading.record import Flag, Verdict
 from course.grading.sandbox import Limits, Sandbox
 from course.grading.sources import uses
 from course.grading.verdicts import UNWRITTEN
+
+PREFIX = "ku-"
+SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
+SLACK = 15.0  # seconds for nbval itself
+
+_running: set[subprocess.Popen] = set()
+_lock = threading.Lock()
+_ending = threading.Event()
 
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
 
@@ -265,8 +275,9 @@ def run_pass(
     seconds: float,
 ) -> Found:
     """Run one assembled notebook with nbval, in a process of its own; what it found."""
-    folder = Path(tempfile.mkdtemp(prefix="ku-"))
-    box = Path(tempfile.mkdtemp(prefix="ku-", dir="/tmp"))  # sockets want short names
+    prefix = f"{PREFIX}{os.getpid()}-"
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=SHORT))
+    box = Path(tempfile.mkdtemp(prefix=prefix, dir=SHORT))
     try:
         sandbox = Sandbox(
             box, workshop.library, workshop.limits, workshop.walled, workshop.hidden
@@ -278,6 +289,32 @@ def run_pass(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(box, ignore_errors=True)
+
+
+def sweep() -> None:
+    """Remove what the passes of killed runs have left."""
+    for path in SHORT.glob(f"{PREFIX}*-*"):
+        number = path.name.removeprefix(PREFIX).partition("-")[0]
+        mine = (
+            path.is_dir()
+            and not path.is_symlink()
+            and path.stat().st_uid == os.getuid()
+        )
+        if mine and number.isdigit() and not psutil.pid_exists(int(number)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def allow_passes() -> None:
+    """Let passes start again in this process after ``end_passes``."""
+    _ending.clear()
+
+
+def end_passes() -> None:
+    """End every pass that runs in this process, and start no more."""
+    _ending.set()
+    with _lock:
+        for process in _running:
+            _kill(process)
 
 
 def _nbval(folder: Path, seconds: float) -> None:
@@ -298,23 +335,36 @@ def _nbval(folder: Path, seconds: float) -> None:
         "JUPYTER_DEFAULT_PROVISIONER_NAME": NAME,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "KNOWN_UNKNOWNS_GRADER": str(os.getpid()),
     }
     environment.pop("PYTEST_ADDOPTS", None)
     with open(folder / "log", "wb") as log:
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with _lock:
+            if _ending.is_set():
+                raise InterruptedError("the run is ending")
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            _running.add(process)
         try:
-            process.wait(seconds + 15)
+            process.wait(seconds + SLACK)
         except subprocess.TimeoutExpired:
             pass
         finally:
-            # The kernel dies with it.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _kill(process)
             process.wait()
+            with _lock:
+                _running.discard(process)
+    if _ending.is_set():
+        raise InterruptedError("the run is ending")
+
+
+def _kill(process: subprocess.Popen) -> None:
+    """End a pass; its kernel dies with it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

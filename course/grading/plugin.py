@@ -8,7 +8,9 @@ found is written after every cell, so that a session that is killed leaves what 
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
+import threading
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -33,6 +35,19 @@ class NotRun(Exception):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--pass", dest="attempt", help="the folder of a pass")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A grader that is killed takes its passes, and so their kernels, with it."""
+    grader = os.environ.get("KNOWN_UNKNOWNS_GRADER")
+    if config.option.attempt and grader:
+        threading.Thread(target=_follow, args=(int(grader),), daemon=True).start()
+
+
+def _follow(grader: int) -> None:
+    while os.getppid() == grader:
+        time.sleep(0.25)
+    os._exit(3)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector):

@@ -1,0 +1,107 @@
+"""What ``course grade`` does: from what was handed in to everything that comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from course.grading.classroom import Settings, grade_class
+from course.grading.feedback import page_paths, write_feedback
+from course.grading.intake import find_submissions
+from course.grading.marking import (
+    questions,
+    read_comments,
+    read_marks,
+    titles,
+    write_marking,
+)
+from course.grading.record import Result
+from course.grading.report import write_report
+from course.grading.roll import Roll
+from course.grading.sheets import write_sheets
+
+
+def grade_folder(
+    handed_in: Path, settings: Settings, manual: Path | None, console: Console
+) -> list[Result]:
+    """Grade what was handed in and write the sheets, the feedback and the report.
+
+    Args:
+        handed_in: a folder or a zip.
+        settings: how to grade, and where to.
+        manual: the table with marks for the answers in words, or None.
+        console: for the progress and the summary.
+
+    Raises:
+        CourseError: wrong use; nothing of what comes out has been touched.
+    """
+    intake = find_submissions(handed_in)
+    results = _grade(intake.submissions, settings, console)
+    comments = None
+    if manual is not None:
+        results = read_marks(manual, results)
+        comments = read_comments(manual, results)
+    _write(results, settings, comments)
+    _summary(results, intake.ignored, settings, console)
+    return results
+
+
+def _grade(submissions, settings: Settings, console: Console) -> list[Result]:
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    ) as progress:
+        bar = progress.add_task("the reference first", total=len(submissions))
+
+        def report(result: Result, new: bool) -> None:
+            progress.update(bar, advance=1, description="grading" if new else "kept")
+
+        return grade_class(submissions, settings, report)
+
+
+def _write(results: list[Result], settings: Settings, comments) -> None:
+    root, out = settings.root, settings.out
+    order = [
+        path.stem.partition("-")[2].replace("-", "_")
+        for path in sorted((root / "exercises").glob("*.ipynb"))
+    ]
+    roll = Roll(results, order)
+    named = titles(root)
+    write_sheets(roll, out)
+    write_feedback(results, out, titles=named, comments=comments)
+    write_report(roll, out, titles=named, pages=page_paths(results))
+    asked = {p.stem: questions(root, p.stem) for p in roll.practicals}
+    write_marking(roll, out, asked, comments)
+
+
+def _summary(
+    results: list[Result], ignored: int, settings: Settings, console: Console
+) -> None:
+    failed = [result for result in results if not result.graded]
+    console.print(f"{len(results) - len(failed)} of {len(results)} notebooks graded.")
+    for result in failed:
+        console.print(
+            f"not graded: {result.student} · {result.notebook}: {result.problem}",
+            markup=False,
+            highlight=False,
+        )
+    if ignored:
+        console.print(f"{ignored} files are no notebooks and were passed over.")
+    console.print(f"Open {settings.out / 'report.html'}", soft_wrap=True)
