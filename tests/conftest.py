@@ -4,22 +4,41 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import browser as chromium
 import pytest
 from filelock import FileLock
 
+from course.errors import CourseError
+from course.grading.sandbox import require_wall
+
 ROOT = Path(__file__).parent.parent
 TAIL = 15  # lines of a failed build's log, besides what it complains of
 
 
 def pytest_runtest_setup(item):
-    """Without Chromium a browser test skips, and fails where nobody would notice."""
+    """Without Chromium or bubblewrap a test skips, and fails where nobody would notice."""
+    missing = None
     if item.get_closest_marker("browser") and chromium.executable() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(chromium.MISSING, pytrace=False)
-        pytest.skip(chromium.MISSING)
+        missing = chromium.MISSING
+    if item.get_closest_marker("sandbox"):
+        missing = no_wall()
+    if missing and os.environ.get("CI") == "true":
+        pytest.fail(missing, pytrace=False)
+    if missing:
+        pytest.skip(missing)
+
+
+@cache
+def no_wall():
+    """Why bubblewrap does not work here, in one line; None if it does."""
+    try:
+        require_wall()
+    except CourseError as error:
+        return str(error)
+    return None
 
 
 def build_book(root, **environment):
