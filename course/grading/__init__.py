@@ -2,7 +2,8 @@
 
 In order, one module each:
 
-``intake``       finds the submissions in whatever a learning platform gives;
+``intake``       finds the submissions in whatever a learning platform gives, by its ``names``
+                 and among its ``files``;
 ``answers``      takes a student's answers out of a notebook, by id;
 ``assemble``     puts them into the pristine notebook, with a probe for each task;
 ``values``       reads the numbers that come out of a probe;
