@@ -95,7 +95,7 @@ def assemble(
         released: the exercise as it was handed out.
         answers: the student's.
         judged: the tasks to judge: the student's answers stand for them.
-        reference: the source that stands in for any other task, by task.
+        reference: the sources that stand in for other tasks, by task.
         probes: the source of the probe of every judged task.
         left_out: ids of cells to leave out.
     """
@@ -127,7 +127,7 @@ def assemble(
         if role == "given":
             put(cell["id"], cell.source, "given")
         elif role == "task" and task not in judged:
-            put(cell["id"], reference[task], "reference", task)
+            put(cell["id"], reference.get(task, ""), "reference", task)
         elif role == "task" and task in answers.tasks:
             put(cell["id"], answers.tasks[task].source, "task", task)
         elif role == "check" and task in judged:

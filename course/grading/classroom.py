@@ -14,6 +14,7 @@ import json
 import secrets
 import shutil
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
@@ -98,7 +99,13 @@ def grade_class(
             bench.prepare(sorted(needed))
 
             def work(index: int) -> tuple[int, Result]:
-                result = bench.grade(submissions[index])
+                try:
+                    result = bench.grade(submissions[index])
+                except InterruptedError:
+                    raise
+                # A fault of ours costs one grade and not the run; the next run tries again.
+                except Exception as error:
+                    return index, bench.failed(submissions[index], error)
                 store.put(names[index], result)
                 return index, result
 
@@ -147,11 +154,15 @@ class _Bench:
                 path.chmod(0o600)
             keys = expected.read(path)
             module = read_module(settings.root / "solutions" / f"{stem}.py")
-            reference = {
-                task: module.definitions[key.name].shown() for task, key in keys.items()
-            }
-            notebook = released(settings.root, stem)
-            practical = Practical(stem, notebook, reference, path, keys)
+            sources = {n: d.shown() for n, d in module.definitions.items()}
+            practical = Practical(
+                stem,
+                released(settings.root, stem),
+                reference={task: sources.pop(key.name) for task, key in keys.items()},
+                given=sources,
+                expected=path,
+                keys=keys,
+            )
             if not proven:
                 canary(practical, self.workshop)
                 run["proven"][stem] = self.machinery[stem]
@@ -174,13 +185,7 @@ class _Bench:
                 raise NotGradable("It cannot be told which practical this is.")
             answers = read_answers(submission.read(), practical.released)
         except NotGradable as problem:
-            verdicts = tuple(
-                Verdict(task, key.points, "not-graded", reason=problem.reason)
-                for task, key in (practical.keys if practical else {}).items()
-            )
-            return replace(
-                result, graded=False, problem=problem.reason, verdicts=verdicts
-            )
+            return self._not_graded(result, problem.reason)
         graded = grade(answers, practical, self.workshop)
         return replace(
             result,
@@ -191,6 +196,30 @@ class _Bench:
             flags=(*submission.flags, *answers.flags, *graded.flags),
             seconds=round(time.monotonic() - began, 3),
         )
+
+    def failed(self, submission: Submission, error: Exception) -> Result:
+        """A submission at which the grader itself failed; the log says how."""
+        with open(self.state / "errors.log", "a", encoding="utf-8") as log:
+            log.write(f"{submission.student!r} {submission.notebook!r}\n")
+            traceback.print_exception(error, file=log)
+        result = Result(
+            submission.student,
+            submission.practical,
+            submission.notebook,
+            submission.digest,
+            flags=submission.flags,
+        )
+        return self._not_graded(
+            result, f"The grader itself failed at it: see {STATE}/errors.log."
+        )
+
+    def _not_graded(self, result: Result, problem: str) -> Result:
+        practical = self.practicals.get(result.practical)
+        verdicts = tuple(
+            Verdict(task, key.points, "not-graded", reason=problem)
+            for task, key in (practical.keys if practical else {}).items()
+        )
+        return replace(result, graded=False, problem=problem, verdicts=verdicts)
 
     def close(self) -> None:
         """The run has ended: the next one draws new inputs."""

@@ -17,7 +17,7 @@ from rich.progress import (
 
 from course.grading.classroom import Settings, grade_class
 from course.grading.feedback import page_paths, write_feedback
-from course.grading.intake import find_submissions
+from course.grading.intake import take_in
 from course.grading.marking import (
     questions,
     read_comments,
@@ -45,7 +45,7 @@ def grade_folder(
     Raises:
         CourseError: wrong use; nothing of what comes out has been touched.
     """
-    intake = find_submissions(handed_in)
+    intake = take_in(handed_in)
     results = _grade(intake.submissions, settings, console)
     comments = None
     if manual is not None:

@@ -55,7 +55,8 @@ class Practical:
     Args:
         stem: such as ``deep_ensembles``.
         released: the notebook as it was handed out.
-        reference: the source of each task's reference solution.
+        reference: the source of each task's reference solution, by task.
+        given: the source of what is given, by name.
         expected: the file of the expected values.
         keys: its content, by task.
     """
@@ -63,6 +64,7 @@ class Practical:
     stem: str
     released: NotebookNode
     reference: Mapping[str, str]
+    given: Mapping[str, str]
     expected: Path
     keys: Mapping[str, Key]
 
@@ -242,17 +244,21 @@ class _Passes:
         )
 
     def _needs(self, task: str) -> set[str]:
-        """The tasks that an answer uses, by name, and those that they use."""
+        """The tasks whose names an answer uses, directly, or through others and given code."""
         by_name = {key.name: id_ for id_, key in self.practical.keys.items()}
+        sources = dict(self.practical.given) | {
+            key.name: answer.source
+            for id_, key in self.practical.keys.items()
+            if (answer := self.answers.tasks.get(id_))
+        }
         found: set[str] = set()
-        open_ = [task]
-        while open_:
-            answer = self.answers.tasks.get(open_.pop())
-            source = answer.source if answer else ""
-            new = {by_name[name] for name in uses(source, by_name)} - found - {task}
+        waiting = [self.practical.keys[task].name]
+        while waiting:
+            source = sources.get(waiting.pop(), "")
+            new = uses(source, by_name.keys() | sources.keys()) - found
             found |= new
-            open_ += new
-        return found
+            waiting += new
+        return {by_name[name] for name in found & by_name.keys()} - {task}
 
     def _settle(self, task: str, status: str, reason: str) -> None:
         self.verdicts[task] = dataclasses.replace(

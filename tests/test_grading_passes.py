@@ -1,0 +1,205 @@
+"""Real passes: a real kernel behind the wall, judged by nbval outside of it."""
+
+import dataclasses
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from course.errors import CourseError
+from course.grading import expected
+from course.grading.answers import Added, Answer, Answers
+from course.grading.classroom import released
+from course.grading.grader import STOOD_IN, Practical, Workshop, canary, grade
+from course.grading.sandbox import Limits, stage_library
+from course.source import read_module
+
+ROOT = Path(__file__).parents[1]
+STEM = "bayes_by_backprop"
+FIRST, SECOND, THIRD, FOURTH, LEANING = (
+    f"bayes-by-backprop/{name}"
+    for name in (
+        "reparametrise",
+        "log-posterior",
+        "log-prior",
+        "log-likelihood",
+        "draw-loss",  # it calls the other four
+    )
+)
+pytestmark = pytest.mark.sandbox
+
+
+def practical_of(stem, folder, seed=2024):
+    path = folder / f"{stem}.json"
+    expected.draw(stem, seed, path)
+    keys = expected.read(path)
+    module = read_module(ROOT / "solutions" / f"{stem}.py")
+    sources = {name: found.shown() for name, found in module.definitions.items()}
+    reference = {task: sources.pop(key.name) for task, key in keys.items()}
+    return Practical(stem, released(ROOT, stem), reference, sources, path, keys)
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    library = stage_library(tmp_path_factory.mktemp("stage") / "library")
+    return Workshop(library, Limits(task=20.0, submission=120.0), hidden=(ROOT,))
+
+
+@pytest.fixture(scope="module")
+def practical(tmp_path_factory):
+    return practical_of(STEM, tmp_path_factory.mktemp("expected"))
+
+
+@pytest.fixture
+def graded(practical, workshop):
+    def run(changes=None, added=(), tasks=None, **limits):
+        tasks = tasks or (FIRST, SECOND, THIRD)
+        sources = {task: practical.reference[task] for task in tasks} | (changes or {})
+        own = tuple(
+            Added(f"added--{n:04}", before.replace("/", "--"), source)
+            for n, (before, source) in enumerate(added)
+        )
+        answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {}, own)
+        shop = dataclasses.replace(
+            workshop, limits=dataclasses.replace(workshop.limits, **limits)
+        )
+        result = grade(answers, practical, shop)
+        result_by = {verdict.task: verdict for verdict in result.verdicts}
+        return result, {task: result_by[task] for task in sources}
+
+    return run
+
+
+def statuses(verdicts):
+    return [verdict.status for verdict in verdicts.values()]
+
+
+@pytest.mark.parametrize("stem", ["deep_ensembles", "calibration_and_flows"])
+def test_the_reference_gets_full_marks(stem, workshop, tmp_path):
+    canary(practical_of(stem, tmp_path), workshop)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stem", ["approximate_inference", "bayes_by_backprop"])
+def test_the_reference_gets_full_marks_elsewhere_too(stem, workshop, tmp_path):
+    canary(practical_of(stem, tmp_path), workshop)
+
+
+def test_a_reference_that_fails_stops_the_run(practical, workshop):
+    broken = practical.reference[FIRST].replace("return", "return 2 *")
+    assert broken != practical.reference[FIRST]
+    spoilt = dataclasses.replace(
+        practical, reference={**practical.reference, FIRST: broken}
+    )
+    with pytest.raises(CourseError, match=rf"full marks.*{FIRST}"):
+        canary(spoilt, workshop)
+
+
+def test_what_is_not_handed_in_is_wrong_and_the_rest_is_judged(graded):
+    result, verdicts = graded()
+    assert statuses(verdicts) == ["right", "right", "right"]
+    others = [v for v in result.verdicts if v.task not in verdicts]
+    assert {(v.status, v.reason) for v in others} == {("wrong", "Its cell is missing.")}
+    assert result.flags == ()
+
+
+def test_a_wrong_early_task_does_not_spoil_those_that_build_on_it(practical, graded):
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    tasks = (FIRST, SECOND, THIRD, FOURTH, LEANING)
+    _, verdicts = graded({FIRST: wrong}, tasks=tasks)
+    assert statuses(verdicts) == ["wrong", "right", "right", "right", "right"]
+    assert (verdicts[LEANING].attempt, verdicts[LEANING].reason) == (2, STOOD_IN)
+    assert verdicts[SECOND].attempt == 1
+
+
+def test_a_second_pass_forgives_nothing_of_its_own(practical, graded):
+    """Wrong itself, beside a wrong answer that it uses, a task stays wrong."""
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    itself = practical.reference[LEANING].replace(
+        "return complexity -", "return complexity +"
+    )
+    assert itself != practical.reference[LEANING]
+    tasks = (FIRST, SECOND, THIRD, FOURTH, LEANING)
+    _, verdicts = graded({FIRST: wrong, LEANING: itself}, tasks=tasks)
+    assert statuses(verdicts) == ["wrong", "right", "right", "right", "wrong"]
+    assert verdicts[LEANING].attempt == 2
+
+
+def test_the_reference_that_stands_in_cannot_be_taken_along(practical, graded):
+    """In the second pass the source of an earlier task is there to read, but not to send."""
+    spy = practical.reference[LEANING].split('"""')[0].rstrip() + (
+        f"    text = repr({practical.keys[FIRST].name}.__code__.co_consts)\n"
+        "    raise type('Stolen_' + text, (Exception,), {})(text)\n"
+    )
+    tasks = (FIRST, SECOND, THIRD, FOURTH, LEANING)
+    result, verdicts = graded({FIRST: "1 / 0", LEANING: spy}, tasks=tasks)
+    assert verdicts[LEANING].attempt == 2
+    assert verdicts[LEANING].reason == "Calling it raised an exception of its own."
+    assert "Stolen" not in repr(result)
+
+
+def test_an_exception_in_one_cell_leaves_the_others(graded):
+    _, verdicts = graded({SECOND: "1 / 0"})
+    assert statuses(verdicts) == ["right", "wrong", "right"]
+    assert verdicts[SECOND].reason == "Its cell raised ZeroDivisionError in line 1."
+
+
+def test_a_cell_that_defines_the_answer_before_it_breaks_is_judged(practical, graded):
+    _, verdicts = graded({SECOND: practical.reference[SECOND] + "\n1 / 0"})
+    assert statuses(verdicts) == ["right", "right", "right"]
+
+
+def test_a_hanging_answer_costs_its_own_points(graded):
+    began = time.monotonic()
+    _, verdicts = graded({SECOND: "while True: pass"}, task=4.0)
+    assert statuses(verdicts) == ["right", "wrong", "right"]
+    assert verdicts[SECOND].reason == "Its code was stopped: it ran for more than 4 s."
+    assert verdicts[THIRD].attempt == 2
+    assert verdicts[THIRD].reason == STOOD_IN
+    assert time.monotonic() - began < 60
+
+
+def test_a_dead_kernel_is_noticed_at_once(graded):
+    _, verdicts = graded({SECOND: "import os; os._exit(0)"}, task=100.0)
+    assert statuses(verdicts) == ["right", "wrong", "right"]
+    assert verdicts[SECOND].reason == "Its code was stopped: its kernel died."
+    assert verdicts[SECOND].seconds < 20
+
+
+def test_a_cell_of_ones_own_that_kills_is_left_out(graded):
+    added = [(SECOND, "import os; os.kill(os.getpid(), 9)")]
+    result, verdicts = graded(added=added)
+    assert statuses(verdicts) == ["right", "right", "right"]
+    assert [(f.code, f.where) for f in result.flags] == [
+        ("added-stopped", "added--0000")
+    ]
+
+
+def test_the_clock_of_the_whole_notebook_ends_it(practical, graded):
+    hanging = dict.fromkeys((FIRST, SECOND, THIRD), "while True: pass")
+    began = time.monotonic()
+    _, verdicts = graded(hanging, task=6.0, submission=9.0)
+    assert time.monotonic() - began < 60
+    assert "right" not in statuses(verdicts)
+    assert verdicts[THIRD].status == "not-reached"
+    assert verdicts[THIRD].reason == "The time for the whole notebook was used up."
+
+
+def test_values_that_a_student_displays_do_not_count(graded):
+    forged = (
+        "from IPython.display import publish_display_data\n"
+        "publish_display_data({'application/vnd.known-unknowns.values+json':\n"
+        f"    {{'task': '{SECOND}', 'values': [{{}}]}}}})\n"
+    )
+    result, verdicts = graded({SECOND: forged})
+    assert verdicts[SECOND].status == "wrong"
+    assert [f.code for f in result.flags] == ["forged-values"]
+
+
+def test_nothing_is_left_behind(graded):
+    def left():
+        return list(Path("/tmp").glob(f"ku-{os.getpid()}-*"))
+
+    graded({SECOND: "import os; os._exit(0)"})
+    assert left() == []
