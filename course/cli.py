@@ -102,6 +102,32 @@ def check_notebooks(practicals: tuple[str, ...]) -> None:
 
 
 @main.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--practical",
+    "practicals",
+    multiple=True,
+    metavar="STEM",
+    help="Only this one, such as deep_ensembles; may be given several times.",
+)
+def release(folder: Path, practicals: tuple[str, ...]) -> None:
+    """Write the bundle for a class, without solutions: DIR/known-unknowns and a zip of it.
+
+    \b
+    Example:
+      course release handout/                               all practicals
+      course release handout/ --practical deep_ensembles    one
+
+    An older bundle in DIR is replaced, with whatever was changed in it; anything else of
+    that name is left alone.
+    """
+    from course.grading.release import release as write_bundle
+
+    for path in write_bundle(project_root(), folder, practicals):
+        click.echo(f"wrote {path}")
+
+
+@main.command()
 @click.argument("submissions", type=click.Path(path_type=Path))
 @click.option(
     "--out",

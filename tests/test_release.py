@@ -1,0 +1,419 @@
+"""The bundle for a class: what is in it, what is not, and that a student can work with it."""
+
+import ast
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from course.cli import main
+from course.errors import CourseError
+from course.grading import release as module
+from course.grading.release import NAME, bundle, imported, release
+from course.source import read_module
+
+ROOT = Path(__file__).parents[1]
+each_choice = pytest.mark.parametrize(
+    "practicals", [(), ("deep_ensembles",), ("bayes-by-backprop",)], ids=str
+)
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A throw-away copy of what a release reads."""
+    root = tmp_path / "project"
+    for folder in ("book", "course", "exercises", "solutions"):
+        ignored = shutil.ignore_patterns("__pycache__", "_static")
+        shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
+    for name in ("_toc.yml", "pyproject.toml", *module.COPIED):
+        shutil.copy(ROOT / name, root)
+    return root
+
+
+def sources(name, data):
+    """The Python that a file of the bundle holds."""
+    if name.endswith(".ipynb"):
+        cells = nbformat.reads(data.decode(), as_version=4).cells
+        return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    return data.decode() if name.endswith(".py") else ""
+
+
+def text_of(name, data):
+    """What a person reads in a file."""
+    if name.endswith(".ipynb"):
+        cells = nbformat.reads(data.decode(), as_version=4).cells
+        return "\n".join(cell.source for cell in cells)
+    return data.decode()
+
+
+# --- what is in it --------------------------------------------------------------------
+
+
+@each_choice
+def test_the_same_sources_give_the_same_bytes(practicals, tmp_path):
+    folders = [tmp_path / "a", tmp_path / "b" / "c"]
+    written = [release(ROOT, folder, practicals) for folder in folders]
+    (one, one_zip), (two, two_zip) = written
+    assert one_zip.read_bytes() == two_zip.read_bytes()
+    files = {p.relative_to(one) for p in one.rglob("*") if p.is_file()}
+    with zipfile.ZipFile(one_zip) as archive:
+        names = archive.namelist()
+        assert names == sorted(names)
+        assert {Path(name).relative_to(NAME) for name in names} == files
+        for name in names:
+            data = archive.read(name)
+            assert data == (two.parent / name).read_bytes()
+            assert archive.getinfo(name).date_time == (1980, 1, 1, 0, 0, 0)
+    assert sorted(path.name for path in one.parent.iterdir()) == [NAME, f"{NAME}.zip"]
+
+
+def test_a_bundle_holds_what_a_student_needs():
+    names = set(bundle(ROOT))
+    exercises = {f"exercises/{path.name}" for path in ROOT.glob("exercises/*.ipynb")}
+    assert names >= exercises
+    assert names >= {
+        "README.md",
+        "LICENSE",
+        "constraints.txt",
+        "pyproject.toml",
+        "requirements.txt",
+        "course/__init__.py",
+        "course/tutor.py",
+        "course/plots/known-unknowns.mplstyle",
+        "course/checks/deep_ensembles/likelihoods.py",
+    }
+
+
+def test_a_bundle_of_one_practical_holds_no_other():
+    files = bundle(ROOT, ["deep-ensembles"])
+    assert [name for name in files if name.startswith("exercises/")] == [
+        "exercises/01-deep-ensembles.ipynb"
+    ]
+    checks = {name.split("/")[2] for name in files if name.startswith("course/checks/")}
+    assert checks == {"__init__.py", "deep_ensembles"}
+    assert "course/nuts.py" not in files
+    readme = files["README.md"].decode()
+    assert "01-deep-ensembles.ipynb`: Deep ensembles" in readme
+    assert "02-" not in readme
+
+
+def test_the_how_to_is_one_page():
+    readme = bundle(ROOT)["README.md"].decode()
+    assert len(readme.splitlines()) < 70
+    assert "{" not in readme
+    for words in ("pip install -r requirements.txt", "check.hint", "Hand in"):
+        assert words in readme
+
+
+# --- what is not ----------------------------------------------------------------------
+
+
+@each_choice
+def test_nothing_but_what_is_for_students(practicals):
+    for name in bundle(ROOT, practicals):
+        top = name.split("/")[0]
+        assert top in ("course", "exercises") or "/" not in name
+        assert not re.match(r"course/(grading|cli|exercises|source|sphinx_ext)", name)
+        assert "__pycache__" not in name
+
+
+@each_choice
+def test_what_is_imported_is_in_the_bundle(practicals):
+    """Of the course; anything else is a requirement of the bundle."""
+    files = bundle(ROOT, practicals)
+    project = tomllib.loads(files["pyproject.toml"].decode())["project"]
+    required = project["dependencies"] + project["optional-dependencies"]["student"]
+    required = {re.match(r"[\w-]+", line)[0].lower() for line in required}
+    owners = importlib.metadata.packages_distributions()
+    for name, data in files.items():
+        source = sources(name, data)
+        package = ".".join(Path(name).parts[:-1])
+        for wanted in imported(source, package):
+            path = wanted.replace(".", "/")
+            parent = path.rpartition("/")[0]
+            assert {
+                f"{path}.py",
+                f"{path}/__init__.py",
+                f"{parent}.py",
+                f"{parent}/__init__.py",
+            } & set(files), f"{name}: {wanted}"
+        for node in ast.walk(ast.parse(source)):
+            modules = []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                modules = [node.module]
+            for top in {one.partition(".")[0] for one in modules}:
+                if top in sys.stdlib_module_names or top == "course":
+                    continue
+                assert top != "solutions", name
+                assert required & {owner.lower() for owner in owners[top]}, (name, top)
+
+
+def secrets():
+    """The lines of solutions that a student must not be given.
+
+    Some stand elsewhere with good reason: in a misconception or an oracle of the checks, in
+    given code, or in a cell of a chapter that trains or draws.
+    """
+    regions, given = [], ""
+    for path in sorted((ROOT / "solutions").glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        pattern = r"### BEGIN SOLUTION\n(.*?)### END SOLUTION"
+        regions += re.findall(pattern, text, re.DOTALL)
+        given += re.sub(pattern, "", text, flags=re.DOTALL)
+    shared = [*(ROOT / "course/checks").rglob("*.py"), *(ROOT / "book").glob("*.md")]
+    given += "\n".join(path.read_text(encoding="utf-8") for path in sorted(shared))
+    lines = {line.strip() for region in regions for line in region.splitlines()}
+    lines = {line for line in lines if len(line) > 20}
+    kept = {line for line in lines if line not in given}
+    assert len(kept) > 0.75 * len(lines)  # or this would be blind
+    return kept
+
+
+def leaks(files):
+    """The lines of solutions that stand in a bundle."""
+    texts = {name: text_of(name, data) for name, data in files.items()}
+    return {
+        (name, line)
+        for line in secrets()
+        for name, text in texts.items()
+        if line in text
+    }
+
+
+@each_choice
+def test_no_line_of_a_solution_is_in_a_bundle(practicals):
+    assert leaks(bundle(ROOT, practicals)) == set()
+
+
+def test_a_planted_line_would_be_found():
+    files = bundle(ROOT)
+    assert "with torch.no_grad():" not in secrets()  # it stands in every chapter
+    line = "return 1 / (2 * n * weight_decay)"
+    assert line in secrets()
+    for name in (
+        "course/data.py",
+        "README.md",
+        "exercises/04-calibration-and-flows.ipynb",
+    ):
+        data = files[name]
+        if name.endswith(".ipynb"):
+            planted = json.loads(data)
+            planted["cells"][3]["source"] = ["x = 1\n", f"    {line}\n"]
+            data = json.dumps(planted).encode()
+        else:
+            data += f"\n    {line}\n".encode()
+        assert leaks(files | {name: data}) == {(name, line)}
+
+
+def test_an_exercise_that_holds_an_answer_is_refused(copy, tmp_path):
+    path = copy / "exercises/01-deep-ensembles.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    definition = read_module(copy / "solutions/deep_ensembles.py").definitions["heads"]
+    (cell,) = [c for c in notebook.cells if c["id"] == "deep-ensembles--heads"]
+    cell.source = definition.shown()
+    nbformat.write(notebook, path)
+    with pytest.raises(
+        CourseError, match=r"heads is not the stub .* `course exercises`"
+    ):
+        release(copy, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    cell.source = definition.stub()
+    output = nbformat.v4.new_output("stream", text="an answer")
+    cell.outputs = [output]
+    nbformat.write(notebook, path)
+    with pytest.raises(CourseError, match="holds outputs"):
+        release(copy, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import course.grading.record",
+        "from course.grading import record",
+        "from course import exercises",
+        "from . import source",
+        "def late():\n    from .grading import record",
+    ],
+)
+def test_a_module_that_needs_the_machinery_is_refused(copy, tmp_path, line):
+    path = copy / "course/data.py"
+    path.write_text(
+        path.read_text(encoding="utf-8") + f"\n\n{line}\n", encoding="utf-8"
+    )
+    with pytest.raises(CourseError, match="not for students"):
+        release(copy, tmp_path / "out")
+
+
+# --- writing --------------------------------------------------------------------------
+
+
+def test_an_older_bundle_is_replaced(tmp_path):
+    release(ROOT, tmp_path)
+    folder, archive = release(ROOT, tmp_path, ["deep_ensembles"])
+    assert len(list((folder / "exercises").iterdir())) == 1
+    with zipfile.ZipFile(archive) as opened:
+        assert (
+            f"{NAME}/exercises/04-calibration-and-flows.ipynb" not in opened.namelist()
+        )
+    assert sorted(path.name for path in tmp_path.iterdir()) == [NAME, f"{NAME}.zip"]
+
+
+def test_an_empty_folder_is_taken(tmp_path):
+    (tmp_path / NAME).mkdir()
+    release(ROOT, tmp_path, ["deep_ensembles"])
+    assert (tmp_path / NAME / "README.md").is_file()
+
+
+@pytest.mark.parametrize("kind", ["folder", "project", "file", "zip", "text", "link"])
+def test_what_is_no_bundle_is_left_alone(kind, tmp_path):
+    target, archive = tmp_path / NAME, tmp_path / f"{NAME}.zip"
+    if kind in ("folder", "project"):
+        target.mkdir()
+        name = "pyproject.toml" if kind == "project" else "thesis.txt"
+        (target / name).write_text("mine")
+    elif kind == "file":
+        target.write_text("mine")
+    elif kind == "zip":
+        with zipfile.ZipFile(archive, "w") as opened:
+            opened.writestr("thesis.txt", "mine")
+    elif kind == "text":
+        archive.write_text("mine")
+    else:
+        elsewhere = tmp_path / "elsewhere"
+        release(ROOT, elsewhere, ["deep_ensembles"])
+        target.symlink_to(elsewhere / NAME)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(CourseError, match=r"is not a bundle\. Move it away"):
+        release(ROOT, tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_a_bundle_is_written_whole_or_not_at_all(tmp_path, monkeypatch, older):
+    if older:
+        release(ROOT, tmp_path, ["deep_ensembles"])
+    files = lambda: {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}  # noqa: E731
+    before, replace, calls = files(), os.replace, []
+
+    def fails(number):
+        calls.clear()
+
+        def patched(*paths):
+            calls.append(paths)
+            if len(calls) == number:
+                raise OSError(28, "No space left on device")
+            return replace(*paths)
+
+        return patched
+
+    for number in range(1, 4 if older else 3):
+        monkeypatch.setattr(os, "replace", fails(number))
+        with pytest.raises(CourseError, match="No space left on device"):
+            release(ROOT, tmp_path)
+        assert files() == before
+
+
+def run(*arguments, monkeypatch, root=ROOT):
+    monkeypatch.chdir(root)
+    return CliRunner().invoke(main, ["release", *map(str, arguments)])
+
+
+def test_the_command_writes_and_says_what(tmp_path, monkeypatch):
+    done = run(tmp_path, "--practical", "deep-ensembles", monkeypatch=monkeypatch)
+    assert done.exit_code == 0
+    assert done.output == f"wrote {tmp_path / NAME}\nwrote {tmp_path / NAME}.zip\n"
+
+
+def test_wrong_use_exits_with_two(tmp_path, monkeypatch):
+    unknown = run(tmp_path, "--practical", "poetry", monkeypatch=monkeypatch)
+    assert unknown.exit_code == 2
+    assert "There is no practical 'poetry'. There are deep_ensembles," in unknown.output
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    nowhere = run(tmp_path / "file", monkeypatch=monkeypatch)
+    assert nowhere.exit_code == 2
+    assert "cannot be written" in nowhere.output
+    outside = run(tmp_path, monkeypatch=monkeypatch, root=tmp_path)
+    assert outside.exit_code == 2
+    assert "not in a checkout" in outside.output
+
+
+# --- a student's machine --------------------------------------------------------------
+
+WORK = """
+import importlib.util, sys
+import nbformat
+from nbclient import NotebookClient
+
+import course
+assert course.__file__.startswith(sys.prefix), course.__file__
+for name in ("solutions", "course.grading", "course.cli", "book", "tests"):
+    assert importlib.util.find_spec(name) is None, name
+notebook = nbformat.read("01-deep-ensembles.ipynb", as_version=4)
+task = "deep-ensembles--gaussian-nll"
+ids = ["given--imports", "c003", "c005", task, task + "--check"]
+ids += ["deep-ensembles--laplace-nll", "deep-ensembles--laplace-nll--check"]
+notebook.cells = [cell for cell in notebook.cells if cell["id"] in ids]
+answer = notebook.cells[ids.index(task)]
+answer.source = answer.source.replace(
+    "raise NotImplementedError()",
+    "return -jax.scipy.stats.norm.logpdf(y, mean, std)",
+)
+NotebookClient(notebook, timeout=300, allow_errors=True).execute()
+for cell in notebook.cells:
+    for output in cell.outputs:
+        print(cell["id"], output.get("text") or output.get("traceback") or "drawn")
+"""
+
+
+@pytest.mark.long
+def test_a_student_works_with_it_in_a_fresh_environment(tmp_path):
+    """Installed from the zip as its how-to says, where the checkout is out of reach.
+
+    The packages that it requires are those of this environment: nothing is downloaded.
+    """
+    release(ROOT, tmp_path / "out")
+    with zipfile.ZipFile(tmp_path / "out" / f"{NAME}.zip") as archive:
+        archive.extractall(tmp_path)
+    folder, fresh = tmp_path / NAME, tmp_path / "venv"
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "JUPYTER", "VIRTUAL_ENV", "PIP"))
+    } | {"HOME": str(tmp_path), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+    def call(*command, cwd):
+        done = subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        return done.stdout
+
+    call(sys.executable, "-m", "venv", fresh, cwd=tmp_path)
+    python = fresh / "bin" / "python"
+    # Up to Python 3.11 an old one comes along, which nothing here can renew.
+    call(python, "-m", "pip", "uninstall", "-y", "setuptools", cwd=tmp_path)
+    # A path in a .pth file does not bring along the .pth files there: no editable install.
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = Path(call(python, "-c", code, cwd=tmp_path).strip())
+    (site / "packages.pth").write_text(sysconfig.get_path("purelib"))
+    install = ["-m", "pip", "install", "--no-index", "--no-build-isolation"]
+    call(python, *install, "-r", "requirements.txt", cwd=folder)
+    output = call(python, "-c", WORK, cwd=folder / "exercises")
+    assert "gaussian-nll--check ✓ deep-ensembles/gaussian-nll · " in output
+    assert "✗ deep-ensembles/laplace-nll" in output
+    assert "not written yet" in output
+    assert "drawn" in output
