@@ -60,10 +60,10 @@ REASONS = (
 )
 
 
-def everybody(count):
+def everybody(count, *, hostile=True):
     """Names for a class of this size; the hostile ones come after two dozen usual ones."""
     usual = NAMES.replace("\n", "|").split("|")
-    names = usual[:24] + list(HOSTILE) + usual[24:]
+    names = usual[:24] + list(HOSTILE if hostile else ()) + usual[24:]
     return (names + [f"student{k:03d}" for k in range(count)])[:count]
 
 
@@ -83,18 +83,25 @@ def verdict(rng, task, ability):
     if rng.random() < 0.75 and task.misconceptions:
         number = min(int(rng.expovariate(1.6)), len(task.misconceptions) - 1)
         hint, key = task.misconceptions[number].hint, f"{task.id}#{number}"
-        return Verdict(task.id, task.points, "wrong", 1, reason, hint, key, seconds)
+        return Verdict(task.id, task.points, "wrong", 1, REASONS[0], hint, key, seconds)
     return Verdict(task.id, task.points, "wrong", 1, reason, seconds=seconds)
 
 
-def notebook(rng, student, stem, ability):
+def notebook(rng, student, stem, ability, hostile):
     """One student's notebook of one practical, graded."""
     prefix = stem.replace("_", "-")
-    name = f"01-{prefix}.ipynb" if rng.random() < 0.8 else f"=my {IMAGE} copy (2).ipynb"
+    name = f"01-{prefix}.ipynb"
+    if rng.random() < 0.2:
+        name = f"=my {IMAGE} copy (2).ipynb" if hostile else f"01-{prefix} (2).ipynb"
+    answers = ANSWERS if hostile else [text for text in ANSWERS if SCRIPT not in text]
     flags = ()
     if rng.random() < 0.08:
         where = f"{prefix}--gaussian-nll--check"
-        flags = (Flag("check-edited", where, f"A check was edited by {SCRIPT}."),)
+        flags = (
+            Flag(
+                "check-edited", where, f"A check was edited{f' by {SCRIPT}' * hostile}."
+            ),
+        )
     return Result(
         student=student,
         practical=stem,
@@ -102,7 +109,7 @@ def notebook(rng, student, stem, ability):
         digest=hashlib.sha256(repr((student, stem)).encode()).hexdigest(),
         verdicts=tuple(verdict(rng, task, ability) for task in tasks_of(stem).values()),
         written=tuple(
-            Written(f"{prefix}/{question}", 3, rng.choice(ANSWERS))
+            Written(f"{prefix}/{question}", 3, rng.choice(answers))
             for question in QUESTIONS.get(stem, ())
         ),
         flags=flags,
@@ -110,16 +117,16 @@ def notebook(rng, student, stem, ability):
     )
 
 
-def classroom(count=40, stems=("deep_ensembles",), seed=0):
+def classroom(count=40, stems=("deep_ensembles",), seed=0, *, hostile=True):
     """Results of a class: most get most of it, a few cannot be graded."""
     rng = random.Random(seed)
     results = []
-    for student in everybody(count):
+    for student in everybody(count, hostile=hostile):
         ability = rng.betavariate(4, 1.6)
         for stem in stems:
             if stem != stems[0] and rng.random() < 0.15:
                 continue
-            result = notebook(rng, student, stem, ability)
+            result = notebook(rng, student, stem, ability, hostile)
             if rng.random() < 0.05:
                 result = Result(
                     student,
@@ -127,7 +134,7 @@ def classroom(count=40, stems=("deep_ensembles",), seed=0):
                     result.notebook,
                     result.digest,
                     graded=False,
-                    problem=f"The file is no notebook: it begins with {IMAGE}.",
+                    problem=f"The file is no notebook{f': it begins with {IMAGE}' * hostile}.",
                     seconds=0.1,
                 )
             results.append(result)

@@ -15,7 +15,7 @@ In order, one module each:
 ``sheets``       the grade sheets; ``feedback`` and ``report`` the pages; ``marking`` the
                  answers in words, ``questions`` what was asked; ``pages`` what the pages
                  share;
-``release``      the bundle that a class is given.
+``outcome``      all of these in one go; ``release`` the bundle that a class is given.
 
 Everything that is passed on stands in ``record``. The arrows run down this list's ends
 towards ``record``; nothing here imports ``solutions``, and a student's kernel imports
