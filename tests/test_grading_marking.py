@@ -266,8 +266,15 @@ def test_filled_table_is_never_written_over(tmp_path):
     results = [result(), result("bob")]
     marked = read_marks(path, results)
     comments = read_comments(path, results)
-    assert write_marking(Roll(marked), tmp_path, {}, comments)[1] == new
-    assert path.read_bytes() == filled.encode("utf-8")
+    # Whether or not the marks have been merged, and the new table keeps them.
+    for roll, said in ((Roll(marked), comments), (Roll(results), {})):
+        new.unlink(missing_ok=True)
+        assert write_marking(roll, tmp_path, {}, said)[1] == new
+        assert path.read_bytes() == filled.encode("utf-8")
+        check_rows_kept(new)
+
+
+def check_rows_kept(new):
     rows = csv.DictReader(io.StringIO(new.read_text("utf-8").removeprefix("\ufeff")))
     assert [tuple(row.values()) for row in rows] == [
         ("ada", STEM, ONE, "2", "fine"),
@@ -275,6 +282,16 @@ def test_filled_table_is_never_written_over(tmp_path):
         ("ada", STEM, TWO, "", ""),
         ("bob", STEM, TWO, "", ""),
     ]
+
+
+def test_filled_table_that_has_every_row_is_enough(tmp_path):
+    path = tmp_path / "marks.csv"
+    write_marking(Roll([result(), result("bob")]), tmp_path, {})
+    path.write_text(
+        path.read_text("utf-8").replace(f"{ONE},,", f"{ONE},2,"), encoding="utf-8"
+    )
+    assert write_marking(Roll([result()]), tmp_path, {})[1] == path
+    assert not (tmp_path / "marks-new.csv").exists()
 
 
 def test_untouched_table_grows_with_the_class(tmp_path):

@@ -70,18 +70,7 @@ def marks_csv(roll: Roll, comments: Comments | None = None) -> str:
 
     What is marked already is filled in; what was not answered has no row.
     """
-    rows: list[Sequence[str]] = [COLUMNS]
-    for practical in roll.practicals:
-        for item in practical.questions:
-            for result in roll.graded(practical.stem):
-                for answer in result.written:
-                    if answer.task != item.id or unanswered(answer):
-                        continue
-                    key = (result.student, practical.stem, item.id)
-                    marks = "" if answer.marks is None else number(answer.marks)
-                    row = [*key, marks, (comments or {}).get(key, "")]
-                    rows.append([guarded(cell) for cell in row])
-    return table(rows, mark=True)
+    return _text(_open_rows(roll, comments))
 
 
 def write_marking(
@@ -93,16 +82,19 @@ def write_marking(
     """Write ``marking.html`` and the table to fill in; return where they stand.
 
     A ``marks.csv`` in which anything has been filled in, or that cannot be read, is left
-    alone. If it is not what would be written now, that goes to ``marks-new.csv``.
+    alone. If answers have come that it has no row for, a table with all rows, and with
+    what it says already, goes to ``marks-new.csv``.
     """
     write_whole(out / "marking.html", marking_page(roll, asked))
-    path, text = out / "marks.csv", marks_csv(roll, comments)
-    if path.exists():
-        if path.read_bytes() == text.encode("utf-8"):
+    path, rows = out / "marks.csv", _open_rows(roll, comments)
+    filled = _filled(path) if path.exists() else {}
+    if filled is None or filled:
+        filled = filled or {}
+        if all(_shown(row[:3]) in filled for row in rows):
             return [out / "marking.html", path]
-        if _filled(path):
-            path = out / "marks-new.csv"
-    write_whole(path, text)
+        path = out / "marks-new.csv"
+        rows = [_kept(row, filled.get(_shown(row[:3]))) for row in rows]
+    write_whole(path, _text(rows))
     return [out / "marking.html", path]
 
 
@@ -169,13 +161,49 @@ def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
     }
 
 
-def _filled(path: Path) -> bool:
-    """Has anybody written into this table? When in doubt, yes."""
+def _open_rows(roll: Roll, comments: Comments | None) -> list[list[str]]:
+    rows = []
+    for practical in roll.practicals:
+        for item in practical.questions:
+            for result in roll.graded(practical.stem):
+                for answer in result.written:
+                    if answer.task != item.id or unanswered(answer):
+                        continue
+                    key = (result.student, practical.stem, item.id)
+                    marks = "" if answer.marks is None else number(answer.marks)
+                    rows.append([*key, marks, (comments or {}).get(key, "")])
+    return rows
+
+
+def _text(rows: Iterable[Sequence[str]]) -> str:
+    return table(
+        [COLUMNS, *([guarded(cell) for cell in row] for row in rows)], mark=True
+    )
+
+
+def _shown(cells: Iterable[str]) -> tuple[str, ...]:
+    """Cells as they stand in the table, where a name need not be UTF-8."""
+    return tuple(cell.encode("utf-8", "backslashreplace").decode() for cell in cells)
+
+
+def _kept(row: list[str], known: tuple[str, str] | None) -> list[str]:
+    """A new row with what the old table says where it says nothing itself."""
+    marks, comment = known or ("", "")
+    return [*row[:3], row[3] or marks, row[4] or comment]
+
+
+def _filled(path: Path) -> dict[tuple[str, ...], tuple[str, str]] | None:
+    """Marks and comments by row, none at all if nobody has written any; None if unreadable."""
+    found = {}
     try:
-        rows = list(_records(path))
+        for _, record in _records(path):
+            cells = [plain(record[name]) for name in COLUMNS]
+            found[tuple(cells[:3])] = cells[3], cells[4]
     except CourseError:
-        return True
-    return any(row["marks"].strip() or row["comment"].strip() for _, row in rows)
+        return None
+    return (
+        found if any(cell.strip() for pair in found.values() for cell in pair) else {}
+    )
 
 
 def _rows(path: Path, results: list[Result]) -> list[_Row]:
@@ -204,9 +232,7 @@ def _row(
     students = {name for name, _ in counting}
     if student not in students:
         # A name that is not UTF-8 stands in the table as `table` writes it.
-        shown = {
-            name.encode("utf-8", "backslashreplace").decode(): name for name in students
-        }
+        shown = {_shown([name])[0]: name for name in students}
         if student not in shown:
             raise _unknown(path, line, "student", student, shown)
         student = shown[student]
