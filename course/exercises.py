@@ -70,7 +70,7 @@ def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
     references = (
         parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
     )
-    translator = Translator(chapter_path, references, _macros(root))
+    translator = Translator(chapter_path, references, macros(root))
     kept = [cell for cell in chapter.cells if cell.role != "book-only"]
     for cell in kept:
         if cell.kind == "markdown":
@@ -155,7 +155,7 @@ def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:
     return [path for path in known if not wanted or stem_of(path) in wanted]
 
 
-def _macros(root: Path) -> dict[str, str | list]:
+def macros(root: Path) -> dict[str, str | list]:
     """The macros that the book gives to MathJax: Jupyter's does not know them."""
     text = (root / "_config.yml").read_text(encoding="utf-8")
     return yaml.safe_load(text)["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]

@@ -73,7 +73,7 @@ class Translator:
             if token.type == "math_block_label":
                 self.equations[token.info] = len(self.equations) + 1
             elif token.type in ("fence", "colon_fence") and token.info.startswith("{"):
-                options, body = _options(token.content)
+                options, body = options_of(token.content)
                 if token.info.strip() == "{math}" and "label" in options:
                     self.equations[options["label"]] = len(self.equations) + 1
                 elif token.info.strip() != "{math}":
@@ -113,7 +113,7 @@ class Translator:
     def _directive(self, token, line: int) -> str:
         name, _, title = token.info.strip().removeprefix("{").partition("}")
         title = self.translate(title.strip(), line)
-        options, body = _options(token.content)
+        options, body = options_of(token.content)
         if name in DROPPED:
             return ""
         if name == "math":
@@ -295,7 +295,8 @@ def _expand(text: str, name: str, meaning: str | list) -> str:
     return text
 
 
-def _options(content: str) -> tuple[dict[str, str], str]:
+def options_of(content: str) -> tuple[dict[str, str], str]:
+    """The options of a directive, and its body."""
     lines, options = content.split("\n"), {}
     while lines and (match := OPTION.match(lines[0])):
         options[match[1]] = match[2].strip()

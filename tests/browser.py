@@ -43,6 +43,28 @@ def launched():
             browser.close()
 
 
+@contextmanager
+def shown(browser, path, *, width=1280, scheme="light"):
+    """A page of ours from a file, with what it asked for and complained of.
+
+    Its own policy is switched off: escaping must hold by itself.
+    """
+    options = {
+        "viewport": {"width": width, "height": 844},
+        "is_mobile": width < 600,
+        "color_scheme": scheme,
+        "bypass_csp": True,
+    }
+    with browser.new_context(**options) as context:
+        page = context.new_page()
+        page.asked, page.errors = [], []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda message: page.errors.append(message.text))
+        page.goto(path.as_uri())
+        yield page
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """Serves files and logs nothing."""
 

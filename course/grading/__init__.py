@@ -13,9 +13,11 @@ In order, one module each:
 ``plugin``       lets nbval run the notebook and compares the numbers that come out;
 ``grader``       one submission, in as many passes as it needs;
 ``classroom``    many submissions, some at a time, picked up where a killed run stopped;
+``roll``         the class as rows and columns, for everything that follows;
 ``sheets``       the grade sheets; ``feedback`` and ``report`` the pages; ``marking`` the
-                 answers in words;
-``release``      the bundle that a class is given.
+                 answers in words, ``questions`` what was asked; ``pages`` what the pages
+                 share;
+``outcome``      all of these in one go; ``release`` the bundle that a class is given.
 
 Everything that is passed on stands in ``record``, what can be odd in ``flags``; ``sources``
 reads Python without running it. The arrows run down this list's ends

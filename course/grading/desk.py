@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -16,19 +17,9 @@ from rich.progress import (
 )
 
 from course.grading.classroom import Settings, grade_class
-from course.grading.feedback import page_paths, write_feedback
-from course.grading.intake import take_in
-from course.grading.marking import (
-    questions,
-    read_comments,
-    read_marks,
-    titles,
-    write_marking,
-)
+from course.grading.intake import Submission, take_in
+from course.grading.outcome import write_outcome
 from course.grading.record import Result
-from course.grading.report import write_report
-from course.grading.roll import Roll
-from course.grading.sheets import write_sheets
 
 
 def grade_folder(
@@ -47,16 +38,14 @@ def grade_folder(
     """
     intake = take_in(handed_in)
     results = _grade(intake.submissions, settings, console)
-    comments = None
-    if manual is not None:
-        results = read_marks(manual, results)
-        comments = read_comments(manual, results)
-    _write(results, settings, comments)
+    write_outcome(results, settings.out, root=settings.root, marks=manual)
     _summary(results, intake.ignored, settings, console)
     return results
 
 
-def _grade(submissions, settings: Settings, console: Console) -> list[Result]:
+def _grade(
+    submissions: Sequence[Submission], settings: Settings, console: Console
+) -> list[Result]:
     with Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -74,21 +63,6 @@ def _grade(submissions, settings: Settings, console: Console) -> list[Result]:
             progress.update(bar, advance=1, description="grading" if new else "kept")
 
         return grade_class(submissions, settings, report)
-
-
-def _write(results: list[Result], settings: Settings, comments) -> None:
-    root, out = settings.root, settings.out
-    order = [
-        path.stem.partition("-")[2].replace("-", "_")
-        for path in sorted((root / "exercises").glob("*.ipynb"))
-    ]
-    roll = Roll(results, order)
-    named = titles(root)
-    write_sheets(roll, out)
-    write_feedback(results, out, titles=named, comments=comments)
-    write_report(roll, out, titles=named, pages=page_paths(results))
-    asked = {p.stem: questions(root, p.stem) for p in roll.practicals}
-    write_marking(roll, out, asked, comments)
 
 
 def _summary(
