@@ -402,7 +402,7 @@ def test_a_hundred_thousand_cells_take_seconds_and_lose_no_answer(notebook):
     notebook["cells"] = many[:50_000] + notebook["cells"] + many[50_000:]
     start = time.monotonic()
     answers = read(notebook)
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30
     assert answers.tasks[FIRST].source == ANSWER
     assert len(answers.added) == MAX_ADDED
     assert codes(answers) == {("too-many-cells", "")}
@@ -413,7 +413,7 @@ def test_a_hundred_thousand_copies_of_an_answer_are_survived(notebook):
     notebook["cells"] += [same | {"source": f"x = {n}"} for n in range(100_000)]
     start = time.monotonic()
     answers = read(notebook)
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30
     assert "longer than" in answers.tasks[FIRST].problem
     assert problems(answers) == {"duplicated"}
 
@@ -512,6 +512,7 @@ def test_what_compiles_in_jupyter_has_no_problem(source):
         ("\t" * 50_000 + "x\n x", ""),
         ("\n".join(" " * n + "if x:" for n in range(200)), ""),
         ("%%time\n(", ""),
+        ("=%\\", "not valid Python"),  # IPython raises IndexError
     ],
     ids=lambda value: value[:12],
 )
@@ -531,7 +532,7 @@ def test_many_magics_take_seconds_at_most(line):
     start = time.monotonic()
     problem_of(f"{line}\n" * (MAX_SOURCE // (len(line) + 1)) + "(")
     problem_of(f"{line}\n" * 20 + "x = 1\n" * 16_000 + "(")
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30
 
 
 def test_what_a_source_uses():
@@ -587,6 +588,13 @@ helper(1)
         "    return x",
     ]
     assert definitions("import sys\n(", {"sys"}) == ""
+
+
+def test_definitions_in_a_long_chain_take_seconds():
+    chain = [f"def f{n}(): f{n + 1}" for n in reversed(range(4_000))]
+    start = time.monotonic()
+    assert definitions("\n".join(chain), {"f0"}).count("def ") == 4_000
+    assert time.monotonic() - start < 30
 
 
 # --- flags ----------------------------------------------------------------------------

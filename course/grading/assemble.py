@@ -23,7 +23,6 @@ from course.grading.values import VALUES
 from course.source import Module
 from course.task import Case, Task
 
-KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MAX_NUMBERS = 1_000_000  # in one value that a probe passes on
 
 # Runs in a namespace of its own: of the student's, it knows the answer alone.

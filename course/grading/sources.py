@@ -37,7 +37,7 @@ def problem_of(source: str) -> str:
         except SyntaxError:
             line = f" in line {error.lineno}" if error.lineno else ""
             return f"The cell is not valid Python: {error.msg}{line}."
-        except GIVES_UP:
+        except Exception:  # IPython reads what is no Python as well as it can
             return "The cell is not valid Python."
     except (RecursionError, MemoryError):
         return "The code is nested too deeply for Python."
@@ -91,13 +91,19 @@ def definitions(source: str, names: set[str]) -> str:
     except GIVES_UP:
         return ""
     body = [one for node in parsed for one in _one_by_one(node)]
-    wanted, kept, count = set(names), {}, -1
-    while len(kept) > count:  # a function brings along what it uses
-        count = len(kept)
-        for index, node in enumerate(body):
-            if index not in kept and _defines(node, wanted):
-                kept[index] = ast.unparse(node)
-                wanted |= free(kept[index])
+    binding: dict[str, list[int]] = {}
+    for index, node in enumerate(body):
+        for name in _defined(node):
+            binding.setdefault(name, []).append(index)
+    kept: dict[int, str] = {}
+    waiting, seen = list(names), set(names)
+    while waiting:  # a function brings along what it uses
+        for index in binding.get(waiting.pop(), ()):
+            if index not in kept:
+                kept[index] = ast.unparse(body[index])
+                new = free(kept[index]) - seen
+                seen |= new
+                waiting += new
     return "\n".join(kept[index] for index in sorted(kept))
 
 
@@ -109,24 +115,19 @@ def _one_by_one(node: ast.stmt) -> list[ast.stmt]:
     return [type(node)(names=[alias], **rest) for alias in node.names]
 
 
-def _defines(node: ast.stmt, wanted: set[str]) -> bool:
-    """Does a harmless statement define one of these names?"""
+def _defined(node: ast.stmt) -> set[str]:
+    """The names that a statement defines, if it is one that runs quickly anywhere."""
     if isinstance(node, ast.Import | ast.ImportFrom):
-        return _imported(node, node.names[0]) in wanted
-    if isinstance(node, ast.FunctionDef):
-        return node.name in wanted and not node.decorator_list
-    if isinstance(node, ast.Assign):
-        bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        return bool(bound & wanted) and _constant(node.value)
-    return False
-
-
-def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
-    """The name that an import binds; None if it is not to be had where grades are made."""
-    module = alias.name if isinstance(node, ast.Import) else node.module
-    if module is None or module.partition(".")[0] in ("course", "matplotlib"):
-        return None
-    return (alias.asname or alias.name).partition(".")[0]
+        (alias,) = node.names
+        module = alias.name if isinstance(node, ast.Import) else node.module
+        if module is None or module.partition(".")[0] in ("course", "matplotlib"):
+            return set()
+        return {(alias.asname or alias.name).partition(".")[0]}
+    if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+        return {node.name}
+    if isinstance(node, ast.Assign) and _constant(node.value):
+        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return set()
 
 
 def _constant(node: ast.expr) -> bool:
