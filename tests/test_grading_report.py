@@ -247,10 +247,12 @@ def test_map_scrolls_in_its_own_box_and_keeps_its_heads(browser, tmp_path):
 
 @pytest.mark.browser
 def test_report_prints(browser, tmp_path):
-    path = write_report(Roll(classroom(48)), tmp_path)
-    with shown(browser, path, scheme="dark") as page:
+    path = write_report(Roll(classroom(60, STEMS), STEMS), tmp_path)
+    paper = 1032  # pixels: A4 across, without its margins
+    with shown(browser, path, width=paper, scheme="dark") as page:
         page.emulate_media(media="print", color_scheme="light")
-        assert page.locator(".grid").evaluate(
-            "box => getComputedStyle(box).overflow"
-        ) == ("visible")
+        assert page.evaluate("document.documentElement.scrollWidth") <= paper
+        heights = "box => [box.scrollHeight, box.clientHeight]"
+        whole, seen = page.locator(".grid").evaluate(heights)
+        assert whole <= seen
         assert page.pdf(prefer_css_page_size=True)[:4] == b"%PDF"

@@ -121,14 +121,6 @@ class Roll:
         ]
         return score_of(*results)
 
-    def item(self, task: str) -> Item | None:
-        """The column with this id."""
-        for practical in self.practicals:
-            for item in practical.tasks + practical.questions:
-                if item.id == task:
-                    return item
-        return None
-
     def _practical(self, stem: str) -> Practical:
         # Every notebook of a practical names all its tasks; if one does not, a fuller
         # one comes first, and what only others have follows.
