@@ -9,6 +9,7 @@ input gives the same bytes.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -20,7 +21,7 @@ from course.chapter import Cell, Chapter, read_chapter, stem_of
 from course.errors import CourseError
 from course.files import write_whole
 from course.markdown import Translator
-from course.source import Module, read_module
+from course.source import Definition, Module, read_module
 from course.task import find
 
 KERNEL = {
@@ -53,13 +54,16 @@ def exercise_path(root: Path, chapter: Path) -> Path:
     return root / "exercises" / f"{chapter.stem}.ipynb"
 
 
-def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
+def generate(
+    root: Path, chapter_path: Path, *, solved: bool = False, marked: bool = False
+) -> str:
     """The exercise of one chapter, as the text of a notebook.
 
     Args:
         root: the project's folder.
         chapter_path: the chapter, ``book/<number>-<stem>.md``.
         solved: put the reference solutions in place of the stubs.
+        marked: the same, with the markers between which nbgrader puts its stubs.
 
     Raises:
         CourseError: the chapter or its solutions do not fit together.
@@ -76,11 +80,12 @@ def generate(root: Path, chapter_path: Path, *, solved: bool = False) -> str:
         if cell.kind == "markdown":
             translator.number(cell.source)
     cells, seen = [], set()
+    write = _writer(solved, marked)
     for cell in kept:
         if cell.kind == "markdown":
             cells += _markdown_cells(cell, translator)
         else:
-            cells += _code_cells(cell, chapter, module, seen, solved)
+            cells += _code_cells(cell, chapter, module, seen, write)
             if cell.caption:
                 caption = translator.translate(cell.caption, cell.line)
                 cells.append(new_markdown_cell(f"*{caption.strip()}*"))
@@ -189,8 +194,19 @@ def _markdown_cells(cell: Cell, translator: Translator) -> list:
     return [new_markdown_cell(text), answer]
 
 
+def _writer(solved: bool, marked: bool) -> Callable[[Definition], str]:
+    """What a task's cell holds."""
+    if marked:
+        return lambda definition: definition.source
+    return Definition.shown if solved else Definition.stub
+
+
 def _code_cells(
-    cell: Cell, chapter: Chapter, module: Module, seen: set[str], solved: bool
+    cell: Cell,
+    chapter: Chapter,
+    module: Module,
+    seen: set[str],
+    write: Callable[[Definition], str],
 ) -> list:
     if cell.role in ("task", "given"):
         parts = []
@@ -213,9 +229,7 @@ def _code_cells(
                 )
             seen.add(name)
             parts.append(
-                definition.stub()
-                if cell.role == "task" and not solved
-                else definition.shown()
+                write(definition) if cell.role == "task" else definition.shown()
             )
             if cell.role == "given" and definition.has_solution:
                 raise CourseError(

@@ -102,7 +102,10 @@ def read_module(path: Path) -> Module:
         start = min(
             [node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]
         )
-        source = "\n".join(lines[start - 1 : node.end_lineno])
+        # A marker after the last statement is a comment, which the parser does not see.
+        end = node.end_lineno
+        end += any(line.strip() == END for line in lines[end : end + 1])
+        source = "\n".join(lines[start - 1 : end])
         if isinstance(node, ast.Import | ast.ImportFrom):
             if getattr(node, "module", None) != "__future__":
                 imports.append(source)
