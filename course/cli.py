@@ -128,6 +128,31 @@ def release(folder: Path, practicals: tuple[str, ...]) -> None:
 
 
 @main.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--practical",
+    "practicals",
+    multiple=True,
+    metavar="STEM",
+    help="Only this one, such as deep_ensembles; may be given several times.",
+)
+def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
+    """Write a course folder for nbgrader: DIR/source, with the solutions, and its settings.
+
+    \b
+    Example:
+      course nbgrader my-course/
+      cd my-course && nbgrader generate_assignment 03-bayes-by-backprop
+
+    Notebooks in DIR/source are replaced; an nbgrader_config.py that is there is kept.
+    """
+    from course.nbgrader import write_course
+
+    for path in write_course(project_root(), folder, practicals):
+        click.echo(f"wrote {path}")
+
+
+@main.command()
 @click.argument("submissions", type=click.Path(path_type=Path))
 @click.option(
     "--out",
