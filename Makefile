@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: book test test-long bench mnist lint exercises clean help
+.PHONY: book test test-long bench bench-grading mnist lint exercises clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -11,6 +11,24 @@ help:  ## this list
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+# Other graders have requirements of their own, so each has an environment of its own.
+GRADERS := .venv/ready constraints.txt constraints-graders.txt
+PIP_GRADERS := install --quiet --disable-pip-version-check -c constraints.txt -c constraints-graders.txt
+
+# The kernels that nbgrader starts are those of .venv, where the course is.
+.venv-nbgrader/ready: $(GRADERS)
+	$(PYTHON) -m venv .venv-nbgrader
+	.venv-nbgrader/bin/python -m pip $(PIP_GRADERS) nbgrader
+	$(BIN)/python -c "from ipykernel.kernelspec import install; install(prefix='.venv-nbgrader', frozen_modules=True)"
+	@touch $@
+
+# Otter has to be found in the kernel itself: its environment sees what .venv has.
+.venv-otter/ready: $(GRADERS)
+	$(PYTHON) -m venv .venv-otter
+	$(BIN)/python -c "import sysconfig; print(f'import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})')" > $$(echo .venv-otter/lib/python*/site-packages)/beside.pth
+	.venv-otter/bin/python -m pip $(PIP_GRADERS) otter-grader
 	@touch $@
 
 book: .venv/ready  ## build the book and say where to open it
@@ -26,8 +44,11 @@ test: .venv/ready  ## run every test
 	$(BIN)/course exercises --check
 	$(BIN)/python -m pytest -m "not long" -n 2 --dist loadfile
 
-test-long: .venv/ready  ## run the tests that take minutes
+test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long -n 2 --dist loadfile
+
+bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
+	$(BIN)/python -m benchmarks.grading
 
 bench: .venv/ready  ## print speed as ratios, side by side
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done
