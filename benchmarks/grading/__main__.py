@@ -1,0 +1,164 @@
+"""Prints the graders side by side, or how one grows with the class.
+
+Example:
+    make bench-grading
+    make bench-grading ARGS='--students 40 --jobs 1'
+    make bench-grading ARGS=--growth
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.grading.graders import GRADERS, Grader, environment
+from benchmarks.grading.material import Material
+from benchmarks.grading.measure import Failed, Measured, measure
+
+ROOT = Path(__file__).parents[2]
+GROWTH = (50, 100, 200)
+SAID = """{count} copies of one submission of {practical}, solved: {tasks} tasks. For every \
+grader alike the cells that train and draw are taken out, so that what is compared is the \
+start of a kernel, its imports and the checks. All have to give full marks, or there is no \
+figure.
+
+course grade judges on inputs drawn for the run, outside the kernel and behind bubblewrap, \
+and its time includes grading the reference first and writing sheets, feedback and report; \
+the others run the notebook's own checks within its kernel, three draws each, with no \
+sandbox. Where a grader has no jobs of its own, two jobs are two of its processes. Memory \
+is the largest sum of the resident memory of all its processes."""
+BUSY = """The machine was busy with other work when this began (load {load:.1f} on {cores} \
+cores): do not quote these figures."""
+
+
+def graded(grader: Grader, material: Material, jobs: int) -> Measured:
+    """Let one grader grade a class in a fresh folder.
+
+    Raises:
+        Failed: it did not, or not everybody got full marks.
+    """
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        given = environment(material, folder, grader.needs)
+        measured = measure(grader.lanes(material, folder, jobs), folder, given)
+        scores = grader.scores(material, folder)
+    if scores != [material.points] * material.count:
+        full = sum(score == material.points for score in scores)
+        raise Failed(f"{full} of {material.count} got full marks")
+    return measured
+
+
+def side_by_side(
+    rows: list[Grader], material: Material, jobs: tuple[int, ...], console: Console
+) -> bool:
+    """Print the table of all graders; did all of them grade?"""
+    table = Table("grader")
+    for number in jobs:
+        word = "job" if number == 1 else "jobs"
+        table.add_column(f"s per submission\n{number} {word}", justify="right")
+        table.add_column(f"peak, MiB\n{number} {word}", justify="right")
+    problems = []
+    for grader in rows:
+        cells = []
+        for number in jobs:
+            with console.status(f"{grader.name}, jobs: {number}"):
+                try:
+                    found = graded(grader, material, number)
+                except Failed as problem:
+                    problems.append(f"{grader.name}, jobs: {number}: {problem}")
+                    cells += ["failed", ""]
+                else:
+                    each = found.seconds / material.count
+                    cells += [f"{each:.2f}", f"{found.tree:.0f}"]
+        table.add_row(grader.name, *cells)
+    console.print(table)
+    for problem in problems:
+        console.print(problem, markup=False)
+    return not problems
+
+
+def growth(
+    rows: list[Grader],
+    practical: str,
+    jobs: int,
+    sizes: tuple[int, ...],
+    console: Console,
+) -> bool:
+    """Print time and memory against the size of the class; did all of them grade?"""
+    table = Table("grader", title=f"jobs: {jobs}")
+    names = ("submissions", "seconds", "s per submission", "grader, MiB", "all, MiB")
+    for name in names:
+        table.add_column(name, justify="right")
+    problems = []
+    for grader in rows:
+        for size in sizes:
+            with console.status(f"{grader.name}, {size} submissions"):
+                try:
+                    found = graded(grader, Material(ROOT, practical, size), jobs)
+                except Failed as problem:
+                    problems.append(f"{grader.name}, {size}: {problem}")
+                    continue
+            each = f"{found.seconds / size:.2f}"
+            memory = f"{found.grader:.0f}", f"{found.tree:.0f}"
+            table.add_row(grader.name, str(size), f"{found.seconds:.0f}", each, *memory)
+    console.print(table)
+    for problem in problems:
+        console.print(problem, markup=False)
+    return not problems
+
+
+@click.command()
+@click.option("--students", default=10, type=click.IntRange(1), help="How many.")
+@click.option(
+    "--jobs",
+    "jobs",
+    multiple=True,
+    type=click.IntRange(1),
+    default=(1, 2),
+    help="How many at a time; may be given several times.",
+)
+@click.option("--practical", default="bayes_by_backprop", help="The stem of one.")
+@click.option("--only", multiple=True, help="Rows whose name contains this.")
+@click.option("--growth", "grow", is_flag=True, help="Time and memory by class size.")
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    type=click.IntRange(1),
+    default=GROWTH,
+    help="With --growth: how large a class; may be given several times.",
+)
+def main(
+    students: int,
+    jobs: tuple[int, ...],
+    practical: str,
+    only: tuple[str, ...],
+    grow: bool,
+    sizes: tuple[int, ...],
+) -> None:
+    """Time the graders on the same notebooks and checks. Run it on an idle machine."""
+    console = Console()
+    load, cores = psutil.getloadavg()[0], psutil.cpu_count()
+    # How we grow is what was asked; the others on demand.
+    wanted = only or (("course grade",) if grow else ("",))
+    rows = [row for row in GRADERS if any(part in row.name for part in wanted)]
+    if grow:
+        good = growth(rows, practical, max(jobs), sizes, console)
+    else:
+        material = Material(ROOT, practical, students)
+        good = side_by_side(rows, material, jobs, console)
+        names = {"practical": practical, "tasks": len(material.tasks)}
+        console.print(SAID.format(count=students, **names), soft_wrap=True)
+    if load > cores / 4:
+        console.print(BUSY.format(load=load, cores=cores), style="bold")
+    if not good:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

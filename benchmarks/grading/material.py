@@ -1,0 +1,88 @@
+"""A class whose notebooks hold the tasks and nothing that trains or draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from course.chapter import read_chapter, task_id
+from course.exercises import chosen, generate
+from course.task import find
+
+
+def role(cell: NotebookNode) -> str | None:
+    """What a cell of an exercise is for; None if it is neither task, given nor check."""
+    return cell.metadata.get("course", {}).get("role")
+
+
+@dataclass(frozen=True)
+class Material:
+    """The notebooks of a class that has solved everything, each a copy of the other.
+
+    Args:
+        root: the checkout.
+        practical: the stem of one.
+        count: how many students.
+    """
+
+    root: Path
+    practical: str
+    count: int
+
+    @cached_property
+    def chapter(self) -> Path:
+        """Where the practical is written."""
+        return chosen(self.root, (self.practical,))[0]
+
+    @property
+    def name(self) -> str:
+        """What the exercise is called, without its ending."""
+        return self.chapter.stem
+
+    @property
+    def students(self) -> list[str]:
+        """Their names."""
+        return [f"s{number:04d}" for number in range(self.count)]
+
+    @cached_property
+    def tasks(self) -> dict[str, str]:
+        """The name that each task asks for, by the task's id."""
+        chapter = read_chapter(self.chapter)
+        cells = [cell for cell in chapter.cells if cell.role == "task"]
+        return {task_id(chapter.stem, c.names[0]): c.names[0] for c in cells}
+
+    @property
+    def points(self) -> int:
+        """What a notebook without a mistake is worth."""
+        return sum(find(task).points for task in self.tasks)
+
+    def notebook(self, *, checks: bool = True) -> NotebookNode:
+        """The exercise, solved; only imports, given code, tasks and, if wanted, their checks."""
+        text = generate(self.root, self.chapter, solved=True)
+        notebook = nbformat.reads(text, as_version=4)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        # The first cell without a role imports what the checks need.
+        first = next(cell for cell in code if role(cell) is None)
+        notebook.cells = [
+            cell
+            for cell in code
+            if (role(cell) and (checks or role(cell) != "check")) or cell is first
+        ]
+        return notebook
+
+    def hand_in(
+        self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
+    ) -> list[Path]:
+        """Write everybody's notebook to ``folder``, at the place that ``pattern`` says."""
+        text = nbformat.writes(self.notebook(checks=checks))
+        paths = []
+        for student in students:
+            path = folder / pattern.format(student=student, name=self.name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            paths.append(path)
+        return paths
