@@ -48,7 +48,7 @@ test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long -n 2 --dist loadfile
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
-	$(BIN)/python -m benchmarks.grading
+	$(BIN)/python -m benchmarks.grading $(ARGS)
 
 bench: .venv/ready  ## print speed as ratios, side by side
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done

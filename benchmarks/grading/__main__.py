@@ -2,7 +2,7 @@
 
 Example:
     make bench-grading
-    make bench-grading ARGS='--students 40 --jobs 1'
+    make bench-grading ARGS='--students 40 --jobs 1 --only nbval'
     make bench-grading ARGS=--growth
 """
 
@@ -113,7 +113,7 @@ def growth(
 
 
 @click.command()
-@click.option("--students", default=10, type=click.IntRange(1), help="How many.")
+@click.option("--students", default=20, type=click.IntRange(1), help="How many.")
 @click.option(
     "--jobs",
     "jobs",
