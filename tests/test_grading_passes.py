@@ -14,6 +14,8 @@ from course.grading.classroom import released
 from course.grading.grader import STOOD_IN, Practical, Workshop, canary, grade
 from course.grading.sandbox import Limits, stage_library
 from course.source import read_module
+from course.task import stems, tasks_of
+from experiments.submissions import planted
 
 ROOT = Path(__file__).parents[1]
 STEM = "bayes_by_backprop"
@@ -203,3 +205,24 @@ def test_nothing_is_left_behind(graded):
 
     graded({SECOND: "import os; os._exit(0)"})
     assert left() == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stem", stems())
+def test_every_known_mistake_goes_the_same_way_and_is_named(stem, workshop, tmp_path):
+    """One submission for each number: the first mistake of every task, the second, …"""
+    practical, tasks = practical_of(stem, tmp_path), tasks_of(stem)
+    for number in range(max(len(task.misconceptions) for task in tasks.values())):
+        made = {
+            id_: planted(task, number)
+            for id_, task in tasks.items()
+            if number < len(task.misconceptions)
+        }
+        sources = dict(practical.reference) | made
+        answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
+        for verdict in grade(answers, practical, workshop).verdicts:
+            if verdict.task in made:
+                assert verdict.status == "wrong", (verdict, number)
+                assert verdict.key.startswith(verdict.task), (verdict, number)
+            else:
+                assert verdict.status == "right", (verdict, number)

@@ -173,7 +173,7 @@ class _Bench:
         """One submission."""
         began = time.monotonic()
         result = Result(
-            student=submission.student,
+            student=_student(submission),
             practical=submission.practical,
             notebook=submission.notebook,
             digest=submission.digest,
@@ -203,7 +203,7 @@ class _Bench:
             log.write(f"{submission.student!r} {submission.notebook!r}\n")
             traceback.print_exception(error, file=log)
         result = Result(
-            submission.student,
+            _student(submission),
             submission.practical,
             submission.notebook,
             submission.digest,
@@ -285,6 +285,12 @@ def _side_by_side(
             raise
 
 
+def _student(submission: Submission) -> str:
+    """The name with the platform's number: two students may be called the same."""
+    parts = [submission.student, submission.identifier]
+    return "_".join(part for part in parts if part)
+
+
 def _written(practical: Practical, texts: dict[str, str]) -> Iterator[Written]:
     for cell in practical.released.cells:
         course = cell.metadata.get("course", {})
@@ -325,7 +331,7 @@ def _machinery(settings: Settings, stem: str) -> str:
 def _name(submission: Submission, machinery: str) -> str:
     """The name of a submission's grade."""
     parts = [
-        submission.student,
+        _student(submission),
         submission.practical,
         submission.notebook,
         submission.digest,

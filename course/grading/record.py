@@ -36,7 +36,8 @@ class Verdict:
         attempt: the pass in which it was judged, from 1; in later ones the reference stands
             in for tasks that are not judged.
         reason: what went wrong, in one sentence or two; empty if it is right.
-        hint: the misconception that gives just these values, or the empty string.
+        hint: the misconception that gives just these values, as it goes on after "this is
+            what comes out when"; or the empty string.
         key: the name of the misconception for counting, ``<task>#<number>``, or empty.
         seconds: wall clock of its answer and its probe.
     """

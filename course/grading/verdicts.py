@@ -74,7 +74,7 @@ def judge(key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int) -> Verdi
                 key,
                 reason,
                 attempt=attempt,
-                hint=f"This is what comes out when {mistake.hint}",
+                hint=mistake.hint,
                 mistake=f"{key.task}#{number}",
             )
     return wrong(key, reason, attempt=attempt)

@@ -1,0 +1,193 @@
+"""Killed, resumed, side by side: the same grades, none lost, none made twice."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+
+from course.grading.classroom import STATE, released
+from course.source import read_module
+
+ROOT = Path(__file__).parents[1]
+STEM = "bayes_by_backprop"
+TASKS = ("reparametrise", "log_posterior", "log_prior")
+pytestmark = pytest.mark.sandbox
+
+
+def hand_in(folder, count, seed=0):
+    """A class whose students have some of three tasks right, some wrong, some not at all."""
+    definitions = read_module(ROOT / "solutions" / f"{STEM}.py").definitions
+    draw = random.Random(seed)
+    for number in range(count):
+        notebook = released(ROOT, STEM)
+        for cell in notebook.cells:
+            name = cell["id"].rpartition("--")[2].replace("-", "_")
+            if cell.metadata.get("course", {}).get("role") == "task" and name in TASKS:
+                source = definitions[name].shown()
+                kind = draw.choice(["right", "right", "wrong", "unwritten"])
+                if kind == "wrong":
+                    source = source.replace("return ", "return 0.5 * ", 1)
+                if kind != "unwritten":
+                    cell.source = source
+        path = folder / f"student-{number:02}" / "03-bayes-by-backprop.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+
+
+def start(handed_in, out, *options):
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "course.cli",
+            "grade",
+            handed_in,
+            "--out",
+            out,
+            *options,
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def finish(process):
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    return said
+
+
+def kept(out):
+    """The grades that are on disk, with the moment at which each was written."""
+    folder = out / STATE / "results"
+    return {
+        path.name: path.stat().st_mtime_ns for path in folder.glob("[0-9a-f]*.json")
+    }
+
+
+def table(out):
+    return (out / "grades.csv").read_text("utf-8")
+
+
+def our_kernels():
+    """Processes behind a wall, or nbval's, that have no grader any more."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "ppid"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if "course.grading.plugin" in line and process.info["ppid"] == 1:
+            found.append(line)
+    return found
+
+
+def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(tmp_path):
+    hand_in(tmp_path / "in", 4)
+    one, two = tmp_path / "one", tmp_path / "two"
+    finish(start(tmp_path / "in", one, "--jobs", "1"))
+    finish(start(tmp_path / "in", two, "--jobs", "3"))
+    assert table(one) == table(two)
+    data = [json.loads((out / "grades.json").read_text("utf-8")) for out in (one, two)]
+    assert data[0] == data[1]
+    before, sheet = kept(one), table(one)
+    assert len(before) == 4
+    finish(start(tmp_path / "in", one))
+    assert (kept(one), table(one)) == (before, sheet)
+
+
+def test_only_what_changed_is_graded_again(tmp_path):
+    hand_in(tmp_path / "in", 3)
+    out = tmp_path / "out"
+    finish(start(tmp_path / "in", out, "--jobs", "2"))
+    before = kept(out)
+    path = tmp_path / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
+    path.write_text(path.read_text("utf-8").replace("torch", "torch ", 1), "utf-8")
+    finish(start(tmp_path / "in", out, "--jobs", "2"))
+    after = kept(out)
+    assert len(after) == 4
+    assert {name: after[name] for name in before} == before
+
+
+def test_the_seed_is_gone_when_the_run_has_ended(tmp_path):
+    hand_in(tmp_path / "in", 1)
+    finish(start(tmp_path / "in", tmp_path / "out"))
+    left = {path.name for path in (tmp_path / "out" / STATE).iterdir()}
+    assert left == {"lock", "library", "results"}
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path):
+    hand_in(tmp_path / "in", 2)
+    first = start(tmp_path / "in", tmp_path / "out")
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "out" / STATE / "run.json").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        second = start(tmp_path / "in", tmp_path / "out")
+        said, _ = second.communicate()
+        assert second.returncode == 2
+        assert "Another run is grading into this folder" in said
+    finally:
+        finish(first)
+
+
+def test_wrong_use_has_status_two_and_writes_nothing(tmp_path):
+    process = start(tmp_path / "nowhere", tmp_path / "out")
+    said, _ = process.communicate()
+    assert process.returncode == 2
+    assert "nowhere" in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_run_ends_its_kernels(tmp_path):
+    hand_in(tmp_path / "in", 4)
+    process = start(tmp_path / "in", tmp_path / "out", "--jobs", "2")
+    deadline = time.monotonic() + 120
+    while not kept(tmp_path / "out"):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in said
+    assert our_kernels() == []
+    assert list(Path("/tmp").glob(f"ku-{process.pid}-*")) == []
+
+
+@pytest.mark.long
+def test_fifty_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
+    hand_in(tmp_path / "in", 40)
+    undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
+    finish(start(tmp_path / "in", undisturbed, "--jobs", "2"))
+    draw, kills, seen = random.Random(50), 0, {}
+    while kills < 50:
+        process = start(tmp_path / "in", out, "--jobs", "2")
+        time.sleep(draw.uniform(0.2, 9.0))
+        if process.poll() is not None:  # done early: begin once more, elsewhere
+            finish(process)
+            assert table(out) == table(undisturbed)
+            out, seen = tmp_path / f"out-{kills}", {}
+            continue
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        kills += 1
+        now = kept(out) if out.exists() else {}
+        assert {name: now.get(name) for name in seen} == seen
+        seen = now
+    finish(start(tmp_path / "in", out, "--jobs", "2"))
+    now = kept(out)
+    assert len(now) == 40
+    assert {name: now[name] for name in seen} == seen
+    assert table(out) == table(undisturbed)
+    time.sleep(2)
+    assert our_kernels() == []
