@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from statistics import median
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
+from rich.progress import Progress
 from torch import Tensor, nn
 
 from course import data
@@ -117,40 +115,40 @@ def hessians(n: int, d: int) -> dict[str, Callable[[], Tensor]]:
     return routes
 
 
-def main() -> None:
-    """Print the table."""
-    warnings.filterwarnings("ignore", "`torch.jit.script`")  # PyTorch's own
-    rows = [
-        ("logistic, 400 inputs, 400 draws", "source's loop", *logistic(400, 400)),
-        (
-            "logistic, 204,000 inputs, 100 draws",
-            "source's loop",
-            *logistic(204_000, 100),
-        ),
-        (
-            "MC dropout, 25,000 inputs, 500 draws",
-            "source's loop",
-            *dropout(25_000, 500),
-        ),
-    ]
+def comparisons() -> Iterator[tuple[str, str, Callable, Callable]]:
+    """Work, whom it is compared with, and the two sides; each made when its turn comes."""
+    for points, draws in ((400, 400), (204_000, 100)):
+        work = f"logistic, {points:,} inputs, {draws} draws"
+        yield work, "source's loop", *logistic(points, draws)
+    yield (
+        "MC dropout, 25,000 inputs, 500 draws",
+        "source's loop",
+        *dropout(25_000, 500),
+    )
     for n, d in ((400, 3), (5000, 201)):
         routes = hessians(n, d)
         ours = routes.pop("closed form")
         for name, route in routes.items():
-            rows.append((f"Hessian, N = {n:,}, D = {d}", name, route, ours))
-    table = Table("work", "against", "it, ms", "ours, ms", "ratio")
-    console = Console()
-    for work, against, theirs, ours in track(rows, "Measuring", console=console):
-        one, other = side_by_side(theirs, ours)
-        table.add_row(
-            work,
-            against,
-            f"{one * 1e3:.3g}",
-            f"{other * 1e3:.3g}",
-            f"{one / other:.3g}",
-        )
-    console.print("Practical 2: predictions with many samples, and Hessians", table)
-    console.print(f"{torch.get_num_threads()} threads, PyTorch {torch.__version__}")
+            yield f"Hessian, N = {n:,}, D = {d}", name, route, ours
+
+
+def main() -> None:
+    """Print every row as soon as it is known."""
+    warnings.filterwarnings("ignore", "`torch.jit.script`")  # PyTorch's own
+    print("Practical 2: predictions with many samples, and Hessians")
+    print(f"{torch.get_num_threads()} threads, PyTorch {torch.__version__}\n")
+    print(f"{'work':38s}{'against':22s}{'it, ms':>10s}{'ours, ms':>10s}{'ratio':>8s}")
+    with Progress(transient=True) as progress:
+        rows = progress.add_task("measuring", total=7)
+        for work, against, theirs, ours in comparisons():
+            progress.update(rows, description=f"{work}, against {against}")
+            one, other = side_by_side(theirs, ours)
+            progress.print(
+                f"{work:38s}{against:22s}{one * 1e3:10.3g}{other * 1e3:10.3g}"
+                f"{one / other:8.3g}",
+                soft_wrap=True,
+            )
+            progress.advance(rows)
 
 
 if __name__ == "__main__":

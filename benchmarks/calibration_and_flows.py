@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch.distributions import Normal
@@ -89,9 +90,8 @@ def main() -> None:
     model = StochasticLogisticRegression(
         2, 2, 16, generator=torch.Generator().manual_seed(0)
     )
-    print(
-        f"prediction, depth 16, {DRAWS} draws        source     loop  batched   ratio"
-    )
+    say = partial(print, flush=True)
+    say(f"prediction, depth 16, {DRAWS} draws        source     loop  batched   ratio")
     for n in (100, 1_000, 4_000):
         x = torch.randn(n, 2, generator=torch.Generator().manual_seed(1))
         source, loop, batch = median_ms(
@@ -99,11 +99,12 @@ def main() -> None:
             lambda x=x: looped(model, x),
             lambda x=x: batched(model, x),
         )
-        print(
+        say(
             f"  {n:6d} inputs, ms                {source:10.1f} {loop:8.1f} {batch:8.1f}   {source / batch:5.1f}"
         )
+    say("training: ten runs, three times each way")
     one, side = median_ms(lambda: train(10, False), lambda: train(10, True))
-    print(
+    say(
         f"training, 10 runs, ms: one by one {one:.0f}, side by side {side:.0f}, ratio {one / side:.1f}"
     )
 

@@ -2,6 +2,8 @@
 
 import math
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.stats
@@ -11,7 +13,7 @@ from torch import nn
 from torch.distributions import Normal, kl_divergence
 
 from solutions import bayes_by_backprop as bbb
-from solutions.fused import FusedBayesianMLP, ParallelNoise
+from solutions.fused import FusedBayesianMLP, ParallelNoise, counter_noise, threefry
 
 MODEL = {"noise_std": 0.5, "prior_std": 1.0}
 X, Y = torch.tensor([2.0]), torch.tensor([3.0])
@@ -267,6 +269,29 @@ def test_parallel_noise_is_standard_normal_and_repeatable():
     both = torch.cat([first, second])
     assert len(torch.unique(both)) > 0.99 * len(both)
     assert scipy.stats.kstest(both.numpy(), "norm").pvalue > 1e-6
+
+
+@pytest.mark.parametrize("key", [(0, 0), (7, -3), (-(2**31), 2**31 - 1)])
+def test_threefry_gives_the_bits_of_jax(key):
+    words = torch.tensor(key, dtype=torch.int32)
+    first, second = threefry(words, 1001)
+    theirs = jax.random.wrap_key_data(
+        jnp.asarray(words.numpy().view(np.uint32)), impl="threefry2x32"
+    )
+    ours = (first ^ second).numpy().view(np.uint32)
+    np.testing.assert_array_equal(ours, jax.random.bits(theirs, (1001,)))
+
+
+def test_counter_noise_is_standard_normal_and_repeatable():
+    one, other = (torch.tensor(key, dtype=torch.int32) for key in ((1, 2), (1, 3)))
+    first, second = counter_noise(one, 40_001), counter_noise(other, 40_001)
+    assert torch.equal(first, counter_noise(one, 40_001))
+    assert first.dtype == torch.float32
+    assert abs(torch.corrcoef(torch.stack([first, second]))[0, 1]) < 0.03
+    half = len(first) // 2
+    assert abs(torch.corrcoef(first[: 2 * half].view(2, half))[0, 1]) < 0.04
+    for noise in (first, second):
+        assert scipy.stats.kstest(noise.numpy(), "norm").pvalue > 1e-6
 
 
 # --- Minibatches and predictions -------------------------------------------------------
