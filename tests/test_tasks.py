@@ -2,6 +2,8 @@
 
 import importlib
 import inspect
+import itertools
+import math
 import textwrap
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 from course.judge import answered, compare, expected, recognise
 from course.task import find, stems, tasks_of
-from course.tutor import Check, CheckFailed, check
+from course.tutor import SEEDS, Check, CheckFailed, check
 
 TASKS = [task for stem in stems() for task in tasks_of(stem).values()]
 MISTAKES = [(task, row) for task in TASKS for row in task.misconceptions]
@@ -70,6 +72,82 @@ def test_a_probe_is_self_contained(task):
     cases = task.cases(np.random.default_rng(5))
     values = [namespace[task.probe.__name__](reference(task), **case) for case in cases]
     assert compare(values, expected(task, cases)) is None
+
+
+def changed(value, change):
+    """An answer's value, with every tensor in it changed; tuples and named tuples keep their form."""
+    if isinstance(value, tuple):
+        parts = [changed(part, change) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return change(value)
+
+
+def of(value, number):
+    """The number everywhere, in the form, the dtype and the graph of the right value."""
+    if getattr(value, "dtype", None) is not None and "bool" in str(value.dtype):
+        return value & False if number == 0 else value | True
+    return value * 0 + number
+
+
+def zeros(value, inputs):
+    return changed(value, lambda part: of(part, 0))
+
+
+def ones(value, inputs):
+    return changed(value, lambda part: of(part, 1))
+
+
+def nans(value, inputs):
+    return changed(value, lambda part: of(part, math.nan))
+
+
+def input_number(index):
+    def given_back(value, inputs):
+        return changed(value, lambda part: inputs[index])
+
+    return given_back
+
+
+def instead(answer, change):
+    """The reference, whose values are replaced by ``change(value, inputs)``; a class's methods likewise."""
+    if not isinstance(answer, type):
+        return lambda *inputs, **options: change(answer(*inputs, **options), inputs)
+
+    def replaced(method):
+        def replacement(self, *inputs, **options):
+            return change(method(self, *inputs, **options), inputs)
+
+        return replacement
+
+    names = [name for name in ("forward", "kl") if hasattr(answer, name)]
+    methods = {name: replaced(getattr(answer, name)) for name in names}
+    return type(answer.__name__, (answer,), methods)
+
+
+@each_task
+def test_nothing_that_ignores_its_inputs_passes(task):
+    def passes(change):
+        answer = instead(reference(task), change)
+        try:
+            return compare(answered(task, answer, cases), right) is None
+        except Exception:  # in a graded notebook there would be no values
+            return False
+
+    cases = task.cases(np.random.default_rng(50))
+    right = expected(task, cases)
+    assert passes(lambda value, inputs: value)
+    for change in (zeros, ones, nans, *map(input_number, range(5))):
+        assert not passes(change), change
+
+
+@each_task
+def test_what_is_right_for_one_draw_is_wrong_for_another(task):
+    """Nothing can be learnt by heart, nor from the draws of the public check."""
+    draws = [task.cases(np.random.default_rng(seed)) for seed in (*SEEDS, 50)]
+    values = [answered(task, reference(task), cases) for cases in draws]
+    right = [expected(task, cases) for cases in draws]
+    for one, other in itertools.permutations(range(len(draws)), 2):
+        assert compare(values[one], right[other]) is not None
 
 
 @each_task

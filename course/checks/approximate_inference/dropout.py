@@ -14,17 +14,32 @@ from course.task import Close, Misconception, Task
 
 
 def _cases(rng):
-    return [
-        {
-            "x": rng.normal(0, 1, 2),
-            "hidden": rng.normal(0, 1, (12, 3))
-            + np.array([0.0, 0.0, 1.5]),  # biases in the last column
-            "output": rng.normal(0.5, 1, 13),
-            "p": float(p),
-            "seed": int(rng.integers(1 << 30)),
-        }
-        for p in (0.3, rng.uniform(0.1, 0.2))
-    ]
+    """The logit is more than twice as far from 0 as what the units add up to at random.
+
+    Dropped as a whole it would spread more than twice as much.
+    """
+    cases = []
+    for p in (0.3, rng.uniform(0.1, 0.2)):
+        x = rng.normal(0, 1, 2)
+        hidden = rng.normal(0, 1, (12, 3))
+        hidden[:, -1] += 1.5  # the biases
+        output = rng.normal(0.5, 1, 13)
+        terms = output[:-1] * _units(x, hidden)
+        output[-1] = rng.uniform(2, 3) * np.linalg.norm(terms) - terms.sum()
+        cases.append(
+            {
+                "x": x,
+                "hidden": hidden,
+                "output": output,
+                "p": float(p),
+                "seed": int(rng.integers(1 << 30)),
+            }
+        )
+    return cases
+
+
+def _units(x, hidden):
+    return np.maximum(hidden[:, :-1] @ x + hidden[:, -1], 0)
 
 
 def _probe(answer, x, hidden, output, p, seed):
@@ -59,8 +74,7 @@ def _probe(answer, x, hidden, output, p, seed):
 
 
 def _oracle(x, hidden, output, p, seed):
-    units = np.maximum(hidden[:, :-1] @ x + hidden[:, -1], 0)
-    terms = output[:-1] * units / (1 - p)
+    terms = output[:-1] * _units(x, hidden) / (1 - p)
     mean = float(terms.sum() * (1 - p) + output[-1])
     variance = float((terms**2).sum() * p * (1 - p))
     fourth = (

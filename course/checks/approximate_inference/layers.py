@@ -15,17 +15,21 @@ from course.task import Close, Misconception, Task
 
 
 def _cases(rng):
-    """Two data on opposite sides, whose outputs go apart when weights are shared, and one at 0: the bias alone."""
+    """Two data on opposite sides, whose outputs go apart when weights are shared, and one at 0: the bias alone.
+
+    Their inputs do not add up to 0, so that w_mu has a gradient.
+    """
     cases = []
     for _ in range(2):
         x = rng.choice([-1, 1], 3) * rng.uniform(0.7, 1.5, 3)
+        apart = rng.choice([-1, 1], 3) * rng.uniform(0.05, 0.2, 3)
         cases.append(
             {
-                "x": np.stack([x, -x + rng.normal(0, 0.2, 3), np.zeros(3)]),
+                "x": np.stack([x, -x + apart, np.zeros(3)]),
                 "w_mu": rng.normal(0, 1, 3),
                 "w_rho": rng.uniform(-0.5, 1.5, 3),
                 "b_mu": float(rng.normal()),
-                "b_rho": float(rng.uniform(-1, -0.5)),
+                "b_rho": float(rng.uniform(-2.5, -1.5)),
                 "prior_std": float(rng.uniform(1.5, 4)),
                 "seed": int(rng.integers(1 << 30)),
             }

@@ -14,19 +14,31 @@ from course.task import Close, Misconception, Task
 
 
 def _cases(rng):
-    return [
-        {
-            "x": rng.normal(0, 1, (4, 2)),
-            "hidden": rng.normal(
-                0, 1, (5, 3)
-            ),  # weights, and biases in the last column
-            "output": rng.normal(0, 1, (1, 6)),
-            "rho": float(rng.uniform(-2, 1)),
-            "prior_std": float(rng.uniform(1.5, 4)),
-            "seed": int(rng.integers(1 << 30)),
-        }
-        for _ in range(2)
-    ]
+    """Both ReLUs that one might forget, or add, are felt: unit 0 is off for datum 0, and a logit is negative."""
+    cases = []
+    for _ in range(2):
+        x = rng.normal(0, 1, (4, 2))
+        hidden, output = rng.normal(0, 1, (5, 3)), rng.normal(0, 1, (1, 6))
+        # The last column holds the biases.
+        hidden[0, -1] = -hidden[0, :-1] @ x[0] - rng.uniform(0.5, 1.5)
+        output[0, 0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
+        sums = _units(x, hidden) @ output[0, :-1]
+        output[0, -1] = -sums.min() - rng.uniform(0.5, 1.5)
+        cases.append(
+            {
+                "x": x,
+                "hidden": hidden,
+                "output": output,
+                "rho": float(rng.uniform(-2, 1)),
+                "prior_std": float(rng.uniform(1.5, 4)),
+                "seed": int(rng.integers(1 << 30)),
+            }
+        )
+    return cases
+
+
+def _units(x, hidden):
+    return np.maximum(x @ hidden[:, :-1].T + hidden[:, -1], 0)
 
 
 def _probe(answer, x, hidden, output, rho, prior_std, seed):
@@ -68,7 +80,7 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
 
 
 def _oracle(x, hidden, output, rho, prior_std, seed):
-    units = np.maximum(x @ hidden[:, :-1].T + hidden[:, -1], 0)
+    units = _units(x, hidden)
     means = torch.tensor(np.concatenate([hidden.ravel(), output.ravel()]))
     q = Normal(means, float(np.logaddexp(0, rho)))
     kl = float(kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum())

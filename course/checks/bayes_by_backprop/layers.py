@@ -22,12 +22,13 @@ from course.task import Close, Misconception, Task
 
 
 def _linear_cases(rng):
+    """Two rows that share much of their noise, one that shares little, and one at 0: the bias alone."""
+    rows = np.array([[1.0, 1.5], [2.0, -1.0], [1.5, 1.0], [0.0, 0.0]])
     return [
         {
-            "x": np.array([[1.0, 1.5], [2.0, -1.0], [1.5, 1.0]])
-            * rng.uniform(0.8, 1.2, (3, 2)),
+            "x": rows * rng.uniform(0.8, 1.2, (4, 2)),
             "weight_mu": rng.normal(0, 1, 2),
-            "weight_rho": rng.uniform(-0.5, 1, 2),
+            "weight_rho": rng.uniform(0, 0.5, 2),
             "bias_mu": float(rng.normal(0, 1)),
             "bias_rho": float(rng.uniform(0.5, 1.5)),
             "prior_std": float(rng.uniform(1.5, 4)),
@@ -56,7 +57,8 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     y.sum().backward()
     return {
         "mean": y.mean(1),
-        "covariance_of_the_rows": torch.cov(y),
+        "std": y.std(1),
+        "correlation_of_the_rows": torch.corrcoef(y),
         "kl": layer.kl() / outputs,
         "reproducible": float(torch.equal(y, again)),
         "fresh": float(not torch.equal(y, second)),
@@ -70,15 +72,19 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
     mu, std = np.append(weight_mu, bias_mu), softplus(np.append(weight_rho, bias_rho))
     ones = np.concatenate([x, np.ones((len(x), 1))], axis=1)
     covariance = (ones * std**2) @ ones.T
-    variance = np.diag(covariance)
-    spread = float(np.sqrt(np.outer(variance, variance) + covariance**2).max())
+    std_y = np.sqrt(np.diag(covariance))
     kl = np.log(prior_std / std) + (std**2 + mu**2) / (2 * prior_std**2) - 0.5
     return {
         "mean": Close(
-            ones @ mu, atol=6 * math.sqrt(variance.max() / DRAWS), because=SIX_ERRORS
+            ones @ mu,
+            atol=6 * float(std_y.max()) / math.sqrt(DRAWS),
+            because=SIX_ERRORS,
         ),
-        "covariance_of_the_rows": Close(
-            covariance, atol=6 * spread / math.sqrt(DRAWS), because=SIX_ERRORS
+        "std": Close(std_y, rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS),
+        "correlation_of_the_rows": Close(
+            covariance / np.outer(std_y, std_y),
+            atol=6 / math.sqrt(DRAWS),
+            because=SIX_ERRORS,
         ),
         "kl": Close(kl.sum(), rtol=1e-6, because=EXACT),
         "reproducible": Close(
@@ -213,16 +219,17 @@ BAYESIAN_LINEAR = Task(
 
 
 def _activations_cases(rng):
+    """Inputs so small that the bias's noise counts, and so large that x and x² differ."""
     return [
         {
-            "x": rng.uniform(low, low + 0.3, 3),
+            "x": rng.uniform(low, high, 3),
             "weight_mu": rng.normal(0, 1, (2, 3)),
             "weight_rho": rng.uniform(0.5, 2, (2, 3)),
             "bias_mu": rng.normal(0, 1, 2),
             "bias_rho": rng.uniform(0.2, 0.6, 2),
             "seed": int(rng.integers(1, 1_000_000)),
         }
-        for low in (0.2, 2.5)
+        for low, high in ((0.1, 0.25), (2.5, 2.8))
     ]
 
 
@@ -240,7 +247,8 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
     y = draw()
     return {
         "mean": y.mean(0),
-        "covariance": torch.cov(y.T),
+        "std": y.std(0),
+        "correlation": torch.corrcoef(y.T)[0, 1],
         "reproducible": float(torch.equal(y, draw())),
     }
 
@@ -253,11 +261,10 @@ def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
             atol=6 * math.sqrt(variance.max() / DRAWS),
             because=SIX_ERRORS,
         ),
-        "covariance": Close(
-            np.diag(variance),
-            atol=6 * float(variance.max()) * math.sqrt(2 / DRAWS),
-            because=SIX_ERRORS,
+        "std": Close(
+            np.sqrt(variance), rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS
         ),
+        "correlation": Close(0.0, atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same draw"
         ),

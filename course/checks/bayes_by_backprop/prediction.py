@@ -162,14 +162,25 @@ PREDICTIVE_ENTROPY = Task(
 
 
 def _mask_cases(rng):
-    return [
-        {
-            "mu": rng.normal(0, 1, 40),
-            "rho": rng.uniform(-3, 2, 40),
-            "removed": float(rng.choice(choices)),
-        }
-        for choices in ([0.2, 0.3, 0.35], [0.6, 0.75, 0.9], [0.0, 1.0])
-    ]
+    """Weights in random order, whose ratios differ by 5 % at least.
+
+    The last one to go has a large σ and a positive µ, the first one to stay a small σ and
+    a negative µ: any score that feels either keeps the wrong one of the two.
+    """
+    cases = []
+    for choices in ([0.2, 0.3, 0.35], [0.6, 0.75, 0.9], [0.0, 1.0]):
+        removed = float(rng.choice(choices))
+        first_to_stay = round(removed * 40)
+        ratio = np.exp((np.arange(40) + rng.uniform(0, 0.5, 40)) / 10 - 2)
+        std, sign = np.exp(rng.uniform(-3, 0.7, 40)), rng.choice([-1, 1], 40)
+        if 0 < removed < 1:
+            around = [first_to_stay - 1, first_to_stay]
+            std[around] = rng.uniform(1.5, 2.0), rng.uniform(0.05, 0.1)
+            sign[around] = 1, -1
+        order = rng.permutation(40)
+        mu, rho = sign * ratio * std, np.log(np.expm1(std))
+        cases.append({"mu": mu[order], "rho": rho[order], "removed": removed})
+    return cases
 
 
 def _mask_probe(answer, mu, rho, removed):

@@ -200,8 +200,8 @@ CALIBRATION_ERROR = Task(
 
 
 def _brier_cases(rng):
-    even = rng.uniform(0, 1, 90)
-    few = rng.choice([0.25, 0.5, 0.8, 1.0], 60)
+    even = rng.uniform(0, 1, 91)
+    few = rng.choice([0.25, 0.5, 0.8, 1.0], 61)  # odd: no mean outcome is ½
     return [
         {
             "forecast": p,

@@ -96,10 +96,18 @@ def _labels(rng, logits):
 
 
 def _temperature_cases(rng):
+    """A model that is too sure, and one that is not sure enough.
+
+    The first one is misled where it is surest. The logarithm feels that, and the Brier score hardly
+    does, so the temperatures that minimise the two are far apart.
+    """
     cases = []
     for true in (rng.uniform(2, 3), rng.uniform(0.4, 0.6)):
         logits = rng.normal(0, 2.5, (300, 3))
         cases.append({"logits": logits * true, "labels": _labels(rng, logits)})
+    logits, labels = cases[0]["logits"], cases[0]["labels"]
+    surest = np.argsort(np.ptp(logits, axis=1))[-15:]
+    labels[surest] = logits[surest].argmin(1)
     return cases
 
 

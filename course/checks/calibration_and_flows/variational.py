@@ -29,10 +29,14 @@ def _kl_cases(rng):
 def _kl_probe(answer, base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
     import torch
 
-    base, prior = (
-        torch.distributions.Normal(base_mean, base_std),
-        torch.distributions.Normal(prior_mean, prior_std),
-    )
+    def normal(
+        *parameters,
+    ):  # of plain numbers, Normal would be one in single precision
+        return torch.distributions.Normal(
+            *(torch.tensor(value, dtype=torch.float64) for value in parameters)
+        )
+
+    base, prior = normal(base_mean, base_std), normal(prior_mean, prior_std)
     return {
         "kl": answer(
             base, prior, *(torch.as_tensor(a.copy()) for a in (z0, z, log_det))

@@ -10,14 +10,18 @@ from course.checks.deep_ensembles.tolerances import EXACT
 from course.task import Close, Misconception, Task
 
 
-def _points(**positive: bool):
-    def cases(rng):
-        def draw(is_positive):
-            return float(rng.uniform(0.3, 3.0) if is_positive else rng.normal(0, 2))
+def _points(spread: str):
+    """Targets on both sides of the mean."""
 
+    def cases(rng):
+        means, distances = rng.normal(0, 2, 4), rng.uniform(0.3, 4, 4)
         return [
-            {name: draw(is_positive) for name, is_positive in positive.items()}
-            for _ in range(4)
+            {
+                "y": float(mu + side * distance),
+                "mu": float(mu),
+                spread: float(rng.uniform(0.3, 3)),
+            }
+            for mu, distance, side in zip(means, distances, (-1, 1, -1, 1), strict=True)
         ]
 
     return cases
@@ -91,7 +95,7 @@ GAUSSIAN_EXPRESSION = Task(
     id="deep-ensembles/gaussian-nll-expression",
     name="gaussian_nll_expression",
     points=1,
-    cases=_points(y=False, mu=False, sigma=True),
+    cases=_points("sigma"),
     probe=_gaussian_expression_probe,
     oracle=lambda y, mu, sigma: {
         "nll": Close(
@@ -148,7 +152,7 @@ LAPLACE_EXPRESSION = Task(
     id="deep-ensembles/laplace-nll-expression",
     name="laplace_nll_expression",
     points=1,
-    cases=_points(y=False, mu=False, b=True),
+    cases=_points("b"),
     probe=_laplace_expression_probe,
     oracle=lambda y, mu, b: {
         "nll": Close(

@@ -14,14 +14,16 @@ from course.task import Close, Misconception, Task
 
 def _location_scale_cases(spread):
     def cases(rng):
-        near = [
-            {
-                "mean": rng.normal(0, 2, 3),
+        near = []
+        for _ in range(3):
+            mean, distance = rng.normal(0, 2, 3), rng.uniform(0.3, 5, 3)
+            sides = rng.permutation([-1, 1, rng.choice([-1, 1])])  # there are both
+            case = {
+                "mean": mean,
                 spread: rng.uniform(0.2, 3, 3),
-                "y": rng.normal(0, 3, 3),
+                "y": mean + sides * distance,
             }
-            for _ in range(3)
-        ]
+            near.append(case)
         # So far out that the density itself underflows in single precision.
         far = {"mean": np.zeros(2), spread: np.full(2, 0.05), "y": rng.uniform(8, 9, 2)}
         return [*near, far]
@@ -194,7 +196,8 @@ def _categorical_cases(rng):
     # Bare exponentials overflow at 1000; a probability of exp(-300) underflows.
     for shift in (0.0, 1000.0, np.array([0.0, 0.0, -300.0])):
         logits = rng.normal(0, 2, (4, 3)) + shift
-        cases.append({"logits": logits, "targets": np.eye(3)[rng.integers(0, 3, 4)]})
+        classes = rng.permutation([0, 1, 2, rng.integers(0, 3)])  # each one happens
+        cases.append({"logits": logits, "targets": np.eye(3)[classes]})
     return cases
 
 

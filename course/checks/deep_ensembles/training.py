@@ -12,15 +12,30 @@ from course.task import Close, Misconception, Task
 
 
 def _adversarial_cases(rng):
-    return [
-        {
-            "x": rng.normal(0, 1, (3, 3)),
-            "y": rng.normal(0, 1, (3, 3)),
-            "params": rng.normal(0, 1, (3, 3)),
-            "epsilon": float(rng.uniform(0.05, 0.3)),
-        }
-        for _ in range(3)
-    ]
+    """The gradient is drawn first, well off 0, where its sign could be a matter of rounding.
+
+    The gradients of the parameters and of the targets have other signs: one entry of the first
+    is turned, and the residuals, minus which is the latter, go with the gradient (r·g > 0).
+    """
+    cases = []
+    for _ in range(3):
+        gradient = rng.choice([-1, 1], (3, 3)) * rng.uniform(0.3, 1.5, (3, 3))
+        # Symmetric and positive definite, plus antisymmetric.
+        rotation, skew = np.linalg.qr(rng.normal(0, 1, (3, 3)))[0], rng.normal(0, 1, 3)
+        params = rotation @ np.diag(rng.uniform(0.5, 2, 3)) @ rotation.T
+        params += np.cross(np.eye(3), skew)
+        residual = gradient @ np.linalg.inv(params.T)
+        x = rng.normal(0, 1, (3, 3))
+        x[:, 0] *= -np.sign(x[:, 0] @ residual[:, 0] * gradient[0, 0])
+        cases.append(
+            {
+                "x": x,
+                "y": x @ params - residual,
+                "params": params,
+                "epsilon": float(rng.uniform(0.05, 0.3)),
+            }
+        )
+    return cases
 
 
 def _fgsm_probe(answer, x, y, params, epsilon):
