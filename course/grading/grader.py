@@ -113,9 +113,10 @@ class _Passes:
         while todo and time.monotonic() < self.until:
             found = self._one(todo)
             self.number += 1
+            began = found.started and found.running
             # In a cell of ours it can only be code that has outlived its own.
-            lost = not found.started or (found.stopped and not self._culprit(found))
-            if lost and (self.is_apart or not found.started):
+            lost = not began or (found.stopped and not self._culprit(found))
+            if lost and (self.is_apart or not began):
                 failures += 1
                 if failures > 1:
                     return self.verdicts, self.flags, self._broken(found)
@@ -126,8 +127,9 @@ class _Passes:
                     [t for t in todo if self.verdicts[t].status == "not-reached"]
                 )
             todo = [] if lost else self._again(todo)
-            if not todo and self.apart:
-                self.is_apart, todo = True, self.apart.pop(0)
+            while not todo and self.apart:
+                self.is_apart = True
+                todo = [t for t in self.apart.pop(0) if not self._is_right(t)]
         for task, verdict in self.verdicts.items():
             if verdict.status == "not-reached":
                 reason = "The time for the whole notebook was used up."
@@ -197,13 +199,10 @@ class _Passes:
     def _take(self, found: Found, todo: list[str]) -> None:
         for task in todo:
             verdict = found.verdicts[task]
-            if self.number > 1 and verdict.status == "right":
+            if verdict.status == "right" and self.number > 1:
                 verdict = dataclasses.replace(verdict, reason=STOOD_IN)
-            if (
-                verdict.status == "right"
-                or self.verdicts[task].status != "wrong"
-                or not self.is_apart
-            ):
+            again = self.is_apart and self.verdicts[task].status == "wrong"
+            if verdict.status == "right" or not again:
                 self.verdicts[task] = verdict
         if not self.is_apart:
             self._set_apart([t for t in todo if self._disturbed(t, todo)])
@@ -230,6 +229,9 @@ class _Passes:
             return False
         others = todo[: todo.index(task)]
         return bool(self.loud) or any(self._acts(other) for other in others)
+
+    def _is_right(self, task: str) -> bool:
+        return self.verdicts[task].status == "right"
 
     def _acts(self, task: str) -> bool:
         return acts(self.answers.tasks[task].source)

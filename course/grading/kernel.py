@@ -163,9 +163,6 @@ class WatchedKernel(RunningKernel):
             except Exception:  # unsigned, repeated, or not JSON: not from Jupyter
                 continue
             if _well_formed(message):
-                if message["msg_type"] == "stream":
-                    # Nobody reads it, and nbval would tidy it up in quadratic time.
-                    message["content"]["text"] = ""
                 return message
 
     def _look(self) -> None:
