@@ -202,6 +202,6 @@ def _well_formed(message: Any) -> bool:
     }
     kind = message.get("msg_type")
     fields = needed.get(kind, {}) if isinstance(kind, str) else {"": str}
-    formed = all(isinstance(content.get(name), kind) for name, kind in fields.items())
+    formed = all(isinstance(content.get(name), type_) for name, type_ in fields.items())
     lines = content["traceback"] if formed and "traceback" in fields else ()
     return formed and all(isinstance(line, str) for line in lines)
