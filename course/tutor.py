@@ -40,6 +40,9 @@ class NoSuchHint(ValueError):
 class Check:
     """Checks an answer; ``check.hint`` helps with the next one."""
 
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}  # the last hint that was given, by task
+
     def __call__(self, task_id: str, answer: Any) -> None:
         """Print one line if the answer is right.
 
@@ -64,26 +67,31 @@ class Check:
         points = "1 point" if task.points == 1 else f"{task.points} points"
         print(f"✓ {task.id} · {points}")
 
-    def hint(self, task_id: str, level: int = 1) -> None:
-        """Print hint number ``level`` of a task, 1 to 3, each saying more than the one before.
+    def hint(self, task_id: str, level: int | None = None) -> None:
+        """Print a hint of a task; every call goes one further, until the last.
+
+        Args:
+            task_id: for example ``deep-ensembles/gaussian-nll``.
+            level: which hint, 1 to 3; without it, the one after that of the call before.
 
         Raises:
             NoSuchHint: there is no such hint.
             UnknownTask: there is no such task.
         """
         task = find(task_id)
-        count = len(task.hints)
-        if not 1 <= level <= count:
+        count, seen = len(task.hints), self._seen.get(task_id, 0)
+        wanted = min(seen + 1, count) if level is None else level
+        if not 1 <= wanted <= count:
             raise NoSuchHint(
-                f"{task_id} has the hints 1 to {count}; there is no hint {level}."
+                f"{task_id} has the hints 1 to {count}; there is no hint {wanted}."
             )
-        more = (
-            f"\n(More: check.hint({task_id!r}, {level + 1}))" if level < count else ""
-        )
-        print(
-            textwrap.fill(f"Hint {level} of {count}: {task.hints[level - 1]}", width=88)
-            + more
-        )
+        self._seen[task_id] = wanted
+        hint = f"Hint {wanted} of {count}: {task.hints[wanted - 1]}"
+        print(textwrap.fill(hint, width=88))
+        if wanted < count:
+            print(f"(More: check.hint({task_id!r}))")
+        elif level is None and seen == count:
+            print("(This is the last hint; there are no more.)")
 
 
 check = Check()

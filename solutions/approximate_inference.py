@@ -233,7 +233,7 @@ def softmax_laplace_covariance(
 
 
 def sampled_predictive(x: Tensor, weights: Tensor, chunk: int = 512) -> Tensor:
-    """p(y = 1 | x) ≈ 1/S Σₛ σ(xᵀwₛ), from samples of the posterior.
+    """p(y = 1 | x) ≈ 1/S Σₛ sigmoid(xᵀwₛ), from samples of the posterior.
 
     Args:
         x: inputs with their column of ones, shape (N, D).
@@ -253,7 +253,7 @@ def sampled_predictive(x: Tensor, weights: Tensor, chunk: int = 512) -> Tensor:
 
 
 def probit_predictive(x: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
-    """p(y = 1 | x) ≈ σ(m / √(1 + πv/8)) with m = xᵀµ and v = xᵀΣx.
+    """p(y = 1 | x) ≈ sigmoid(m / √(1 + πv/8)) with m = xᵀµ and v = xᵀΣx.
 
     Args:
         x: inputs with their column of ones, shape (N, D).
@@ -492,7 +492,7 @@ class DropoutMLP(nn.Module):
 def dropout_predictive(
     model: DropoutMLP, x: Tensor, draws: int, *, generator: Generator, chunk: int = 512
 ) -> Tensor:
-    """p(y = 1 | x) ≈ 1/S Σₛ σ(logit(x; maskₛ)), shape (N,): one mask for each draw, shared by all data.
+    """p(y = 1 | x) ≈ 1/S Σₛ sigmoid(logit(x; maskₛ)), (N,): one mask for each draw, shared by all data.
 
     A mask on the hidden units is a mask on the output's weights, so all draws of a chunk
     of inputs are one matrix product: (chunk, H) times (H, S).

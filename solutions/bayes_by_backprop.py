@@ -80,11 +80,11 @@ def log_posterior(w: Tensor, mu: Tensor, rho: Tensor) -> Tensor:
 
 
 def log_prior(w: Tensor, prior_std: float) -> Tensor:
-    """log p(w) = log N(w | 0, s²), one value per weight.
+    """log p(w) = log N(w | 0, σ₀²), one value per weight.
 
     Args:
         w: weights, any shape.
-        prior_std: the prior's standard deviation s > 0, not its variance.
+        prior_std: the prior's standard deviation σ₀ > 0, not its variance.
 
     Returns:
         Log densities, of the shape of ``w``.
@@ -131,7 +131,7 @@ def draw_loss(
         x: inputs, shape (N,).
         y: targets, shape (N,).
         noise_std: the noise's standard deviation τ.
-        prior_std: the prior's standard deviation s.
+        prior_std: the prior's standard deviation σ₀.
 
     Returns:
         A scalar.
@@ -212,7 +212,7 @@ def exact_loss(
         x: inputs, shape (N,).
         y: targets, shape (N,).
         noise_std: the noise's standard deviation τ.
-        prior_std: the prior's standard deviation s.
+        prior_std: the prior's standard deviation σ₀.
 
     Returns:
         A scalar.
@@ -238,19 +238,19 @@ def exact_loss(
 
 
 def gaussian_kl(mu: Tensor, rho: Tensor, prior_std: float) -> Tensor:
-    """KL(N(µ, σ²) ‖ N(0, s²)), summed over all weights.
+    """KL(N(µ, σ²) ‖ N(0, σ₀²)), summed over all weights.
 
-    log(s/σ) + (σ² + µ²)/(2s²) − ½ for every weight.
+    log(σ₀/σ) + (σ² + µ²)/(2σ₀²) − ½ for every weight.
 
     Args:
         mu: means µ, any shape.
         rho: parameters ρ, of the same shape.
-        prior_std: the prior's standard deviation s > 0.
+        prior_std: the prior's standard deviation σ₀ > 0.
 
     Returns:
         A scalar, in nats, at least 0.
 
-    Source: Kingma and Welling (2014), appendix B, with a prior of standard deviation s.
+    Source: Kingma and Welling (2014), appendix B, with a prior of standard deviation σ₀.
     """
     # A sum: the KL of independent weights adds up, whatever their number.
     ### BEGIN SOLUTION
@@ -330,7 +330,7 @@ class BayesianLinear(nn.Module):
     Args:
         inputs: D, how many inputs.
         outputs: how many outputs.
-        prior_std: the standard deviation of the prior N(0, s²) of every weight and bias.
+        prior_std: the standard deviation of the prior N(0, σ₀²) of every weight and bias.
         initial_rho: where every ρ starts; −5 is a standard deviation of .007.
         generator: draws the initial means, N(0, 1/D) for weights; those of biases are 0.
 

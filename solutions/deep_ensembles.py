@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import jax
@@ -157,6 +158,9 @@ def student_t_nll(location: Array, scale: Array, df: float, y: Array) -> Array:
 def init_mlp(key: Array, sizes: tuple[int, ...]) -> Params:
     """Weights and biases of a multilayer perceptron, He-initialised.
 
+    All weights are one draw, cut into layers: a draw for each layer would have to be
+    compiled for each layer.
+
     Args:
         key: a JAX random key.
         sizes: the layers' widths, inputs and outputs included.
@@ -166,13 +170,16 @@ def init_mlp(key: Array, sizes: tuple[int, ...]) -> Params:
 
     Source: He et al. (2015), equation 10.
     """
-    keys = jax.random.split(key, len(sizes) - 1)
+    shapes = list(pairwise(sizes))
+    *cuts, total = accumulate(n_in * n_out for n_in, n_out in shapes)
+    draws = jnp.split(jax.random.normal(key, (total,)), cuts)
     return [
-        (jnp.sqrt(2 / n_in) * jax.random.normal(k, (n_in, n_out)), jnp.zeros(n_out))
-        for k, n_in, n_out in zip(keys, sizes[:-1], sizes[1:], strict=True)
+        (jnp.sqrt(2 / n_in) * draw.reshape(n_in, n_out), jnp.zeros(n_out))
+        for draw, (n_in, n_out) in zip(draws, shapes, strict=True)
     ]
 
 
+@partial(jax.jit, static_argnames=("sizes", "members"))
 def init_ensemble(key: Array, sizes: tuple[int, ...], members: int) -> Params:
     """The weights of M independent networks, the member axis first.
 
@@ -190,6 +197,9 @@ def init_ensemble(key: Array, sizes: tuple[int, ...], members: int) -> Params:
 def mlp(params: Params, x: Array) -> Array:
     """A multilayer perceptron with ReLU between its layers.
 
+    Within, a datum is a column, h = relu(Wᵀh + b): in this layout the matrix products
+    that make the gradient read memory in order, and a training step costs less.
+
     Args:
         params: one pair (weight, bias) per layer.
         x: inputs, shape (N, D).
@@ -198,9 +208,10 @@ def mlp(params: Params, x: Array) -> Array:
         Outputs of the last layer, shape (N, O).
     """
     *hidden, (weight, bias) = params
+    h = x.T
     for w, b in hidden:
-        x = jax.nn.relu(x @ w + b)
-    return x @ weight + bias
+        h = jax.nn.relu(w.T @ h + b[:, None])
+    return (weight.T @ h + bias[:, None]).T
 
 
 def heads(outputs: Array) -> tuple[Array, Array]:
@@ -296,6 +307,41 @@ def adversarial_loss(
     x_adversarial = fgsm(loss, params, x, y, epsilon)
     return 0.5 * (loss(params, x, y) + loss(params, x_adversarial, y))
     ### END SOLUTION
+
+
+def quick_adversarial_loss(loss: Loss, epsilon: float) -> Loss:
+    """``adversarial_loss`` for training: the same value and gradient, one pass less.
+
+    The backward pass that finds ∇ₓ ℓ meets ∇_θ ℓ on its way. JAX would go that way
+    twice, because ``adversarial_loss`` asks for the two at different times; here both
+    are taken at once, and kept until the gradient is asked for.
+
+    Args:
+        loss: ``loss(params, x, y)``, a scalar.
+        epsilon: the size of the perturbation.
+
+    Returns:
+        The adversarial loss, a function of (params, x, y) to differentiate by params.
+    """
+
+    def value_and_gradient(params, x, y):
+        clean, (along_params, along_x) = jax.value_and_grad(loss, argnums=(0, 1))(
+            params, x, y
+        )
+        x_adversarial = x + epsilon * jnp.sign(along_x)
+        moved, gradient = jax.value_and_grad(loss)(params, x_adversarial, y)
+        mean = jax.tree.map(lambda a, b: 0.5 * (a + b), along_params, gradient)
+        return 0.5 * (clean + moved), mean
+
+    @jax.custom_vjp
+    def quick(params, x, y):
+        return adversarial_loss(loss, params, x, y, epsilon)
+
+    def backward(gradient, cotangent):
+        return jax.tree.map(lambda g: cotangent * g, gradient), None, None
+
+    quick.defvjp(value_and_gradient, backward)
+    return quick
 
 
 def weight_decay(params: Params, strength: float) -> Array:
@@ -440,23 +486,25 @@ def train_ensemble(
         rows = jax.random.randint(data_key, (n,), 0, n) if bootstrap else jnp.arange(n)
         x_own, y_own = x[rows], y[rows]
 
-        def step(carry, key):
+        def step(carry, batch):
             params, state = carry
             x_batch, y_batch = x_own, y_own
             if batch_size is not None:
-                batch = jax.random.randint(key, (batch_size,), 0, n)
                 x_batch, y_batch = x_own[batch], y_own[batch]
             value, gradient = jax.value_and_grad(loss)(params, x_batch, y_batch)
             updates, state = optimiser.update(gradient, state, params)
             return (optax.apply_updates(params, updates), state), value
 
-        def stretch(carry, keys):
-            carry, values = jax.lax.scan(step, carry, keys)
+        def stretch(carry, batches):
+            carry, values = jax.lax.scan(step, carry, batches)
             return carry, (values, carry[0])
 
-        keys = jax.random.split(batch_key, (steps // every, every))
+        shape = (steps // every, every, batch_size or 0)
+        batches = jax.random.randint(batch_key, shape, 0, n)
         carry = (params, optimiser.init(params))
-        (params, _), (losses, history) = jax.lax.scan(stretch, carry, keys)
+        (params, _), (losses, history) = jax.lax.scan(
+            stretch, carry, batches, unroll=steps == every
+        )
         return Fit(params, losses.reshape(-1), history)
 
     def train_all(params: Params, keys: Array) -> Fit:

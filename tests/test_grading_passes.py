@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 import pytest
-from submissions import planted
 
 from course.errors import CourseError
 from course.grading import expected, runner
@@ -16,6 +15,7 @@ from course.grading.grader import STOOD_IN, Practical, Workshop, canary, grade
 from course.grading.sandbox import Limits, stage_library
 from course.source import read_module
 from course.task import stems, tasks_of
+from experiments.submissions import planted
 
 ROOT = Path(__file__).parents[1]
 STEM = "bayes_by_backprop"

@@ -1,5 +1,6 @@
 """The exercises in real kernels, through nbval: solved, untouched, and half done by a student."""
 
+import copy
 import re
 import subprocess
 import sys
@@ -71,6 +72,39 @@ def test_in_the_untouched_exercise_every_check_fails_and_only_stubs_raise(
             assert {error.ename for error in errors} <= {"NotImplementedError"}, cell[
                 "id"
             ]
+
+
+@pytest.mark.long
+@each_chapter
+def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path):
+    """Cells that need it raise NotImplementedError, none a NameError for what another cell left undefined.
+
+    One answer at a time is enough: what fails with several missing fails with one of them.
+    """
+    untouched = nbformat.reads(generate(ROOT, chapter), as_version=4)
+    stubs = {cell["id"]: cell.source for cell in untouched.cells}
+    solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    solved.cells = [cell for cell in solved.cells if role(cell) != "check"]
+    for task in [cell for cell in solved.cells if role(cell) == "task"]:
+        notebook = copy.deepcopy(solved)
+        for cell in notebook.cells:
+            if cell["id"] == task["id"]:
+                cell.source = stubs[task["id"]]
+        NotebookClient(
+            notebook,
+            timeout=600,
+            allow_errors=True,
+            resources={"metadata": {"path": str(tmp_path)}},
+        ).execute()
+        raised = {
+            (cell["id"], output.ename, output.evalue)
+            for cell in notebook.cells
+            if cell.cell_type == "code"
+            for output in cell.outputs
+            if output.output_type == "error"
+        }
+        others = {row for row in raised if row[1] != "NotImplementedError"}
+        assert not others, f"without {task['id']}: {others}"
 
 
 def test_plain_nbval_grades_a_students_notebook_with_no_tool_of_ours(tmp_path):

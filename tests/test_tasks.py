@@ -9,7 +9,7 @@ import pytest
 
 from course.judge import answered, compare, expected, recognise
 from course.task import find, stems, tasks_of
-from course.tutor import CheckFailed, check
+from course.tutor import Check, CheckFailed, check
 
 TASKS = [task for stem in stems() for task in tasks_of(stem).values()]
 MISTAKES = [(task, row) for task in TASKS for row in task.misconceptions]
@@ -122,3 +122,31 @@ def test_hints_say_more_each_time_and_then_end(task, capsys):
     for level in (0, len(task.hints) + 1):
         with pytest.raises(ValueError, match="there is no hint"):
             check.hint(task.id, level)
+
+
+@each_task
+def test_a_hint_goes_one_further_each_time_and_stays_at_the_last(task, capsys):
+    ask, count = Check(), len(task.hints)
+    for level in [*range(1, count + 1), count, count]:
+        ask.hint(task.id)
+        assert f"Hint {level} of {count}" in capsys.readouterr().out
+    ask.hint(task.id)
+    assert "there are no more" in capsys.readouterr().out
+
+
+def test_a_hint_asked_for_by_number_is_where_the_next_goes_on(capsys):
+    task = next(task for task in TASKS if len(task.hints) == 3)
+    other = next(row for row in TASKS if row is not task)
+    ask = Check()
+    ask.hint(task.id, 2)
+    assert f"(More: check.hint({task.id!r}))" in capsys.readouterr().out
+    ask.hint(other.id)
+    assert "Hint 1 of" in capsys.readouterr().out
+    ask.hint(task.id)
+    assert "Hint 3 of 3" in capsys.readouterr().out
+    ask.hint(task.id, level=1)
+    assert "Hint 1 of 3" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="there is no hint 4"):
+        ask.hint(task.id, 4)
+    ask.hint(task.id)
+    assert "Hint 2 of 3" in capsys.readouterr().out

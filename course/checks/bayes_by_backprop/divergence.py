@@ -103,7 +103,7 @@ GAUSSIAN_KL = Task(
     ],
     hints=[
         "σ = F.softplus(rho); everything else is the formula of the docstring.",
-        "log(s/σ) + (σ² + µ²)/(2s²) − ½ for every weight.",
+        "log(σ₀/σ) + (σ² + µ²)/(2σ₀²) − ½ for every weight.",
         "Then the sum of it all, never the mean.",
     ],
 )

@@ -153,6 +153,14 @@ class _Frozen(_Layer):
         )
 
 
+class _SharedNoise(_Layer):
+    def forward(self, x, *, generator):
+        epsilon = self.noise(self.weight_mu, generator)
+        weight = self.weight_mu + F.softplus(self.weight_rho) * epsilon
+        bias = self.bias_mu + F.softplus(self.bias_rho) * epsilon[:, 0]
+        return F.linear(x, weight, bias)
+
+
 class _NoBiasKL(_Layer):
     def kl(self):
         return self.kl_of(self.weight_mu, self.weight_rho)
@@ -186,6 +194,10 @@ BAYESIAN_LINEAR = Task(
         Misconception(
             _Frozen,
             "the noise is frozen: every call uses the same ε. Draw from the generator that is passed in.",
+        ),
+        Misconception(
+            _SharedNoise,
+            "one ε serves weights and biases alike. Under q all are independent: draw afresh for each.",
         ),
         Misconception(
             _NoBiasKL, "the KL leaves out the biases: they have a prior too."
