@@ -34,7 +34,7 @@ class WatchedKernel(RunningKernel):
     def __init__(self, sandbox: Sandbox) -> None:
         self.limits: Limits = sandbox.limits
         self.bytes = 0
-        self.replied = True
+        self.replied = False
         self.unread: deque[dict[str, Any]] = deque()
         self.deadline = time.monotonic() + self.limits.start
         self.seconds = self.limits.start
@@ -57,13 +57,16 @@ class WatchedKernel(RunningKernel):
         self, cell_input: str, allow_stdin: bool | None = None
     ) -> str:
         """Send a cell; its clock starts."""
-        self.allow(self.limits.task)
+        self._start_clock()
         return super().execute_cell_input(cell_input, allow_stdin=False)
 
     def allow(self, seconds: float) -> None:
-        """Give the cell that is sent this long."""
-        self.seconds, self.replied = seconds, False
-        self.deadline = time.monotonic() + seconds
+        """Give the cells that are sent from now on this long each."""
+        self.seconds = seconds
+
+    def _start_clock(self) -> None:
+        self.replied = False
+        self.deadline = time.monotonic() + self.seconds
 
     def is_alive(self) -> bool:
         """True; nbval asks before every cell.
@@ -71,7 +74,7 @@ class WatchedKernel(RunningKernel):
         Raises:
             Stopped: the kernel has died since the last one.
         """
-        self.allow(self.limits.task)
+        self._start_clock()
         self._look()
         return True
 
