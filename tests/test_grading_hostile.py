@@ -81,7 +81,7 @@ def hand_in(folder, names):
     for name, (content, _) in made().items():
         (folder / name).mkdir()
         with open(folder / name / file, "wb") as target:
-            target.write(content or b"{")
+            target.write(b"{" if content is None else content)
             if content is None:
                 target.truncate(500_000_000)  # sparse
     for name in NAMES:
@@ -198,9 +198,9 @@ def compare_what_is_left(graded, around):
     ]
     assert alive == []
     assert {path.name for path in around.iterdir()} == {"class", graded.out.name}
-    assert [path for path in around.rglob("*") if "hacked" in path.name.lower()] == [
-        path for path in around.rglob("*") if "onerror=hacked" in path.name.lower()
-    ]
+    for path in around.rglob("*"):
+        small = path.is_file() and path.stat().st_size < 100
+        assert not (small and b"hacked" in path.read_bytes()), path
 
 
 def graded_class(folder, names, jobs=2):
@@ -241,8 +241,8 @@ def test_a_name_that_leads_out_of_a_zip_writes_nothing_there(tmp_path):
     around = tmp_path / "around"
     around.mkdir()
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
-        archive.writestr("../../escaped/bayes_by_backprop.ipynb", EMPTY)
-        archive.writestr("/etc/ku-escaped/bayes_by_backprop.ipynb", b"")
+        archive.writestr("../../escaped/x.ipynb", b"{}")
+        archive.writestr("/etc/ku-escaped/x.ipynb", b"")
     done = subprocess.run(
         [
             *(sys.executable, "-m", "course.cli", "grade"),
