@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from course.errors import CourseError
-from course.grading import expected
+from course.grading import expected, runner
 from course.grading.answers import Added, Answer, Answers
 from course.grading.classroom import released
 from course.grading.grader import STOOD_IN, Practical, Workshop, canary, grade
@@ -205,6 +205,41 @@ def test_nothing_is_left_behind(graded):
 
     graded({SECOND: "import os; os._exit(0)"})
     assert left() == []
+
+
+def test_a_patch_by_a_wrong_answer_costs_no_other(graded):
+    """What may have touched more than its own is not beside the others when they are judged again."""
+    patch = "import math\ntorch.distributions.Normal.log_prob = None\n1 / 0"
+    _, verdicts = graded({FIRST: patch})
+    assert statuses(verdicts) == ["wrong", "right", "right"]
+    assert {verdicts[task].attempt for task in (SECOND, THIRD)} == {2}
+
+
+def test_a_thread_that_outlives_its_cell_costs_no_other(practical, graded):
+    late = (
+        "import os, threading, time\n"
+        "def wait():\n"
+        "    while 'log_prior' not in globals():\n"
+        "        time.sleep(0.0001)\n"
+        "    os._exit(1)\n"
+        "threading.Thread(target=wait, daemon=True).start()\n"
+    )
+    _, verdicts = graded({SECOND: late + practical.reference[SECOND]})
+    assert statuses(verdicts) == ["right", "right", "right"]
+
+
+def test_folders_nested_beyond_pythons_reach_are_removed(tmp_path):
+    box, here = tmp_path / "box", os.getcwd()
+    (box / "s").mkdir(parents=True)
+    try:
+        os.chdir(box / "s")
+        for _ in range(1500):
+            os.mkdir("d" * 100)
+            os.chdir("d" * 100)
+    finally:
+        os.chdir(here)
+    runner._remove(box)
+    assert not box.exists()
 
 
 @pytest.mark.long

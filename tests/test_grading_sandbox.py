@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from course.errors import CourseError
 from course.grading import sandbox
 from course.grading.sandbox import Limits, Sandbox, require_wall, stage_library
+from course.grading.syscalls import LOAD, RETURN, filter_of
 
 ROOT = Path(__file__).parents[1]
 MIB = 1024 * 1024
@@ -195,3 +197,29 @@ def test_a_project_inside_the_installation_is_covered(tmp_path):
     inner.mkdir(parents=True)
     assert sandbox._covered([inner], [tmp_path]) == [inner]
     assert sandbox._covered([inner], [tmp_path / "other"]) == []
+
+
+def test_memory_that_counts_with_no_process_is_not_to_be_had(inside):
+    found = inside(
+        "import ctypes, errno, json, os\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "found = [libc.shmget(0, 4096, 0o1600), libc.ptrace(16, 1, 0, 0)]\n"
+        "try:\n"
+        "    os.memfd_create('x')\n"
+        "except OSError as error:\n"
+        "    found.append(error.errno == errno.ENOSYS)\n"
+        "print(json.dumps(found))"
+    )
+    assert found == [-1, -1, True]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64", "another"])
+def test_the_filter_of_system_calls_ends_wherever_it_jumps(machine):
+    steps = list(struct.iter_unpack("=HBBI", filter_of(machine)))
+    ends = {i for i, (code, *_) in enumerate(steps) if code == RETURN}
+    assert max(ends) == len(steps) - 1
+    for index, (code, true, false, _) in enumerate(steps):
+        if code not in (RETURN, LOAD):
+            assert max(index + 1 + true, index + 1 + false) < len(steps)
+            # One way goes on, the other to the refusal.
+            assert {true, false} == {0, len(steps) - 2 - index}

@@ -8,8 +8,9 @@ In order, one module each:
 ``assemble``     puts them into the pristine notebook, with a probe for each task;
 ``values``       reads the numbers that come out of a probe;
 ``expected``     draws a run's inputs and computes the right values, in a process of its own;
-``sandbox``      what a kernel of a submission can see and use;
+``sandbox``      what a kernel of a submission can see and use, ``syscalls`` what it cannot ask;
 ``provisioner``  starts that kernel; ``supervisor`` watches it from outside;
+``runner``       gives a pass a process of its own, and ends it;
 ``plugin``       lets nbval run the notebook and compares the numbers that come out;
 ``grader``       one submission, in as many passes as it needs;
 ``classroom``    many submissions, some at a time, picked up where a killed run stopped;

@@ -72,6 +72,7 @@ class Found:
     Args:
         verdicts: by task.
         started: did a kernel start?
+        running: the id of the cell that was sent last.
         stopped: the id of the cell in which the kernel ended, or the empty string.
         because: why it ended.
         reached: the ids of the cells that ran to their end.
@@ -82,6 +83,7 @@ class Found:
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     started: bool = False
+    running: str = ""
     stopped: str = ""
     because: str = ""
     reached: list[str] = field(default_factory=list)

@@ -26,17 +26,10 @@ from course.errors import CourseError
 from course.files import write_whole
 from course.grading import expected
 from course.grading.answers import NotGradable, read_answers
-from course.grading.grader import (
-    Practical,
-    Workshop,
-    allow_passes,
-    canary,
-    end_passes,
-    grade,
-    sweep,
-)
+from course.grading.grader import Practical, canary, grade
 from course.grading.intake import Submission
 from course.grading.record import Result, Verdict, Written
+from course.grading.runner import Workshop, allow_passes, end_passes, sweep
 from course.grading.sandbox import Limits, require_wall, stage_library
 from course.source import read_module
 

@@ -3,48 +3,31 @@
 In the first pass all answers are judged together, each in the company of the student's
 other answers. A task that a wrong, dead or hanging one has spoilt is judged again, with the
 reference in the place of the tasks that are not judged in that pass; only verdicts leave it.
+So is one that may have been spoilt by code that does more than define: a thread, a patch.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
-import psutil
 from nbformat import NotebookNode
 
 from course.errors import CourseError
 from course.grading.answers import Answer, Answers
 from course.grading.assemble import assemble
-from course.grading.attempt import NOTEBOOK, Found, Given
+from course.grading.attempt import Found
 from course.grading.expected import Key
 from course.grading.flags import flag
-from course.grading.provisioner import NAME
 from course.grading.record import Flag, Verdict
-from course.grading.sandbox import Limits, Sandbox
-from course.grading.sources import uses
+from course.grading.runner import Workshop, run_pass
+from course.grading.sources import acts, uses
 from course.grading.verdicts import UNWRITTEN
 
-PREFIX = "ku-"
-SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
-SLACK = 15.0  # seconds for nbval itself
-
-_running: set[subprocess.Popen] = set()
-_lock = threading.Lock()
-_ending = threading.Event()
-
+MANY = 3  # cells of the student's own that end the kernel, before all are left out
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
 
 
@@ -67,23 +50,6 @@ class Practical:
     given: Mapping[str, str]
     expected: Path
     keys: Mapping[str, Key]
-
-
-@dataclass(frozen=True)
-class Workshop:
-    """Where and how passes run.
-
-    Args:
-        library: the folder that ``sandbox.stage_library`` filled.
-        limits: what a pass may use.
-        walled: use bubblewrap.
-        hidden: folders that no submission may see.
-    """
-
-    library: Path
-    limits: Limits
-    walled: bool = True
-    hidden: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,6 +102,9 @@ class _Passes:
         }
         self.flags: list[Flag] = []
         self.left_out: set[str] = set()
+        self.loud = {a.id for a in answers.added if acts(a.source)}
+        self.apart: list[list[str]] = []  # what is judged with nothing loud beside it
+        self.is_apart = False
         self.number = 0
 
     def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
@@ -144,17 +113,27 @@ class _Passes:
         while todo and time.monotonic() < self.until:
             found = self._one(todo)
             self.number += 1
-            if not found.started or (found.stopped and not self._culprit(found)):
+            began = found.started and found.running
+            # In a cell of ours it can only be code that has outlived its own.
+            lost = not began or (found.stopped and not self._culprit(found))
+            if lost and (self.is_apart or not began):
                 failures += 1
                 if failures > 1:
                     return self.verdicts, self.flags, self._broken(found)
                 continue
             self._take(found, todo)
-            todo = self._again(todo)
-        for task in todo:
-            self._settle(
-                task, "not-reached", "The time for the whole notebook was used up."
-            )
+            if lost:
+                self._set_apart(
+                    [t for t in todo if self.verdicts[t].status == "not-reached"]
+                )
+            todo = [] if lost else self._again(todo)
+            while not todo and self.apart:
+                self.is_apart = True
+                todo = [t for t in self.apart.pop(0) if not self._is_right(t)]
+        for task, verdict in self.verdicts.items():
+            if verdict.status == "not-reached":
+                reason = "The time for the whole notebook was used up."
+                self._settle(task, "not-reached", reason)
         return self.verdicts, self.flags, ""
 
     def _written(self) -> list[str]:
@@ -187,25 +166,30 @@ class _Passes:
             judged=set(todo),
             reference=self.practical.reference if self.number else self._as_written(),
             probes={task: self.practical.keys[task].probe for task in todo},
-            left_out=self.left_out,
+            left_out=self.left_out | (self.loud if self.is_apart else set()),
         )
         left = max(1.0, self.until - time.monotonic())
-        return run_pass(
-            notebook,
-            self.number + 1,
-            todo,
-            self.practical.expected,
-            self.workshop,
-            left,
-        )
+        expected = self.practical.expected
+        found = run_pass(notebook, self.number + 1, todo, expected, self.workshop, left)
+        if found.running and not found.finished and not found.stopped:
+            found.stopped, found.because = found.running, "nbval itself had to be ended"
+            task = _task_of(found.running)
+            if task in found.verdicts:
+                reason = f"Its code was stopped: {found.because}."
+                found.verdicts[task] = dataclasses.replace(
+                    found.verdicts[task], status="wrong", reason=reason
+                )
+        return found
 
     def _culprit(self, found: Found) -> bool:
         """Deal with the cell in which the kernel ended; False if it is one of ours."""
-        task = found.stopped.removesuffix("--probe").replace("--", "/", 1)
-        if task in found.verdicts:
+        if _task_of(found.stopped) in found.verdicts:
             return True
-        if found.stopped in {added.id for added in self.answers.added}:
+        added = {added.id for added in self.answers.added}
+        if found.stopped in added:
             self.left_out.add(found.stopped)
+            if len(self.left_out) == MANY:
+                self.left_out |= added
             self.flags.append(
                 flag("added-stopped", found.stopped, detail=found.because)
             )
@@ -215,9 +199,13 @@ class _Passes:
     def _take(self, found: Found, todo: list[str]) -> None:
         for task in todo:
             verdict = found.verdicts[task]
-            if self.number > 1 and verdict.status == "right":
+            if verdict.status == "right" and self.number > 1:
                 verdict = dataclasses.replace(verdict, reason=STOOD_IN)
-            self.verdicts[task] = verdict
+            again = self.is_apart and self.verdicts[task].status == "wrong"
+            if verdict.status == "right" or not again:
+                self.verdicts[task] = verdict
+        if not self.is_apart:
+            self._set_apart([t for t in todo if self._disturbed(t, todo)])
         self.flags += [item for item in found.flags if item not in self.flags]
 
     def _again(self, todo: list[str]) -> list[str]:
@@ -233,6 +221,26 @@ class _Passes:
             if not self._needs(task) & set(chosen):
                 chosen.append(task)
         return chosen
+
+    def _disturbed(self, task: str, todo: list[str]) -> bool:
+        """Was it judged, and wrong in no known way, beside code that does more than define?"""
+        verdict = self.verdicts[task]
+        if verdict.status != "wrong" or verdict.hint or self._acts(task):
+            return False
+        others = todo[: todo.index(task)]
+        return bool(self.loud) or any(self._acts(other) for other in others)
+
+    def _is_right(self, task: str) -> bool:
+        return self.verdicts[task].status == "right"
+
+    def _acts(self, task: str) -> bool:
+        return acts(self.answers.tasks[task].source)
+
+    def _set_apart(self, tasks: list[str]) -> None:
+        """Have these judged once more: the quiet ones together, each other one alone."""
+        quiet = [task for task in tasks if not self._acts(task)]
+        alone = [[task] for task in tasks if self._acts(task)]
+        self.apart += [group for group in [quiet, *alone] if group]
 
     def _leans(self, task: str) -> bool:
         """Was it judged beside a wrong answer that it uses?"""
@@ -272,105 +280,6 @@ class _Passes:
         return f"The notebook could not be run: {found.because or 'no kernel started'}."
 
 
-def run_pass(
-    notebook: NotebookNode,
-    number: int,
-    judged: Iterable[str],
-    expected: Path,
-    workshop: Workshop,
-    seconds: float,
-) -> Found:
-    """Run one assembled notebook with nbval, in a process of its own; what it found."""
-    prefix = f"{PREFIX}{os.getpid()}-"
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=SHORT))
-    box = Path(tempfile.mkdtemp(prefix=prefix, dir=SHORT))
-    try:
-        sandbox = Sandbox(
-            box, workshop.library, workshop.limits, workshop.walled, workshop.hidden
-        )
-        Given(number, expected, tuple(judged), sandbox).save(folder)
-        nbformat.write(notebook, folder / NOTEBOOK)
-        _nbval(folder, seconds)
-        return Found.load(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(box, ignore_errors=True)
-
-
-def sweep() -> None:
-    """Remove what the passes of killed runs have left."""
-    for path in SHORT.glob(f"{PREFIX}*-*"):
-        number = path.name.removeprefix(PREFIX).partition("-")[0]
-        mine = (
-            path.is_dir()
-            and not path.is_symlink()
-            and path.stat().st_uid == os.getuid()
-        )
-        if mine and number.isdigit() and not psutil.pid_exists(int(number)):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def allow_passes() -> None:
-    """Let passes start again in this process after ``end_passes``."""
-    _ending.clear()
-
-
-def end_passes() -> None:
-    """End every pass that runs in this process, and start no more."""
-    _ending.set()
-    with _lock:
-        for process in _running:
-            _kill(process)
-
-
-def _nbval(folder: Path, seconds: float) -> None:
-    command = [
-        *(sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=line"),
-        *(
-            "-p",
-            "nbval.plugin",
-            "-p",
-            "course.grading.plugin",
-            "-p",
-            "no:cacheprovider",
-        ),
-        *("-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)),
-        *("--nbval-current-env", str(folder / NOTEBOOK)),
-    ]
-    environment = os.environ | {
-        "JUPYTER_DEFAULT_PROVISIONER_NAME": NAME,
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "KNOWN_UNKNOWNS_GRADER": str(os.getpid()),
-    }
-    environment.pop("PYTEST_ADDOPTS", None)
-    with open(folder / "log", "wb") as log:
-        with _lock:
-            if _ending.is_set():
-                raise InterruptedError("the run is ending")
-            process = subprocess.Popen(
-                command,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            _running.add(process)
-        try:
-            process.wait(seconds + SLACK)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            _kill(process)
-            process.wait()
-            with _lock:
-                _running.discard(process)
-    if _ending.is_set():
-        raise InterruptedError("the run is ending")
-
-
-def _kill(process: subprocess.Popen) -> None:
-    """End a pass; its kernel dies with it."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _task_of(cell: str) -> str:
+    """The task of a cell's id, if it is that of an answer or of a probe."""
+    return cell.removesuffix("--probe").replace("--", "/", 1)

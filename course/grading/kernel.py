@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from queue import Empty
 from typing import Any
 
 import zmq
@@ -19,6 +18,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager, Runnin
 from course.grading.sandbox import Limits, Sandbox
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
+FRAME = 64  # bytes that each part of a message counts beside its own: it may be empty
 QUEUE = 64  # messages that wait in memory; more are lost, and the output with them
 AFTER = 10.0  # seconds for the output that follows a reply
 POLL = 100  # milliseconds
@@ -34,6 +34,7 @@ class WatchedKernel(RunningKernel):
     def __init__(self, sandbox: Sandbox) -> None:
         self.limits: Limits = sandbox.limits
         self.bytes = 0
+        self.replied = False
         self.unread: deque[dict[str, Any]] = deque()
         self.deadline = time.monotonic() + self.limits.start
         self.seconds = self.limits.start
@@ -56,14 +57,26 @@ class WatchedKernel(RunningKernel):
         self, cell_input: str, allow_stdin: bool | None = None
     ) -> str:
         """Send a cell; its clock starts."""
-        self.seconds = self.limits.task
-        self.deadline = time.monotonic() + self.seconds
+        self._start_clock()
         return super().execute_cell_input(cell_input, allow_stdin=False)
 
     def allow(self, seconds: float) -> None:
-        """Give the cell that was just sent this long."""
+        """Give the cells that are sent from now on this long each."""
         self.seconds = seconds
-        self.deadline = time.monotonic() + seconds
+
+    def _start_clock(self) -> None:
+        self.replied = False
+        self.deadline = time.monotonic() + self.seconds
+
+    def is_alive(self) -> bool:
+        """True; nbval asks before every cell.
+
+        Raises:
+            Stopped: the kernel has died since the last one.
+        """
+        self._start_clock()
+        self._look()
+        return True
 
     def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
         """Wait for the reply to a request, reading what is published meanwhile.
@@ -78,20 +91,17 @@ class WatchedKernel(RunningKernel):
                     raise Stopped("the kernel refused to run on")
                 # What was published comes by another way, and soon.
                 self.deadline = max(self.deadline, time.monotonic() + AFTER)
+                self.replied = True
                 return
 
     def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
-        """The next published message.
+        """The next published message; how long to wait is for the clock here to say.
 
         Raises:
-            queue.Empty: none came in ``timeout`` seconds.
-            Stopped: as above.
+            Stopped: as above, or what was published is lost.
         """
-        until = time.monotonic() + (timeout or 0.0)
         while not self.unread:
             self._next()
-            if not self.unread and time.monotonic() > until:
-                raise Empty
         self._look()
         return self.unread.popleft()
 
@@ -145,7 +155,7 @@ class WatchedKernel(RunningKernel):
                 frames = socket.recv_multipart(zmq.NOBLOCK)
             except zmq.ZMQError:
                 return None
-            self.bytes += sum(map(len, frames))
+            self.bytes += sum(len(frame) + FRAME for frame in frames)
             if self.bytes > self.limits.output:
                 raise Stopped(
                     f"it put out more than {self.limits.output // 1024**2} MiB"
@@ -164,6 +174,8 @@ class WatchedKernel(RunningKernel):
             raise Stopped(f"it used {supervisor.exceeded}")
         if not self.km.is_alive():
             raise Stopped("its kernel died")
+        if time.monotonic() > self.deadline and self.replied:
+            raise Stopped("what it put out did not arrive")
         if time.monotonic() > self.deadline:
             raise Stopped(f"it ran for more than {self.seconds:g} s")
 
@@ -193,4 +205,6 @@ def _well_formed(message: Any) -> bool:
     }
     kind = message.get("msg_type")
     fields = needed.get(kind, {}) if isinstance(kind, str) else {"": str}
-    return all(isinstance(content.get(name), type_) for name, type_ in fields.items())
+    formed = all(isinstance(content.get(name), type_) for name, type_ in fields.items())
+    lines = content["traceback"] if formed and "traceback" in fields else ()
+    return formed and all(isinstance(line, str) for line in lines)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import psutil
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
@@ -27,6 +28,8 @@ from course.grading.kernel import Stopped, WatchedKernel
 from course.grading.record import Verdict
 from course.grading.values import VALUES
 from course.grading.verdicts import judge, named, raised, wrong
+
+MEMORY = 1024**3  # what nbval may use of it
 
 
 class NotRun(Exception):
@@ -45,8 +48,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _follow(grader: int) -> None:
-    while os.getppid() == grader:
-        time.sleep(0.25)
+    """End if the grader has ended, or if a kernel has filled this process's memory.
+
+    What a kernel sends is counted when it has arrived; a message may never do so.
+    """
+    own = psutil.Process()
+    while os.getppid() == grader and own.memory_info().rss < MEMORY:
+        time.sleep(0.1)
     os._exit(3)
 
 
@@ -123,23 +131,21 @@ class Cell(IPyNbCell):
             raise NotRun(f"not run: {found.because}")
         began = time.monotonic()
         error: NbCellError | None = None
+        found.running = self.name
+        submission.save()
+        limits = submission.given.sandbox.limits
+        # Imports stand in what is given, and may take long on a busy machine.
+        submission.kernel.allow(limits.start if role == "given" else limits.task)
         try:
             super().runtest()
-        except Stopped as stop:
-            found.stopped, found.because = self.name, str(stop)
-            submission.kernel.stop()
-            if task in submission.keys:
-                reason = f"Its code was stopped: {stop}."
-                self._decide(
-                    wrong(
-                        submission.keys[task], reason, attempt=submission.given.number
-                    ),
-                    began,
-                )
-            submission.save()
-            raise
         except NbCellError as caught:
             error = caught
+        except Stopped as stop:
+            self._stop(task, str(stop), began)
+            raise
+        except Exception:  # nbval stumbled over what the kernel sent
+            self._stop(task, "what it put out cannot be read", began)
+            raise
         found.reached.append(self.name)
         shown = sum(VALUES in output.get("data", {}) for output in self.test_outputs)
         if shown > (role == "probe"):
@@ -150,7 +156,11 @@ class Cell(IPyNbCell):
             if verdict.status != "right":
                 raise NotRight(verdict)
         elif error is not None:
-            reason = raised("Its cell", *_where(self.test_outputs))
+            kind, line = _where(self.test_outputs)
+            lines = self.cell.source.count("\n") + 1
+            # Any number could be said here, and in a later pass it could say too much.
+            honest = line and line <= lines and submission.given.number == 1
+            reason = raised("Its cell", kind, line if honest else None)
             if role == "task" and task in submission.keys:
                 submission.raised[task] = reason
             elif role == "added":
@@ -171,6 +181,19 @@ class Cell(IPyNbCell):
             # The cell broke before it defined the answer: that is what went wrong.
             return wrong(key, submission.raised[task], attempt=number)
         return verdict
+
+    def _stop(self, task: str, because: str, began: float) -> None:
+        """End the kernel; the task whose cell this is is wrong."""
+        submission, found = self.parent, self.parent.found
+        found.stopped, found.because = self.name, because
+        submission.kernel.stop()
+        if task in submission.keys:
+            reason, number = (
+                f"Its code was stopped: {because}.",
+                submission.given.number,
+            )
+            self._decide(wrong(submission.keys[task], reason, attempt=number), began)
+        submission.save()
 
     def _decide(self, verdict: Verdict, began: float) -> None:
         seconds = round(time.monotonic() - began, 3)

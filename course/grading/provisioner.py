@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
@@ -41,6 +42,8 @@ class SandboxProvisioner(LocalProvisioner):
         # bubblewrap is process 1 in there, and its environment can be read.
         kwargs["env"] = self.sandbox.environment()
         kwargs["cwd"] = str(self.sandbox.home)
+        # Ours would be pytest's own files.
+        kwargs["stdout"] = kwargs["stderr"] = subprocess.DEVNULL
         return kwargs
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:

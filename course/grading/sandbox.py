@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course.errors import CourseError
+from course.grading.syscalls import filter_of
 
 HOME = "/tmp/home"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl/openssl.cnf")
@@ -37,6 +38,7 @@ class _Check:
 
 check = _Check()
 '''
+FILTER = "filter.bpf"
 MIB = 1024 * 1024
 
 
@@ -139,8 +141,10 @@ class Sandbox:
 
 def wall(sandbox: Sandbox) -> list[str]:
     """bubblewrap's command line up to the command that it runs."""
-    arguments = [
-        _tool("bwrap"),
+    # bubblewrap reads the filter from an open file.
+    arguments = ["/bin/sh", "-c", 'exec "$@" 9< "$0"', str(sandbox.library / FILTER)]
+    arguments += [_tool("bwrap"), "--seccomp", "9"]
+    arguments += [
         *("--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid"),
         *("--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
         *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
@@ -183,7 +187,7 @@ def wall(sandbox: Sandbox) -> list[str]:
 def stage_library(folder: Path, package: Path | None = None) -> Path:
     """Copy what notebooks may import of the course into ``folder``; returns it.
 
-    Also has matplotlib list the fonts once, which otherwise every kernel does.
+    Also writes the filter of system calls, and has matplotlib list the fonts once, which otherwise every kernel does.
     """
     package = package or Path(__file__).parent.parent
     target = folder / "course"
@@ -196,6 +200,7 @@ def stage_library(folder: Path, package: Path | None = None) -> Path:
         else:
             shutil.copyfile(source, target / name)
     (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
+    (folder / FILTER).write_bytes(filter_of())
     subprocess.run(
         [sys.executable, "-c", "import matplotlib.font_manager"],
         env=os.environ | {"MPLCONFIGDIR": str(folder / "matplotlib")},

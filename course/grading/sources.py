@@ -18,6 +18,19 @@ from IPython.core.inputtransformer2 import TransformerManager
 MAX_SOURCE = 100_000  # characters of one cell
 MAX_READ = 200_000  # IPython reads the whole cell once more for every magic
 MAGIC = re.compile(r"^[ \t]*[%!?,;/].*$|=[ \t]*[%!].*$|\?[ \t]*$", re.MULTILINE)
+DEFINING = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
+    *(ast.Assign, ast.AnnAssign),
+)
+REACHING = {
+    *("__import__", "display", "eval", "exec", "exit", "get_ipython", "globals"),
+    *("quit", "setattr", "vars"),
+}
+QUIET = {
+    *("__future__", "abc", "collections", "copy", "dataclasses", "enum", "functools"),
+    *("itertools", "jax", "math", "numpy", "operator", "random", "scipy", "statistics"),
+    *("torch", "typing", "course"),
+}
 GIVES_UP = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
@@ -80,6 +93,39 @@ def free(source: str) -> set[str]:
     return found
 
 
+def acts(source: str) -> bool:
+    """May a cell do more than define, and so touch what is not its own?
+
+    A student who hides it from this spoils no work but the own.
+    """
+    try:
+        tree = _quietly(ast.parse, source[:MAX_SOURCE])
+    except GIVES_UP:
+        return True
+    for node in tree.body:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        if not isinstance(node, DEFINING):
+            return True
+    return any(_reaches(node) for node in ast.walk(tree))
+
+
+def _reaches(node: ast.AST) -> bool:
+    """Does it set an attribute of another object, or name what can?"""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self")):
+            return False
+        case ast.Attribute(ctx=context):
+            return not isinstance(context, ast.Load)
+        case ast.Name(id=name):
+            return name in REACHING
+        case ast.Import(names=names):
+            return any(name.name.partition(".")[0] not in QUIET for name in names)
+        case ast.ImportFrom(module=module):
+            return (module or "").partition(".")[0] not in QUIET
+    return False
+
+
 def definitions(source: str, names: set[str]) -> str:
     """Of a cell that is not run as a whole, the statements that define these names.
 
@@ -100,7 +146,10 @@ def definitions(source: str, names: set[str]) -> str:
     while waiting:  # a function brings along what it uses
         for index in binding.get(waiting.pop(), ()):
             if index not in kept:
-                kept[index] = ast.unparse(body[index])
+                try:
+                    kept[index] = ast.unparse(body[index])
+                except RecursionError:  # the parser goes deeper than that
+                    kept[index] = ""
                 new = free(kept[index]) - seen
                 seen |= new
                 waiting += new
