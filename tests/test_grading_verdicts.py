@@ -1,5 +1,6 @@
 """From displayed numbers to a verdict; and nothing hidden in its words."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -131,7 +132,10 @@ def test_another_process_computes_the_same_keys(stem, tmp_path):
 def test_every_task_asks_something_that_depends_on_the_seed(stem):
     """Else its values could be learnt by heart."""
     for task in tasks_of(stem).values():
-        one, two = key_of(task, 1), key_of(task, 2)
+        plain = dataclasses.replace(
+            task, misconceptions=()
+        )  # their values take longest
+        one, two = key_of(plain, 1), key_of(plain, 2)
         assert one.probe != two.probe
         assert any(
             not np.array_equal(a[name].value, b[name].value)
