@@ -152,6 +152,7 @@ def compare(name, graded):
     said = [v["reason"] for v in result["verdicts"] if v["task"] in TASKS]
     assert statuses(result) == expected, said
     assert graded.points[name] == expected.count("right")
+    assert row.get("says", "") in said[1]
     flags = {flag["code"] for flag in result["flags"]}
     assert flags - ABSENT == set(row.get("flags", ()))
     assert graded.seconds[name] < WALL_CLOCK
