@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import jax
@@ -158,8 +158,8 @@ def student_t_nll(location: Array, scale: Array, df: float, y: Array) -> Array:
 def init_mlp(key: Array, sizes: tuple[int, ...]) -> Params:
     """Weights and biases of a multilayer perceptron, He-initialised.
 
-    All weights are one draw, cut into layers: a draw for each layer would have to be
-    compiled for each layer.
+    Every layer draws as many numbers as the largest needs and takes its share: one
+    shape is compiled instead of one for each layer.
 
     Args:
         key: a JAX random key.
@@ -171,10 +171,14 @@ def init_mlp(key: Array, sizes: tuple[int, ...]) -> Params:
     Source: He et al. (2015), equation 10.
     """
     shapes = list(pairwise(sizes))
-    *cuts, total = accumulate(n_in * n_out for n_in, n_out in shapes)
-    draws = jnp.split(jax.random.normal(key, (total,)), cuts)
+    most = max(n_in * n_out for n_in, n_out in shapes)
+    keys = jax.random.split(key, len(shapes))
+    draws = jax.vmap(lambda key: jax.random.normal(key, (most,)))(keys)
     return [
-        (jnp.sqrt(2 / n_in) * draw.reshape(n_in, n_out), jnp.zeros(n_out))
+        (
+            jnp.sqrt(2 / n_in) * draw[: n_in * n_out].reshape(n_in, n_out),
+            jnp.zeros(n_out),
+        )
         for draw, (n_in, n_out) in zip(draws, shapes, strict=True)
     ]
 
