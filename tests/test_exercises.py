@@ -259,7 +259,7 @@ def test_check_passes_fails_with_a_diff_and_is_mended(copy, monkeypatch):
 
 
 def test_a_solution_alone_that_changes_is_noticed_in_given_code(copy, monkeypatch):
-    edit(copy / SOLUTIONS, "jnp.zeros(n_out))", "jnp.ones(n_out))")
+    edit(copy / SOLUTIONS, "jnp.zeros(n_out)", "jnp.ones(n_out)")
     assert run(copy, "exercises", "--check", monkeypatch=monkeypatch).exit_code == 1
 
 
