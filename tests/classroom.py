@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import re
 
 from course.grading.record import Flag, Result, Verdict, Written
 from course.task import tasks_of
@@ -9,7 +10,7 @@ from course.task import tasks_of
 SCRIPT = "<script>window.hacked = (window.hacked || 0) + 1</script>"
 IMAGE = "<img src=x onerror='window.hacked = (window.hacked || 0) + 1'>"
 REMOTE = "![spy](https://spy.example/pixel.png) [click](javascript:window.hacked=1)"
-NAMES = """Ada Lovelace_1000001_assignsubmission_file_|noether|Zoë Kravitz|o'brien|s2719004
+NAMES = """Ada Lovelace_1000001|noether|Zoë Kravitz|o'brien|s2719004
 hopper@example.org|ramanujan|curie|turing|gauss|germain|fisher|neyman|wald|blackwell|rao
 cox|box|tukey|kolmogorov|doob|ito|levy|feller|markov|jeffreys|de-finetti|savage"""
 HOSTILE = (
@@ -60,6 +61,12 @@ REASONS = (
 )
 
 
+def number_of(student):
+    """The number that a platform gave a student of these classes: five figures at the end."""
+    match = re.search(r"_(\d{5,})$", student)
+    return match[1] if match else ""
+
+
 def everybody(count, *, hostile=True):
     """Names for a class of this size; the hostile ones come after two dozen usual ones."""
     usual = NAMES.replace("\n", "|").split("|")
@@ -107,6 +114,7 @@ def notebook(rng, student, stem, ability, hostile):
         practical=stem,
         notebook=name,
         digest=hashlib.sha256(repr((student, stem)).encode()).hexdigest(),
+        identifier=number_of(student),
         verdicts=tuple(verdict(rng, task, ability) for task in tasks_of(stem).values()),
         written=tuple(
             Written(f"{prefix}/{question}", 3, rng.choice(answers))
@@ -133,6 +141,7 @@ def classroom(count=40, stems=("deep_ensembles",), seed=0, *, hostile=True):
                     stem if rng.random() < 0.5 else "",
                     result.notebook,
                     result.digest,
+                    result.identifier,
                     graded=False,
                     problem=f"The file is no notebook{f': it begins with {IMAGE}' * hostile}.",
                     seconds=0.1,

@@ -19,7 +19,7 @@ from experiments.submissions import planted
 
 ROOT = Path(__file__).parents[1]
 STEM = "bayes_by_backprop"
-FIRST, SECOND, THIRD, FOURTH, LEANING = (
+FIRST, SECOND, THIRD, FOURTH, FIFTH = (
     f"bayes-by-backprop/{name}"
     for name in (
         "reparametrise",
@@ -108,36 +108,60 @@ def test_what_is_not_handed_in_is_wrong_and_the_rest_is_judged(graded):
 
 def test_a_wrong_early_task_does_not_spoil_those_that_build_on_it(practical, graded):
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
-    tasks = (FIRST, SECOND, THIRD, FOURTH, LEANING)
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
     _, verdicts = graded({FIRST: wrong}, tasks=tasks)
     assert statuses(verdicts) == ["wrong", "right", "right", "right", "right"]
-    assert (verdicts[LEANING].attempt, verdicts[LEANING].reason) == (2, STOOD_IN)
+    assert (verdicts[FIFTH].attempt, verdicts[FIFTH].reason) == (2, STOOD_IN)
     assert verdicts[SECOND].attempt == 1
+
+
+@pytest.mark.long
+def test_tasks_that_lean_on_one_another_get_a_pass_each(practical, graded):
+    """One wrong answer at the root, all else right: no other task may lose a point."""
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    result, _ = graded({FIRST: wrong}, tasks=tuple(practical.reference))
+    lost = [verdict.task for verdict in result.verdicts if verdict.status != "right"]
+    assert lost == [FIRST]
+
+
+def test_cells_cannot_spell_out_what_stands_in(practical, graded):
+    """An exception for each half byte: neither which nor where comes out of a second pass."""
+    kinds = ["KeyError", "ValueError", "TypeError", "IndexError"]
+    spell = [
+        (FIFTH, f"if 'draws' not in dir(): raise {kind}('{n}')")
+        for n, kind in enumerate(kinds)
+    ]
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    result, verdicts = graded({FIRST: wrong}, added=spell, tasks=tasks)
+    assert verdicts[FIFTH].attempt == 2
+    assert [item.code for item in result.flags] == ["added-raised"]
+    assert not any(kind in repr(result) for kind in kinds)
 
 
 def test_a_second_pass_forgives_nothing_of_its_own(practical, graded):
     """Wrong itself, beside a wrong answer that it uses, a task stays wrong."""
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
-    itself = practical.reference[LEANING].replace(
+    itself = practical.reference[FIFTH].replace(
         "return complexity -", "return complexity +"
     )
-    assert itself != practical.reference[LEANING]
-    tasks = (FIRST, SECOND, THIRD, FOURTH, LEANING)
-    _, verdicts = graded({FIRST: wrong, LEANING: itself}, tasks=tasks)
+    assert itself != practical.reference[FIFTH]
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    _, verdicts = graded({FIRST: wrong, FIFTH: itself}, tasks=tasks)
     assert statuses(verdicts) == ["wrong", "right", "right", "right", "wrong"]
-    assert verdicts[LEANING].attempt == 2
+    assert verdicts[FIFTH].attempt == 2
 
 
 def test_the_reference_that_stands_in_cannot_be_taken_along(practical, graded):
     """In the second pass the source of an earlier task is there to read, but not to send."""
-    spy = practical.reference[LEANING].split('"""')[0].rstrip() + (
+    spy = practical.reference[FIFTH].split('"""')[0].rstrip() + (
         f"    text = repr({practical.keys[FIRST].name}.__code__.co_consts)\n"
         "    raise type('Stolen_' + text, (Exception,), {})(text)\n"
     )
-    tasks = (FIRST, SECOND, THIRD, FOURTH, LEANING)
-    result, verdicts = graded({FIRST: "1 / 0", LEANING: spy}, tasks=tasks)
-    assert verdicts[LEANING].attempt == 2
-    assert verdicts[LEANING].reason == "Calling it raised an exception of its own."
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    result, verdicts = graded({FIRST: "1 / 0", FIFTH: spy}, tasks=tasks)
+    assert verdicts[FIFTH].attempt == 2
+    assert verdicts[FIFTH].reason == "Calling it raised an exception of its own."
     assert "Stolen" not in repr(result)
 
 

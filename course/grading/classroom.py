@@ -170,6 +170,7 @@ class _Bench:
             practical=submission.practical,
             notebook=submission.notebook,
             digest=submission.digest,
+            identifier=submission.identifier,
             flags=submission.flags,
         )
         practical = self.practicals.get(submission.practical)
@@ -200,6 +201,7 @@ class _Bench:
             submission.practical,
             submission.notebook,
             submission.digest,
+            submission.identifier,
             flags=submission.flags,
         )
         return self._not_graded(

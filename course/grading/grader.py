@@ -105,6 +105,7 @@ class _Passes:
         self.loud = {a.id for a in answers.added if acts(a.source)}
         self.apart: list[list[str]] = []  # what is judged with nothing loud beside it
         self.is_apart = False
+        self.spoilt: list[str] = []  # by another answer; not yet judged without it
         self.number = 0
 
     def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
@@ -126,7 +127,7 @@ class _Passes:
                 self._set_apart(
                     [t for t in todo if self.verdicts[t].status == "not-reached"]
                 )
-            todo = [] if lost else self._again(todo)
+            todo = self._again([] if lost else todo)
             while not todo and self.apart:
                 self.is_apart = True
                 todo = [t for t in self.apart.pop(0) if not self._is_right(t)]
@@ -206,20 +207,26 @@ class _Passes:
                 self.verdicts[task] = verdict
         if not self.is_apart:
             self._set_apart([t for t in todo if self._disturbed(t, todo)])
-        self.flags += [item for item in found.flags if item not in self.flags]
+        if self.number == 1:  # only verdicts leave the passes that hold a reference
+            self.flags += found.flags
 
     def _again(self, todo: list[str]) -> list[str]:
         """The tasks for the next pass: those not reached, else those that others spoilt."""
+        self.spoilt += [
+            task
+            for task in todo
+            if self.verdicts[task].status == "wrong" and self._leans(task)
+        ]
         left = [t for t in todo if self.verdicts[t].status == "not-reached"]
         if left:
             return left
-        spoilt = [
-            t for t in todo if self.verdicts[t].status == "wrong" and self._leans(t)
-        ]
         chosen: list[str] = []
-        for task in spoilt:
-            if not self._needs(task) & set(chosen):
+        for task in self.spoilt:
+            needs = self._needs(task) & set(chosen)
+            if not needs and not any(task in self._needs(other) for other in chosen):
                 chosen.append(task)
+        # Of two that need one another's names, the second waits for a pass of its own.
+        self.spoilt = [task for task in self.spoilt if task not in chosen]
         return chosen
 
     def _disturbed(self, task: str, todo: list[str]) -> bool:

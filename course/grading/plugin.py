@@ -27,7 +27,7 @@ from course.grading.flags import flag
 from course.grading.kernel import Stopped, WatchedKernel
 from course.grading.record import Verdict
 from course.grading.values import VALUES
-from course.grading.verdicts import judge, named, raised, wrong
+from course.grading.verdicts import judge, raised, wrong
 
 MEMORY = 1024**3  # what nbval may use of it
 
@@ -158,14 +158,18 @@ class Cell(IPyNbCell):
         elif error is not None:
             kind, line = _where(self.test_outputs)
             lines = self.cell.source.count("\n") + 1
-            # Any number could be said here, and in a later pass it could say too much.
-            honest = line and line <= lines and submission.given.number == 1
+            # Any number could be said here.
+            honest = line and line <= lines
             reason = raised("Its cell", kind, line if honest else None)
+            if submission.given.number > 1:  # what it says could tell of the reference
+                reason = "Its cell raised an exception."
             if role == "task" and task in submission.keys:
                 submission.raised[task] = reason
-            elif role == "added":
-                kind = _where(self.test_outputs)[0]
-                found.flags.append(flag("added-raised", self.name, detail=named(kind)))
+            elif role == "added" and not any(
+                f.code == "added-raised" for f in found.flags
+            ):
+                # Once, without its kind: many cells could spell out a text.
+                found.flags.append(flag("added-raised", self.name))
             submission.save()
             raise error
 

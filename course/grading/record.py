@@ -72,10 +72,11 @@ class Result:
     """The grade of one notebook of one student.
 
     Args:
-        student: the name that the platform gives.
+        student: the name that the platform gives, with its number if it gives one.
         practical: the stem, such as ``deep_ensembles``; empty if it cannot be told.
         notebook: the file's name as handed in.
         digest: SHA-256 of the file's content, hexadecimal.
+        identifier: the platform's number for the student, or the empty string.
         graded: False if no task of it could be judged.
         problem: why not, in one sentence; empty if it was graded.
         verdicts: one for each task, in the order of the practical.
@@ -88,6 +89,7 @@ class Result:
     practical: str
     notebook: str
     digest: str
+    identifier: str = ""
     graded: bool = True
     problem: str = ""
     verdicts: tuple[Verdict, ...] = ()

@@ -88,6 +88,9 @@ class Roll:
         stems = {result.practical for result in self.results if result.practical}
         rank = {stem: index for index, stem in enumerate(order)}
         ordered = sorted(stems, key=lambda stem: (rank.get(stem, len(rank)), stem))
+        self._identifiers = {
+            r.student: r.identifier for r in self.results if r.identifier
+        }
         self._counting: dict[tuple[str, str], Result] = {}
         self.spare: list[Result] = []
         for result in self.results:
@@ -106,6 +109,10 @@ class Roll:
     def counting(self, student: str, practical: str) -> Result | None:
         """The notebook that counts for a student in a practical, graded or not."""
         return self._counting.get((student, practical))
+
+    def identifier(self, student: str) -> str:
+        """The platform's number for a student, or the empty string."""
+        return self._identifiers.get(student, "")
 
     def graded(self, practical: str) -> list[Result]:
         """The notebooks of a practical that count and could be graded, by student."""

@@ -52,21 +52,13 @@ BEGIN = r"(?:\A|(?<=[;,\t\r\n]))"
 GUARD, GUARDED = re.compile(f"{BEGIN}(?=[{RISKY}])"), re.compile(f"{BEGIN}'")
 VERSION = 1
 
-# `Ada Lovelace_1234567_assignsubmission_file_` is Moodle's folder, `lovelaceada_12345`
-# and `lovelaceada_LATE_12345_67890` are Canvas's files. Fewer than three figures are
-# more likely part of a name.
-PLATFORM = re.compile(
-    r"^(?P<name>.+?)_(?:LATE_)?(?P<number>\d{3,})(?:_\d{3,}|_assignsubmission_.*)?$",
-    re.DOTALL,
-)
-PARTICIPANT = re.compile(r"^Participant[ _](?P<number>\d+)(?:_.*)?$", re.DOTALL)
 EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 LOGIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What a platform can know a student by, as far as the name of a submission tells.
+    """What a platform can know a student by, as far as a submission tells.
 
     Each is the empty string where it does not.
     """
@@ -77,12 +69,16 @@ class Identity:
     login: str = ""
 
 
-def identity(student: str) -> Identity:
-    """Take apart the name under which a platform gave a submission."""
-    if match := PARTICIPANT.match(student):
-        return Identity(student, number=match["number"])
-    if match := PLATFORM.match(student):
-        return Identity(match["name"], number=match["number"])
+def identity(student: str, identifier: str = "") -> Identity:
+    """What a platform knows a student by.
+
+    Args:
+        student: the name of a result.
+        identifier: the platform's number, if it gave one. It is never read out of the name,
+            which students may choose.
+    """
+    if identifier:
+        return Identity(student.removesuffix(f"_{identifier}"), number=identifier)
     if EMAIL.match(student):
         return Identity(student, email=student, login=student)
     if LOGIN.match(student):
@@ -144,7 +140,7 @@ def moodle_csv(roll: Roll) -> str:
         header += [f"Assignment: {practical.title} ({kind})" for kind in MOODLE_KINDS]
     rows = [header]
     for student in roll.students:
-        who = identity(student)
+        who = identity(student, roll.identifier(student))
         login = "" if who.email else who.login
         row = [who.name, login, login, who.email]
         for practical in roll.practicals:
@@ -172,7 +168,10 @@ def worksheet_csv(roll: Roll, practical: Practical) -> str:
     """The grading worksheet of one Moodle assignment; students whose number is known."""
     rows: list[Sequence[str]] = [WORKSHEET]
     for student in roll.students:
-        who, result = identity(student), roll.counting(student, practical.stem)
+        who, result = (
+            identity(student, roll.identifier(student)),
+            roll.counting(student, practical.stem),
+        )
         if not who.number or result is None:
             continue
         grade, comment = _total(result)
@@ -193,7 +192,7 @@ def canvas_csv(roll: Roll) -> str:
         possible.append(str(practical.points))
     rows = [header, possible]
     for student in roll.students:
-        who = identity(student)
+        who = identity(student, roll.identifier(student))
         row = [who.name, who.number, who.login, who.login, ""]
         for practical in roll.practicals:
             row.append(_total(roll.counting(student, practical.stem))[0])
@@ -271,7 +270,9 @@ def write_sheets(roll: Roll, out: Path) -> list[Path]:
         "grades.json": _json(grades(roll)),
         "timings.json": _json(timings(roll)),
     }
-    if any(identity(student).number for student in roll.students):
+    if any(
+        identity(student, roll.identifier(student)).number for student in roll.students
+    ):
         for practical in roll.practicals:
             texts[f"moodle-{practical.stem}.csv"] = worksheet_csv(roll, practical)
     for name, text in texts.items():

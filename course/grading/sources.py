@@ -11,6 +11,7 @@ import re
 import symtable
 import warnings
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -65,13 +66,14 @@ def uses(source: str, names: Iterable[str]) -> set[str]:
     Names that it defines itself do not count, nor do its functions' own parameters. Of
     source that does not compile, nothing is used.
     """
-    return free(source) & set(names)
+    return set(free(source) & set(names))
 
 
-def free(source: str) -> set[str]:
+@lru_cache(maxsize=512)
+def free(source: str) -> frozenset[str]:
     """The names that a cell takes from outside, those of Python itself included."""
     if len(source) > MAX_SOURCE:
-        return set()
+        return frozenset()
     for text in (source, MAGIC.sub("", source)):
         try:
             table = _quietly(symtable.symtable, text, "cell", "exec")
@@ -79,7 +81,7 @@ def free(source: str) -> set[str]:
         except GIVES_UP:
             continue
     else:
-        return set()
+        return frozenset()
     top = table.get_symbols()
     own = {s.get_name() for s in top if s.is_assigned() or s.is_imported()}
     # What is both read and bound on the top level may be read first.
@@ -90,7 +92,7 @@ def free(source: str) -> set[str]:
         inner += table.get_children()
         symbols = (s for s in table.get_symbols() if s.is_global())
         found |= {s.get_name() for s in symbols if s.is_referenced()} - own
-    return found
+    return frozenset(found)
 
 
 def acts(source: str) -> bool:

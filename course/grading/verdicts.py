@@ -48,7 +48,7 @@ def judge(key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int) -> Verdi
         if VALUES in (output.get("data") or {})
     ]
     if not shown:
-        return wrong(key, _nothing(outputs), attempt=attempt)
+        return wrong(key, _nothing(outputs, attempt), attempt=attempt)
     if len(shown) > 1:
         return wrong(key, "More than one set of values was displayed.", attempt=attempt)
     try:
@@ -102,8 +102,10 @@ def named(kind: str) -> str:
     return kind if kind in KNOWN else "an exception of its own"
 
 
-def _nothing(outputs: Sequence[dict[str, Any]]) -> str:
+def _nothing(outputs: Sequence[dict[str, Any]], attempt: int) -> str:
     errors = [output for output in outputs if output.get("output_type") == "error"]
+    if errors and attempt > 1:  # which one could say something about the reference
+        return "Calling it raised an exception."
     if errors:
         return raised("Calling it", str(errors[0].get("ename")))
     return "Calling it gave no values."
