@@ -8,7 +8,7 @@ import random
 
 import jsonschema
 import pytest
-from classroom import classroom, number_of
+from classroom import HOSTILE, classroom, number_of
 
 from course.grading.record import Result, Verdict, Written
 from course.grading.roll import Roll
