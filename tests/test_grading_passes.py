@@ -155,13 +155,13 @@ def test_a_second_pass_forgives_nothing_of_its_own(practical, graded):
 def test_the_reference_that_stands_in_cannot_be_taken_along(practical, graded):
     """In the second pass the source of an earlier task is there to read, but not to send."""
     spy = practical.reference[FIFTH].split('"""')[0].rstrip() + (
-        f"    text = repr({practical.keys[FIRST].name}.__code__.co_consts)\n"
+        f"\n    text = repr({practical.keys[FIRST].name}.__code__.co_consts)\n"
         "    raise type('Stolen_' + text, (Exception,), {})(text)\n"
     )
     tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
     result, verdicts = graded({FIRST: "1 / 0", FIFTH: spy}, tasks=tasks)
     assert verdicts[FIFTH].attempt == 2
-    assert verdicts[FIFTH].reason == "Calling it raised an exception of its own."
+    assert verdicts[FIFTH].reason == "Calling it raised an exception."
     assert "Stolen" not in repr(result)
 
 
