@@ -479,7 +479,8 @@ def train_ensemble(
 
     Source: Lakshminarayanan et al. (2017), algorithm 1.
     """
-    optimiser = optax.adam(optax.cosine_decay_schedule(rate, steps))
+    # flatten: one update of one long vector, compiled and run faster than one per layer
+    optimiser = optax.flatten(optax.adam(optax.cosine_decay_schedule(rate, steps)))
     every = every or steps
     if steps % every:
         raise ValueError(f"every = {every} does not divide steps = {steps}")
