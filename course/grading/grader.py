@@ -114,7 +114,9 @@ class _Passes:
         while todo and time.monotonic() < self.until:
             found = self._one(todo)
             self.number += 1
+            # A pass that was not stopped has judged all, or something of ours is at fault.
             began = found.started and found.running
+            began = began and (found.stopped or self._judged(found))
             # In a cell of ours it can only be code that has outlived its own.
             lost = not began or (found.stopped and not self._culprit(found))
             if lost and (self.is_apart or not began):
@@ -196,6 +198,10 @@ class _Passes:
             )
             return True
         return False
+
+    @staticmethod
+    def _judged(found: Found) -> bool:
+        return all(v.status != "not-reached" for v in found.verdicts.values())
 
     def _take(self, found: Found, todo: list[str]) -> None:
         for task in todo:
