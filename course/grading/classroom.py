@@ -142,9 +142,11 @@ class _Bench:
         for stem in stems:
             path = self.state / f"expected-{self.machinery[stem][:16]}.json"
             proven = run["proven"].get(stem) == self.machinery[stem]
-            if not (proven and path.exists()):
-                expected.draw(stem, run["seed"], path)
-                path.chmod(0o600)
+            if not path.exists():
+                new = path.with_suffix(".new")
+                expected.draw(stem, run["seed"], new)
+                new.chmod(0o600)
+                new.replace(path)
             keys = expected.read(path)
             module = read_module(settings.root / "solutions" / f"{stem}.py")
             sources = {n: d.shown() for n, d in module.definitions.items()}
@@ -219,12 +221,14 @@ class _Bench:
     def close(self) -> None:
         """The run has ended: the next one draws new inputs."""
         self.run.unlink(missing_ok=True)
-        for path in self.state.glob("expected-*.json"):
+        for path in self.state.glob("expected-*"):
             path.unlink()
 
     def _begin(self) -> dict:
         with contextlib.suppress(OSError, ValueError):
             return json.loads(self.run.read_text("utf-8"))
+        for path in self.state.glob("expected-*"):  # of a run whose seed is lost
+            path.unlink()
         run = {"seed": secrets.randbits(128), "proven": {}}
         self._keep(run)
         return run
