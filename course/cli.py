@@ -36,6 +36,15 @@ def project_root() -> Path:
     )
 
 
+some_practicals = click.option(
+    "--practical",
+    "practicals",
+    multiple=True,
+    metavar="STEM",
+    help="Only this one, such as deep_ensembles; may be given several times.",
+)
+
+
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Known Unknowns: keep the course's exercises in step with its solutions."""
@@ -103,13 +112,7 @@ def check_notebooks(practicals: tuple[str, ...]) -> None:
 
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option(
-    "--practical",
-    "practicals",
-    multiple=True,
-    metavar="STEM",
-    help="Only this one, such as deep_ensembles; may be given several times.",
-)
+@some_practicals
 def release(folder: Path, practicals: tuple[str, ...]) -> None:
     """Write the bundle for a class, without solutions: DIR/known-unknowns and a zip of it.
 
@@ -129,13 +132,7 @@ def release(folder: Path, practicals: tuple[str, ...]) -> None:
 
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option(
-    "--practical",
-    "practicals",
-    multiple=True,
-    metavar="STEM",
-    help="Only this one, such as deep_ensembles; may be given several times.",
-)
+@some_practicals
 def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     """Write a course folder for nbgrader: DIR/source, with the solutions, and its settings.
 
@@ -165,7 +162,7 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
 )
 @click.option(
     "--manual",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="marks.csv, filled in: the marks for the answers in words.",
 )
 @click.option(

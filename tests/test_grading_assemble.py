@@ -17,9 +17,9 @@ from course.grading.assemble import (
     VALUES,
     assemble,
     cell_id,
-    dependencies,
     probe_source,
 )
+from course.grading.sources import reached
 from course.grading.values import Foreign, decode_values
 from course.judge import as_numbers, compare, expected, recognise
 from course.source import read_module
@@ -478,8 +478,13 @@ def test_an_edited_untagged_cell_gives_its_functions(monkeypatch):
 
 def test_dependencies_are_transitive_and_go_through_given_code():
     def needs(stem):
-        module = read_module(ROOT / "solutions" / f"{stem}.py")
-        return dependencies(tasks_of(stem).values(), module)
+        definitions = read_module(ROOT / "solutions" / f"{stem}.py").definitions
+        sources = {name: found.source for name, found in definitions.items()}
+        ids = {task.name: task.id for task in tasks_of(stem).values()}
+        return {
+            id_: {ids[other] for other in reached(name, sources) & ids.keys()}
+            for name, id_ in ids.items()
+        }
 
     backprop = needs("bayes_by_backprop")
     assert set(backprop) == set(tasks_of("bayes_by_backprop"))

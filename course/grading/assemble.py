@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import textwrap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading.answers import Added, Answers
-from course.grading.sources import definitions, free, uses
+from course.grading.sources import definitions, free
 from course.grading.values import VALUES
-from course.source import Module
 from course.task import Case, Task
 
 MAX_NUMBERS = 1_000_000  # in one value that a probe passes on
@@ -195,21 +194,3 @@ def _literal(value: Any) -> Any:
     if not isinstance(value, float | int | str):
         raise TypeError(f"{type(value).__name__} cannot be an input")
     return value
-
-
-def dependencies(tasks: Iterable[Task], module: Module) -> dict[str, set[str]]:
-    """Which other tasks the reference of each task needs, directly or through given code."""
-    tasks = list(tasks)
-    by_name = {task.name: task.id for task in tasks}
-    names = module.definitions
-    needs = {name: uses(names[name].source, names) - {name} for name in names}
-    result = {}
-    for task in tasks:
-        reached, waiting = set(), [task.name]
-        while waiting:
-            new = needs.get(waiting.pop(), set()) - reached
-            reached |= new
-            waiting += new
-        result[task.id] = {by_name[name] for name in reached if name in by_name}
-        result[task.id] -= {task.id}
-    return result

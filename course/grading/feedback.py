@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from course.exercises import write_whole
+from course.files import write_whole
 from course.grading.pages import GENERATOR, render
 from course.grading.record import Result
 from course.grading.roll import score_of, title_of, unanswered

@@ -24,7 +24,7 @@ from course.grading.expected import Key
 from course.grading.flags import flag
 from course.grading.record import Flag, Verdict
 from course.grading.runner import Workshop, run_pass
-from course.grading.sources import acts, uses
+from course.grading.sources import acts, reached
 from course.grading.verdicts import UNWRITTEN
 
 MANY = 3  # cells of the student's own that end the kernel, before all are left out
@@ -267,19 +267,11 @@ class _Passes:
     def _needs(self, task: str) -> set[str]:
         """The tasks whose names an answer uses, directly, or through others and given code."""
         by_name = {key.name: id_ for id_, key in self.practical.keys.items()}
-        sources = dict(self.practical.given) | {
-            key.name: answer.source
-            for id_, key in self.practical.keys.items()
-            if (answer := self.answers.tasks.get(id_))
-        }
-        found: set[str] = set()
-        waiting = [self.practical.keys[task].name]
-        while waiting:
-            source = sources.get(waiting.pop(), "")
-            new = uses(source, by_name.keys() | sources.keys()) - found
-            found |= new
-            waiting += new
-        return {by_name[name] for name in found & by_name.keys()} - {task}
+        sources = dict.fromkeys(by_name, "") | dict(self.practical.given)
+        for id_, answer in self.answers.tasks.items():
+            sources[self.practical.keys[id_].name] = answer.source
+        found = reached(self.practical.keys[task].name, sources)
+        return {by_name[name] for name in found & by_name.keys()}
 
     def _settle(self, task: str, status: str, reason: str) -> None:
         self.verdicts[task] = dataclasses.replace(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course.errors import CourseError
-from course.exercises import write_whole
+from course.files import write_whole
 from course.grading.feedback import Comments
 from course.grading.pages import number, render
 from course.grading.questions import Question, questions, titles

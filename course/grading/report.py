@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from course.exercises import write_whole
+from course.files import write_whole
 from course.grading.pages import plural, render, sentence, short
 from course.grading.record import Result, Verdict
 from course.grading.roll import Practical, Roll, verdicts_of

@@ -40,7 +40,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from course.exercises import write_whole
+from course.files import write_whole
 from course.grading.pages import number, plural
 from course.grading.record import Result
 from course.grading.roll import Practical, Roll, score_of, unanswered, verdicts_of

@@ -10,7 +10,7 @@ import ast
 import re
 import symtable
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -67,6 +67,17 @@ def uses(source: str, names: Iterable[str]) -> set[str]:
     source that does not compile, nothing is used.
     """
     return set(free(source) & set(names))
+
+
+def reached(name: str, sources: Mapping[str, str]) -> set[str]:
+    """The names among ``sources`` that one of them uses, directly or through others."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        new = uses(sources.get(waiting.pop(), ""), sources) - found
+        found |= new
+        waiting += new
+    return found - {name}
 
 
 @lru_cache(maxsize=512)
