@@ -69,6 +69,18 @@ def test_an_allow_list_of_files_can_be_seen(inside, tmp_path):
     assert seen == []
 
 
+def test_the_processor_is_the_same_on_both_sides(inside):
+    """Otherwise PyTorch computes more slowly in there, and rounds differently."""
+    text = (
+        "import json, torch; print(json.dumps(torch.backends.cpu.get_cpu_capability()))"
+    )
+    outside = subprocess.check_output([sys.executable, "-c", text], text=True)
+    assert inside(text) == json.loads(outside)
+    assert inside("import json, os; print(json.dumps(os.listdir('/proc')))") == [
+        "cpuinfo"
+    ]
+
+
 def test_the_course_in_there_has_no_checks_and_no_oracles(inside):
     found = inside(
         "import json, importlib.util as u\n"

@@ -19,8 +19,8 @@ KEY = Key(
     probe="",
     right=RIGHT,
     mistakes=[
-        Mistake("it is negated.", [{"mean": np.array([-1.25, -2.5])}]),
-        Mistake("it is doubled.", [{"mean": np.array([2.5, 5.0])}]),
+        Mistake(1, "it is negated.", [{"mean": np.array([-1.25, -2.5])}]),
+        Mistake(2, "it is doubled.", [{"mean": np.array([2.5, 5.0])}]),
     ],
 )
 
@@ -45,6 +45,16 @@ def test_a_known_mistake_is_named_and_counted():
     assert (verdict.status, verdict.earned, verdict.attempt) == ("wrong", 0, 2)
     assert verdict.hint == "it is doubled."
     assert verdict.key == "practical/task#2"
+
+
+def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
+    right = [{"mean": Close([0.0, 0.0], atol=1e-9, because="a test")}]
+    mistake = Mistake(3, "it is shifted.", [{"mean": np.array([-0.15415954, 18.0])}])
+    key = dataclasses.replace(KEY, right=right, mistakes=[mistake])
+    assert judge(key, [shown(-0.15415926, 18.00000006)], attempt=1).hint
+    assert not judge(key, [shown(-0.1547, 18.0)], attempt=1).hint
+    # What is not right stays wrong, however near.
+    assert judge(key, [shown(1e-8, 0.0)], attempt=1).status == "wrong"
 
 
 @pytest.mark.parametrize(

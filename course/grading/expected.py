@@ -27,8 +27,12 @@ Values = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known misconception: the numbers that it gives on this run's inputs, and its name."""
+    """A known misconception: the numbers that it gives on this run's inputs, and its name.
 
+    ``number`` counts the task's misconceptions from 1, those included that give no numbers.
+    """
+
+    number: int
     hint: str
     values: Values
 
@@ -91,6 +95,7 @@ def read(path: Path) -> dict[str, Key]:
             ],
             mistakes=[
                 Mistake(
+                    mistake["number"],
                     mistake["hint"],
                     [_decode_all(values) for values in mistake["values"]],
                 )
@@ -106,10 +111,10 @@ def key_of(task: Task, seed: int) -> Key:
     cases = task.cases(np.random.default_rng([seed, zlib.crc32(task.id.encode())]))
     right = [dict(task.oracle(**case)) for case in cases]
     mistakes = []
-    for misconception in task.misconceptions:
+    for number, misconception in enumerate(task.misconceptions, start=1):
         values = _given(task, misconception.answer, cases)
         if values is not None:
-            mistakes.append(Mistake(misconception.hint, values))
+            mistakes.append(Mistake(number, misconception.hint, values))
     probe = probe_source(task, cases)
     return Key(task.id, task.name, task.points, probe, right, mistakes)
 
@@ -187,6 +192,7 @@ def _as_json(key: Key) -> dict[str, Any]:
         ],
         "mistakes": [
             {
+                "number": mistake.number,
                 "hint": mistake.hint,
                 "values": [
                     {n: encode(v) for n, v in values.items()}

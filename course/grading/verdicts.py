@@ -68,14 +68,14 @@ def judge(key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int) -> Verdi
         "nan": f"{mismatch.key} holds a value that is not a finite number.",
         "value": f"{mismatch.key} is not right.",
     }[mismatch.kind]
-    for number, mistake in enumerate(key.mistakes, start=1):
+    for mistake in key.mistakes:
         if same(values, mistake.values, key.right):
             return wrong(
                 key,
                 reason,
                 attempt=attempt,
                 hint=mistake.hint,
-                mistake=f"{key.task}#{number}",
+                mistake=f"{key.task}#{mistake.number}",
             )
     return wrong(key, reason, attempt=attempt)
 
