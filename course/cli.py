@@ -166,6 +166,12 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     help="marks.csv, filled in: the marks for the answers in words.",
 )
 @click.option(
+    "--retry",
+    is_flag=True,
+    help="Judge once more what a clock or another limit has stopped: for a machine that was "
+    "busy, or asleep.",
+)
+@click.option(
     "--no-sandbox",
     is_flag=True,
     help="Grade without bubblewrap. Then nothing keeps a submission from reading and "
@@ -179,6 +185,7 @@ def grade(
     out: Path,
     jobs: int,
     manual: Path | None,
+    retry: bool,
     no_sandbox: bool,
 ) -> None:
     """Grade a class: a folder of notebooks, or a zip, as a learning platform gives it.
@@ -203,7 +210,7 @@ def grade(
             "files, other submissions, the grades. Its verdict is not guarded.",
             err=True,
         )
-    settings = Settings(project_root(), out, jobs, walled=not no_sandbox)
+    settings = Settings(project_root(), out, jobs, walled=not no_sandbox, retry=retry)
     results = grade_folder(submissions, settings, manual, Console())
     if not all(result.graded for result in results):
         ctx.exit(1)

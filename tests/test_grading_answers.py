@@ -11,17 +11,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.grading.answers import (
-    MAX_ADDED,
-    MAX_BYTES,
-    NotGradable,
-    practical_of,
-    read_answers,
-)
+from course.grading.answers import MAX_ADDED, practical_of, read_answers
+from course.grading.cells import MAX_BYTES, NotGradable
+from course.grading.excerpts import additions, definitions
 from course.grading.flags import FLAGS, LOOK, flag
 from course.grading.sources import (
     MAX_SOURCE,
-    definitions,
     free,
     problem_of,
     uses,
@@ -563,37 +558,87 @@ own_too = 1
     assert free("a;" * MAX_SOURCE) == set()
 
 
-def test_definitions_are_imports_functions_and_constants():
+def test_definitions_are_whatever_runs_quickly():
     source = """
 import os.path, sys, matplotlib.pyplot as plt
 from course import check
 from . import local
 from functools import cache
 SIZE, OTHER = 3, 4
-rate = compute()
+rate = train()
 @cache
+def quick(): ...
+@train
 def slow(): ...
-def helper(x, n=SIZE): return sys, second(x)
+def helper(x, n=SIZE): return sys, second(x), train()
 def second(x): return x
+half: object = partial(second, 2)
+drawn = plt.figure(1)
+shown = check.hint(1)
+class Plain(Base):
+    def method(self): return train()
+class Trained(Base):
+    field = train()
 helper(1)
+%magic
 """
-    names = {"helper", "os", "plt", "check", "local", "rate", "slow"}
-    assert definitions(source, names).split("\n") == [
+    names = {"os", "plt", "check", "local", "rate", "quick", "slow", "half", "helper"}
+    names |= {"drawn", "shown", "Plain", "Trained"}
+    assert definitions(source, names, barred={"train"}) == [
         "import os.path",
         "import sys",
+        "from functools import cache",
         "SIZE, OTHER = (3, 4)",
-        "def helper(x, n=SIZE):",
-        "    return (sys, second(x))",
-        "def second(x):",
-        "    return x",
+        "@cache\ndef quick():\n    ...",
+        "def helper(x, n=SIZE):\n    return (sys, second(x), train())",
+        "def second(x):\n    return x",
+        "half: object = partial(second, 2)",
+        "class Plain(Base):\n\n    def method(self):\n        return train()",
     ]
-    assert definitions("import sys\n(", {"sys"}) == ""
+    assert definitions("import sys\n(", {"sys"}) == []
+
+
+@pytest.mark.parametrize(
+    ("edited", "new", "whole"),
+    [
+        ("import os, sys\nK = 2  # two\ndef f(): ...", "", True),
+        ("import os\n%pylab\nimport sys, re\nK = 2\ndef f(): ...", "import re", True),
+        ("import os, sys\nK = 2\ndef f(): ...\ng = f()", "g = f()", True),
+        ("import os\nK = 2\ndef f(): ...", "", False),  # one is missing
+        ("import os, sys\nK = 3\ndef f(): ...\nL = 4", "L = 4", False),
+        ("import os, sys, re as f\nK = 2\ndef f(): ...", "", False),
+        ("import (", "", False),
+    ],
+)
+def test_what_was_added_to_given_code_is_found(edited, new, whole):
+    released = "import os, sys\nK = 2\n\ndef f():\n    ..."
+    assert additions(edited, released) == (new, whole)
+
+
+def test_an_import_added_to_the_given_ones_is_run_and_looks_honest():
+    notebook = copy.deepcopy(RELEASED)
+    (imports,) = [cell for cell in notebook.cells if cell.id == "given--imports"]
+    imports.source += "\nimport scipy.stats as st"
+    place = next(n for n, cell in enumerate(notebook.cells) if cell.id == ONE)
+    notebook.cells.insert(place, nbformat.v4.new_code_cell("own = 1"))
+    answers = read_answers(nbformat.writes(notebook).encode(), RELEASED)
+    ids = [cell.id for cell in RELEASED.cells]
+    after = ids[ids.index("given--imports") + 1]
+    assert {(a.before, a.source) for a in answers.added} == {
+        (after, "import scipy.stats as st"),
+        (ONE, "own = 1"),
+    }
+    assert len({a.id for a in answers.added}) == 2
+    (extended,) = answers.flags
+    assert extended.code == "given-extended"
+    assert extended.code not in LOOK
 
 
 def test_definitions_in_a_long_chain_take_seconds():
     chain = [f"def f{n}(): f{n + 1}" for n in reversed(range(4_000))]
     start = time.monotonic()
-    assert definitions("\n".join(chain), {"f0"}).count("def ") == 4_000
+    (piece,) = definitions("\n".join(chain), {"f0"})
+    assert piece.count("def ") == 4_000
     assert time.monotonic() - start < 30
 
 

@@ -17,6 +17,7 @@ from course.grading.assemble import (
     VALUES,
     assemble,
     cell_id,
+    origin,
     probe_source,
 )
 from course.grading.sources import reached
@@ -423,6 +424,38 @@ def test_cells_can_be_left_out():
     ]
 
 
+def test_of_a_cell_that_is_not_run_whole_definitions_remain():
+    loud = "def mine(x): return x\nhalf = partial(mine, 2)\nfit(mine)\nwhile True: pass"
+    added = (
+        Added("added--0000", cell_id(FIRST), loud),
+        Added("added--0001", cell_id(FIRST), "print(half)"),
+    )
+    notebook = assemble(
+        released(STEM),
+        answers({FIRST: "x = 1"}, added=added),
+        {FIRST},
+        {},
+        probes(STEM),
+        reduced={"added--0000"},
+    )
+    sources = {cell.id: cell.source for cell in notebook.cells}
+    assert sources["added--0000"] == "def mine(x):\n    return x"
+    assert sources["added--0000__1"] == "half = partial(mine, 2)"
+    assert sources["added--0001"] == "print(half)"
+    assert origin("added--0000__1") == "added--0000"
+    nbformat.validate(notebook)
+
+
+def test_given_code_that_trains_is_not_called_for_an_answer():
+    student = answers(
+        {FIRST: "def reparametrise(mu, rho, epsilon):\n    return rate, quick"},
+        around={"c003": "quick = torch.tensor(1.0)\nrate = predictive_moments(quick)"},
+    )
+    notebook = assemble(released(STEM), student, {FIRST}, {}, probes(STEM))
+    (borrowed,) = [cell for cell in notebook.cells if cell["id"] == "c003"]
+    assert borrowed.source == "quick = torch.tensor(1.0)"
+
+
 def test_a_judged_task_without_a_cell_still_has_its_probe():
     notebook = assemble(released(STEM), NOBODY, {FIRST}, {}, probes(STEM))
     assert parts(notebook)[-1] == (cell_id(FIRST, "--probe"), "probe")
@@ -442,11 +475,10 @@ def test_an_answer_may_use_what_untagged_cells_import(monkeypatch):
     notebook = assemble(
         released(STEM), answers({FIRST: source}), {FIRST}, {}, probes(STEM)
     )
-    (borrowed,) = [cell for cell in notebook.cells if cell["id"] == "c003"]
-    assert "import numpy as np" in borrowed.source
-    assert "def seeded" in borrowed.source
-    assert "matplotlib" not in borrowed.source
-    assert "ndimage" not in borrowed.source
+    borrowed = [c.source for c in notebook.cells if origin(c.id) == "c003"]
+    assert borrowed[0] == "import numpy as np"
+    assert borrowed[-1].startswith("def seeded")
+    assert not any("matplotlib" in one or "ndimage" in one for one in borrowed)
     (payload,) = run(notebook, monkeypatch).values()
     task = tasks_of(STEM)[FIRST]
     right = expected(task, drawn(STEM)[FIRST])

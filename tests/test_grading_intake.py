@@ -10,7 +10,7 @@ import pytest
 
 from course.errors import CourseError
 from course.grading import intake
-from course.grading.answers import MAX_BYTES, NotGradable
+from course.grading.cells import MAX_BYTES, NotGradable
 from course.grading.files import READS_BADLY
 from course.grading.intake import find_submissions, take_in
 from course.grading.names import read_name, shown
@@ -480,6 +480,37 @@ def test_what_may_not_be_read_is_flagged(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "open", no_open)
     found = find_submissions(root)
     assert [codes(one) for one in found] == [["unreadable"], ["unreadable"]]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no such rights here")
+def test_a_folder_that_may_not_be_listed_is_its_students(tmp_path, monkeypatch):
+    tree(tmp_path, {"class/ana_b/x.ipynb": notebook(), "class/bo/x.ipynb": notebook()})
+    (tmp_path / "class" / "ana_b").chmod(0o300)
+    monkeypatch.chdir(tmp_path)  # what lies above may be for root alone
+    root = os.geteuid() == 0
+    if root:
+        tmp_path.chmod(0o755)
+        os.chown(tmp_path / "class" / "ana_b", 65534, 65534)
+        os.seteuid(65534)
+    try:
+        found = take_in(Path("class")).submissions
+    finally:
+        if root:
+            os.seteuid(0)
+        (tmp_path / "class" / "ana_b").chmod(0o700)
+    assert [(one.student, codes(one)) for one in found] == [
+        ("ana_b", ["unreadable"]),
+        ("bo", []),
+    ]
+
+
+def test_one_student_with_a_platforms_name_for_a_file_stays_that_student(tmp_path):
+    name = "bobobo_4321_98765_deep.ipynb"
+    path = tree(tmp_path / "class", {f"ana/{name}": notebook()})
+    assert [one.student for one in find_submissions(path)] == ["ana"]
+    # Around the files of several students stands no student's folder.
+    tree(path, {"ana/cyc_4322_98766_deep.ipynb": notebook()})
+    assert [one.student for one in find_submissions(path)] == ["bobobo", "cyc"]
 
 
 def test_broken_members_of_a_zip_are_flagged(tmp_path):

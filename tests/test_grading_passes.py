@@ -202,6 +202,27 @@ def test_a_cell_of_ones_own_that_kills_is_left_out(graded):
     ]
 
 
+def test_what_a_stopped_cell_defines_can_still_be_used(practical, graded):
+    """A helper and the training that tried it out, in one cell of a student's own."""
+    helper = "def spread(rho):\n    return torch.nn.functional.softplus(rho)\n"
+    own = helper + "twice = partial(torch.mul, 2.0)\nwhile True: spread(torch.ones(()))"
+    answer = practical.reference[FIRST].replace("F.softplus", "spread")
+    answer = answer.replace("return ", "return 0.5 * twice(1.0 * (", 1) + "))"
+    assert "spread(" in answer
+    imports = [(FIRST, "from functools import partial")]
+    result, verdicts = graded({FIRST: answer}, added=[*imports, (FIRST, own)], task=6.0)
+    assert statuses(verdicts) == ["right", "right", "right"], verdicts
+    assert [(f.code, f.where) for f in result.flags] == [
+        ("added-stopped", "added--0001")
+    ]
+
+
+def test_a_name_that_is_not_known_is_said(practical, graded):
+    answer = practical.reference[FIRST].replace("F.softplus", "my_softplus")
+    _, verdicts = graded({FIRST: answer})
+    assert "NameError about `my_softplus`" in verdicts[FIRST].reason
+
+
 def test_the_clock_of_the_whole_notebook_ends_it(practical, graded):
     hanging = dict.fromkeys((FIRST, SECOND, THIRD), "while True: pass")
     began = time.monotonic()

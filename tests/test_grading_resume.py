@@ -116,6 +116,26 @@ def test_only_what_changed_is_graded_again(tmp_path):
     assert {name: after[name] for name in before} == before
 
 
+def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
+    """A kernel that a busy machine ends, as one that ends itself does, is no last word."""
+    hand_in(tmp_path / "in", 2)
+    path = tmp_path / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    (task,) = [c for c in notebook.cells if c.id == "bayes-by-backprop--reparametrise"]
+    task.source = "import os; os._exit(0)"
+    nbformat.write(notebook, path)
+    out = tmp_path / "out"
+    said = finish(start(tmp_path / "in", out))
+    assert "In 1 of them code was stopped" in said
+    before = kept(out)
+    finish(start(tmp_path / "in", out))
+    assert kept(out) == before
+    finish(start(tmp_path / "in", out, "--retry"))
+    after = kept(out)
+    assert after.keys() == before.keys()
+    assert sum(after[name] != before[name] for name in after) == 1
+
+
 def test_the_seed_is_gone_when_the_run_has_ended(tmp_path):
     hand_in(tmp_path / "in", 1)
     finish(start(tmp_path / "in", tmp_path / "out"))

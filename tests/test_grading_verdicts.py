@@ -96,6 +96,19 @@ def test_no_sentence_holds_a_number_of_either_side(outputs):
 
 def test_an_exception_cannot_speak_for_itself():
     assert raised("Its cell", "NameError", 3) == "Its cell raised NameError in line 3."
+    said, source = "name 'helper' is not defined", "return helper(x) + x.shap"
+    assert "about `helper`: only" in raised(
+        "Its cell", "NameError", said=said, source=source
+    )
+    said = "'Tensor' object has no attribute 'shap'"
+    assert raised("Calling it", "AttributeError", said=said, source=source).endswith(
+        "raised AttributeError about `shap`."
+    )
+    # Nothing that the answer does not say itself.
+    for other in ("name 'secret' is not defined", "name 'help' is not defined", "1.25"):
+        assert raised("Its cell", "NameError", said=other, source=source) == (
+            "Its cell raised NameError."
+        )
     stolen = "w_is_0_731_and_the_reference_is_def_f"
     assert stolen not in raised("Its cell", stolen)
     assert "an exception of its own" in raised("Its cell", stolen)

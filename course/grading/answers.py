@@ -7,33 +7,31 @@ trusted: it may be of any shape that JSON has.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from nbformat import NotebookNode
 
+from course.grading.cells import (
+    Cell,
+    NotGradable,
+    cells_of,
+    course_of,
+    load,
+    mapping,
+)
+from course.grading.excerpts import additions
 from course.grading.flags import flag
 from course.grading.record import Flag
 from course.grading.sources import MAX_SOURCE, problem_of
 
-MAX_BYTES = 20_000_000
 MAX_ADDED = 2_000  # cells of a student's own
 NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")
 NBVAL_COMMENT = re.compile(r"^[ \t]*#[# \t]*(NBVAL_|PYTEST_VALIDATE_)", re.MULTILINE)
-SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class NotGradable(Exception):
-    """Nothing can be made of a submission; ``reason`` says why, in one sentence."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -82,19 +80,6 @@ class Answers:
     flags: tuple[Flag, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """A cell as handed in, with the types that it should have."""
-
-    kind: str
-    id: str
-    role: str
-    task: str
-    grade_id: str
-    tags: tuple[str, ...]
-    source: str
-
-
 class _Flags(dict):
     """Flags in the order in which they came up, each once for a place."""
 
@@ -116,12 +101,14 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
         NotGradable: it is no notebook.
     """
     notebook, flags = load(data), _Flags()
-    cells = list(_cells(notebook, flags))
+    cells = list(cells_of(notebook, flags.add))
     _look_at_format(notebook, cells, flags)
     found, unknown = _sort(cells, released, flags)
     tasks, written, around = {}, {}, {}
-    for cell in released.cells:
-        role, task = _course(cell.metadata)
+    extended: list[Added] = []
+    following = [*(cell["id"] for cell in released.cells[1:]), ""]
+    for cell, next_id in zip(released.cells, following, strict=True):
+        role, task = course_of(cell.metadata)
         handed_in = found.get(cell["id"], [])
         if role == "task":
             source = _code(cell, handed_in, unknown, flags)
@@ -133,12 +120,15 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
             if text is not None:
                 written[task] = text
         elif role in ("check", "given"):
-            _look_at_locked(cell, handed_in, flags)
+            source = _look_at_locked(cell, handed_in, flags)
+            if source:
+                id_ = f"added--{len(unknown) + len(extended):04d}"
+                extended.append(Added(id_, next_id, source))
         elif cell.cell_type == "code" and handed_in:
             source = "\n\n".join(one.source for one in handed_in)
             if _plain(source) != _plain(cell.source):
                 around[cell["id"]] = source
-    own = [added for added in unknown if added is not None]
+    own = [*extended, *(added for added in unknown if added is not None)]
     return Answers(tasks, written, tuple(own), around, tuple(flags.values()))
 
 
@@ -154,10 +144,10 @@ def practical_of(data: bytes, name: str, known: Collection[str]) -> str:
     """
     try:
         notebook = load(data)
-        stem = _dict(_dict(notebook, "metadata"), "course").get("practical")
+        stem = mapping(mapping(notebook, "metadata"), "course").get("practical")
         if isinstance(stem, str) and stem in known:
             return stem
-        cells = list(_cells(notebook, _Flags()))
+        cells = list(cells_of(notebook, _Flags().add))
     except NotGradable:
         cells = []
     counts = Counter(
@@ -172,116 +162,30 @@ def practical_of(data: bytes, name: str, known: Collection[str]) -> str:
     return next((stem for stem in known if stem in plain), "")
 
 
-def load(data: bytes) -> dict[str, Any]:
-    """The JSON object that a notebook's file holds.
-
-    Raises:
-        NotGradable: it is none.
-    """
-    if len(data) > MAX_BYTES:
-        raise NotGradable(f"The file is larger than {MAX_BYTES // 10**6} MB.")
-    if not data.strip():
-        raise NotGradable("The file is empty.")
-    try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise NotGradable("The file is not text in UTF-8.") from None
-    except json.JSONDecodeError as error:
-        raise NotGradable(
-            f"The file is not valid JSON from line {error.lineno} on: it may be cut off."
-        ) from None
-    except (RecursionError, ValueError, MemoryError):
-        raise NotGradable(
-            "The file is JSON that is nested too deeply, or has too long a number."
-        ) from None
-    if not isinstance(notebook, dict):
-        raise NotGradable("The file is JSON, but not a notebook.")
-    return notebook
-
-
-def _cells(notebook: dict[str, Any], flags: _Flags) -> Iterator[_Cell]:
-    """The cells of a notebook of any version, as far as they are cells."""
-    cells = notebook.get("cells")
-    if cells is None and isinstance(notebook.get("worksheets"), list):  # version 3
-        sheets = [s for s in notebook["worksheets"] if isinstance(s, dict)]
-        parts = [s["cells"] for s in sheets if isinstance(s.get("cells"), list)]
-        cells = [cell for part in parts for cell in part]
-    if not isinstance(cells, list):
-        raise NotGradable("The file is JSON, but has no list of cells.")
-    if not any(isinstance(cell, dict) for cell in cells):
-        raise NotGradable("The notebook has no cells.")
-    for cell in cells:
-        source = _source(cell) if isinstance(cell, dict) else None
-        if source is None:
-            flags.add("malformed-cell")
-            continue
-        if SURROGATE.search(source):
-            flags.add("bad-characters")
-            pairs = source.encode("utf-16", "surrogatepass")
-            source = pairs.decode("utf-16", "replace")
-        metadata = _dict(cell, "metadata")
-        role, task = _course(metadata)
-        tags = metadata.get("tags")
-        tags = tags if isinstance(tags, list) else []
-        yield _Cell(
-            "code" if cell.get("cell_type") == "code" else "markdown",
-            _text(cell.get("id")),
-            role,
-            task,
-            _text(_dict(metadata, "nbgrader").get("grade_id")),
-            tuple(tag for tag in tags if isinstance(tag, str)),
-            source.replace("\r\n", "\n").replace("\r", "\n"),
-        )
-
-
-def _source(cell: dict[str, Any]) -> str | None:
-    source = cell.get("source", cell.get("input"))
-    if isinstance(source, list) and all(isinstance(line, str) for line in source):
-        source = "".join(source)
-    return source if isinstance(source, str) else None
-
-
-def _course(metadata: Mapping[str, Any]) -> tuple[str, str]:
-    """The role and the task that a cell's metadata give it."""
-    course = _dict(metadata, "course")
-    return _text(course.get("role")), _text(course.get("task"))
-
-
-def _dict(parent: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = parent.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _plain(source: str) -> str:
     """A source without what an editor changes unasked."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
-def _look_at_format(
-    notebook: dict[str, Any], cells: list[_Cell], flags: _Flags
-) -> None:
+def _look_at_format(notebook: dict[str, Any], cells: list[Cell], flags: _Flags) -> None:
     if notebook.get("nbformat") != 4 or "cells" not in notebook:
         flags.add("old-format")
     if not any(cell.id for cell in cells):
         flags.add("no-ids")
-    kernel = _dict(_dict(notebook, "metadata"), "kernelspec").get("name", "python3")
+    kernel = mapping(mapping(notebook, "metadata"), "kernelspec").get("name", "python3")
     if kernel != "python3":
         flags.add("other-kernel")
 
 
 def _sort(
-    cells: list[_Cell], released: NotebookNode, flags: _Flags
-) -> tuple[dict[str, list[_Cell]], list[Added | None]]:
+    cells: list[Cell], released: NotebookNode, flags: _Flags
+) -> tuple[dict[str, list[Cell]], list[Added | None]]:
     """The cells that are the release's, by its ids, and the code cells that are not."""
     place = {cell["id"]: index for index, cell in enumerate(released.cells)}
     kinds = {cell["id"]: cell.cell_type for cell in released.cells}
-    meant = {cell["id"]: _course(cell.metadata) for cell in released.cells}
+    meant = {cell["id"]: course_of(cell.metadata) for cell in released.cells}
     by_task = {course: id_ for id_, course in meant.items() if course[1]}
-    found: dict[str, list[_Cell]] = {}
+    found: dict[str, list[Cell]] = {}
     added: list[Added | None] = []
     waiting: list[str] = []
     count, last = 0, -1
@@ -327,7 +231,7 @@ def _sort(
 
 def _code(
     released: NotebookNode,
-    cells: list[_Cell],
+    cells: list[Cell],
     unknown: list[Added | None],
     flags: _Flags,
 ) -> str | None:
@@ -357,7 +261,7 @@ def _code(
     return None
 
 
-def _words(released: NotebookNode, cells: list[_Cell], flags: _Flags) -> str | None:
+def _words(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str | None:
     """An answer in words; None if its cell is missing, empty if it is as released."""
     id_ = released["id"]
     if not cells:
@@ -376,16 +280,25 @@ def _words(released: NotebookNode, cells: list[_Cell], flags: _Flags) -> str | N
     return text[:MAX_SOURCE]
 
 
-def _look_at_locked(released: NotebookNode, cells: list[_Cell], flags: _Flags) -> None:
-    """Say so if a check or given code is not what was released; it is never taken."""
-    id_, role = released["id"], _course(released.metadata)[0]
+def _look_at_locked(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str:
+    """Say so if a check or given code is not what was released; it is never taken.
+
+    What was added to given code, such as an import, is returned.
+    """
+    id_, role = released["id"], course_of(released.metadata)[0]
+    code = [cell.source for cell in cells if cell.kind == "code"]
+    edited = [one for one in code if _plain(one) != _plain(released.source)]
     if not cells:
         flags.add(f"{role}-deleted", id_)
-    elif all(cell.kind != "code" for cell in cells):
+    elif not code:
         flags.add("wrong-type", id_)
-    elif any(
-        _plain(cell.source) != _plain(released.source)
-        for cell in cells
-        if cell.kind == "code"
-    ):
-        flags.add(f"{role}-edited", id_)
+    elif edited and role == "check":
+        flags.add("check-edited", id_)
+    elif edited:
+        new, whole = additions("\n".join(edited), released.source)
+        if not whole:
+            flags.add("given-edited", id_)
+        elif new:
+            flags.add("given-extended", id_)
+        return new
+    return ""

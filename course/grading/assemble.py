@@ -18,10 +18,12 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading.answers import Added, Answers
-from course.grading.sources import definitions, free
+from course.grading.excerpts import APART, defined, definitions, imported
+from course.grading.sources import free
 from course.grading.values import VALUES
 from course.task import Case, Task
 
+PIECE = "__"  # between the id of a cell and the number of a piece of it
 MAX_NUMBERS = 1_000_000  # in one value that a probe passes on
 
 # Runs in a namespace of its own: of the student's, it knows the answer alone.
@@ -82,6 +84,7 @@ def assemble(
     reference: Mapping[str, str],
     probes: Mapping[str, str],
     left_out: Collection[str] = (),
+    reduced: Collection[str] = (),
 ) -> NotebookNode:
     """The notebook of one pass, in the order of the release, up to the last judged task.
 
@@ -96,6 +99,7 @@ def assemble(
         reference: the sources that stand in for other tasks, by task.
         probes: the source of the probe of every judged task.
         left_out: ids of cells to leave out.
+        reduced: ids of the student's own cells of which only definitions are to run.
     """
     last = max(
         (
@@ -108,18 +112,25 @@ def assemble(
     own: dict[str, list[Added]] = {}
     for added in answers.added:
         own.setdefault(added.before, []).append(added)
-    borrowed = _borrowed(released, answers, judged)
+    borrowed = _borrowed(released, answers, judged, reduced)
     cells = []
 
     def put(id_: str, source: str, role: str, task: str = "") -> None:
-        if id_ in left_out or not source.strip():
+        if origin(id_) in left_out or not source.strip():
             return
         course = {"task": task, "role": role} if task else {"role": role}
         cells.append(new_code_cell(source, id=id_, metadata={"course": course}))
 
+    def lend(id_: str) -> None:
+        for number, source in enumerate(borrowed[id_]):
+            put(f"{id_}{PIECE}{number}" if number else id_, source, "given")
+
     for cell in released.cells[: last + 1]:
         for added in own.get(cell["id"], []):
-            put(added.id, added.source, "added")
+            if added.id in borrowed:
+                lend(added.id)
+            else:
+                put(added.id, added.source, "added")
         course = cell.metadata.get("course", {})
         role, task = course.get("role"), course.get("task")
         if role == "given":
@@ -131,7 +142,7 @@ def assemble(
         elif role == "check" and task in judged:
             put(cell_id(task, "--probe"), probes[task], "probe", task)
         elif cell["id"] in borrowed:
-            put(cell["id"], borrowed[cell["id"]], "given")
+            lend(cell["id"])
     metadata = {
         "kernelspec": dict(released.metadata["kernelspec"]),
         "language_info": {"name": "python"},
@@ -140,23 +151,51 @@ def assemble(
     return new_notebook(cells=cells, metadata=metadata)
 
 
+def origin(cell: str) -> str:
+    """The id of the cell that a piece was taken from; any other id stays as it is."""
+    return cell.partition(PIECE)[0]
+
+
 def _borrowed(
-    released: NotebookNode, answers: Answers, judged: Collection[str]
-) -> dict[str, str]:
+    released: NotebookNode,
+    answers: Answers,
+    judged: Collection[str],
+    reduced: Collection[str],
+) -> dict[str, list[str]]:
     """What a student's code needs of cells that are not run, by the id of the cell."""
     wanted: set[str] = set()
     for task in judged:
         if task in answers.tasks:
             wanted |= free(answers.tasks[task].source)
+    sources = {
+        cell["id"]: answers.around.get(cell["id"], cell.source)
+        for cell in released.cells
+        if cell.cell_type == "code" and "course" not in cell.metadata
+    }
+    order = [(cell["id"], sources.get(cell["id"])) for cell in released.cells]
     for added in answers.added:
-        wanted |= free(added.source)
+        if added.id in reduced:
+            ids = [id_ for id_, _ in order]
+            place = ids.index(added.before) if added.before in ids else len(ids)
+            order.insert(place, (added.id, added.source))
+        else:
+            wanted |= free(added.source)
+    barred = _barred(released, [*sources.values(), *(a.source for a in answers.added)])
     borrowed = {}
-    for cell in reversed(released.cells):
-        if cell.cell_type == "code" and "course" not in cell.metadata:
-            source = answers.around.get(cell["id"], cell.source)
-            borrowed[cell["id"]] = definitions(source, wanted)
-            wanted |= free(borrowed[cell["id"]])
+    for id_, source in reversed(order):
+        if source is not None:
+            borrowed[id_] = definitions(source, wanted, barred)
+            wanted |= {name for piece in borrowed[id_] for name in free(piece)}
     return borrowed
+
+
+def _barred(released: NotebookNode, sources: Collection[str]) -> set[str]:
+    """What pieces must not call: given code, which may train, and what draws or checks."""
+    names = {name for source in sources for name in imported(source, APART)}
+    for cell in released.cells:
+        if cell.metadata.get("course", {}).get("role") in ("given", "task"):
+            names |= imported(cell.source, APART) | defined(cell.source)
+    return names
 
 
 def probe_source(task: Task, cases: Sequence[Case]) -> str:

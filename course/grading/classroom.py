@@ -25,7 +25,8 @@ import nbformat
 from course.errors import CourseError
 from course.files import write_whole
 from course.grading import expected
-from course.grading.answers import NotGradable, read_answers
+from course.grading.answers import read_answers
+from course.grading.cells import NotGradable
 from course.grading.grader import Practical, canary, grade
 from course.grading.intake import Submission
 from course.grading.record import Result, Verdict, Written
@@ -46,6 +47,7 @@ class Settings:
         out: where everything goes.
         jobs: how many submissions at a time.
         walled: use bubblewrap.
+        retry: judge once more where code was stopped or a task was not reached.
         limits: what one submission may use.
     """
 
@@ -53,6 +55,7 @@ class Settings:
     out: Path
     jobs: int = 1
     walled: bool = True
+    retry: bool = False
     limits: Limits = field(default_factory=Limits)
 
 
@@ -82,6 +85,8 @@ def grade_class(
         machinery = {stem: _machinery(settings, stem) for stem in stems}
         names = [_name(s, machinery.get(s.practical, "")) for s in submissions]
         results: list[Result | None] = [store.get(name) for name in names]
+        if settings.retry:
+            results = [None if kept and kept.cut_short else kept for kept in results]
         for result in results:
             if result is not None:
                 report(result, False)

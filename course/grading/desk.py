@@ -76,6 +76,12 @@ def _summary(
             markup=False,
             highlight=False,
         )
+    stopped = sum(result.cut_short for result in results)
+    if stopped:
+        console.print(
+            f"In {stopped} of them code was stopped by a limit, or a task was not reached. "
+            "If the machine was busy, grade again with --retry."
+        )
     if ignored:
         console.print(f"{ignored} files are no notebooks and were passed over.")
     console.print(f"Open {settings.out / 'report.html'}", soft_wrap=True)

@@ -109,7 +109,9 @@ def _in_folder(root: Path) -> Iterator[Entry]:
         except OSError:
             if not folder:
                 raise
-            yield Entry(folder, root.joinpath(*folder), odd="unreadable")
+            # As if a file stood in it: the folder's name is that of a student.
+            parts = (*folder, folder[-1])
+            yield Entry(parts, root.joinpath(*folder), odd="unreadable")
             continue
         for child in children:
             parts, path = (*folder, child.name), Path(child.path)

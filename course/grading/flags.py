@@ -43,9 +43,12 @@ FLAGS = {
     "check-edited": "The check was edited; that of the release counts.",
     "check-deleted": "The check was deleted; that of the release counts.",
     "given-edited": "Given code was edited; that of the release counts.",
+    "given-extended": "Code was added to a cell of given code; it was run as a cell of the "
+    "student's own.",
     "given-deleted": "Given code was deleted; that of the release counts.",
     "added-raised": "A cell of the student's own raised an exception; it was passed over.",
-    "added-stopped": "A cell of the student's own had to be stopped; it was left out.",
+    "added-stopped": "A cell of the student's own had to be stopped; of it only definitions "
+    "were used.",
     "forged-values": "A cell displayed values as a probe does; they do not count.",
     "nbval-tag": "A cell has a tag that tells nbval to skip or to forgive; it was removed.",
     "nbval-comment": "A comment tells nbval to skip or to forgive; it has no effect.",

@@ -18,16 +18,16 @@ from nbformat import NotebookNode
 
 from course.errors import CourseError
 from course.grading.answers import Answer, Answers
-from course.grading.assemble import assemble
+from course.grading.assemble import assemble, origin
 from course.grading.attempt import Found
 from course.grading.expected import Key
 from course.grading.flags import flag
-from course.grading.record import Flag, Verdict
+from course.grading.record import STOPPED, Flag, Verdict
 from course.grading.runner import Workshop, run_pass
 from course.grading.sources import acts, reached
 from course.grading.verdicts import UNWRITTEN
 
-MANY = 3  # cells of the student's own that end the kernel, before all are left out
+MANY = 3  # cells of the student's own that end the kernel, before none is run
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
 
 
@@ -102,6 +102,7 @@ class _Passes:
         }
         self.flags: list[Flag] = []
         self.left_out: set[str] = set()
+        self.reduced: set[str] = set()
         self.loud = {a.id for a in answers.added if acts(a.source)}
         self.apart: list[list[str]] = []  # what is judged with nothing loud beside it
         self.is_apart = False
@@ -169,7 +170,8 @@ class _Passes:
             judged=set(todo),
             reference=self.practical.reference if self.number else self._as_written(),
             probes={task: self.practical.keys[task].probe for task in todo},
-            left_out=self.left_out | (self.loud if self.is_apart else set()),
+            left_out=self.left_out,
+            reduced=self.reduced | (self.loud if self.is_apart else set()),
         )
         left = max(1.0, self.until - time.monotonic())
         expected = self.practical.expected
@@ -178,7 +180,7 @@ class _Passes:
             found.stopped, found.because = found.running, "nbval itself had to be ended"
             task = _task_of(found.running)
             if task in found.verdicts:
-                reason = f"Its code was stopped: {found.because}."
+                reason = f"{STOPPED}: {found.because}."
                 found.verdicts[task] = dataclasses.replace(
                     found.verdicts[task], status="wrong", reason=reason
                 )
@@ -189,15 +191,22 @@ class _Passes:
         if _task_of(found.stopped) in found.verdicts:
             return True
         added = {added.id for added in self.answers.added}
-        if found.stopped in added:
-            self.left_out.add(found.stopped)
+        cell = origin(found.stopped)
+        if cell not in added | self.answers.around.keys():
+            return False
+        if cell in added - self.reduced and not self.is_apart:
+            # It may have trained or drawn; what it defines can still be used.
+            self.reduced.add(cell)
+            if len(self.reduced) == MANY:
+                self.reduced |= added
+        else:
+            self.left_out.add(cell)
             if len(self.left_out) == MANY:
-                self.left_out |= added
-            self.flags.append(
-                flag("added-stopped", found.stopped, detail=found.because)
-            )
-            return True
-        return False
+                self.left_out |= added | self.answers.around.keys()
+        told = flag("added-stopped", cell, detail=found.because)
+        if (told.code, cell) not in {(f.code, f.where) for f in self.flags}:
+            self.flags.append(told)
+        return True
 
     @staticmethod
     def _judged(found: Found) -> bool:

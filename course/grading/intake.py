@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course.errors import CourseError
-from course.grading.answers import MAX_BYTES, NotGradable, practical_of
+from course.grading.answers import practical_of
+from course.grading.cells import MAX_BYTES, NotGradable
 from course.grading.files import READS_BADLY, Entry, archive_of, entries, read_bytes
 from course.grading.flags import FLAGS, flag
-from course.grading.names import Name, hidden, is_platform_name, read_name, safe
+from course.grading.names import Name, hidden, read_name, safe, student_of
 from course.grading.record import Flag
 from course.task import stems
 
@@ -160,9 +161,11 @@ def _without_wrapper(listed: list[Entry], path: Path) -> list[Entry]:
     tops = {entry.parts[0] for entry in listed}
     if len(tops) != 1 or any(len(entry.parts) < 2 for entry in listed):
         return listed
-    inside = any(is_platform_name(entry.parts[1]) for entry in listed)
-    outside = any(is_platform_name(top) for top in tops)
-    if outside or not (inside or (path.is_file() and tops == {path.stem})):
+    # A student who names a file as a platform would does not become another one.
+    students = {student_of(entry.parts[1]) for entry in listed} - {""}
+    outside = any(student_of(top) for top in tops)
+    around = len(students) > 1 or (path.is_file() and tops == {path.stem})
+    if outside or not around:
         return listed
     return [replace(entry, parts=entry.parts[1:]) for entry in listed]
 

@@ -34,9 +34,10 @@ class Name:
         return self.upload, int(copy[1]) if copy else 0, self.notebook
 
 
-def is_platform_name(name: str) -> bool:
-    """Is it a name that Moodle or Canvas gives?"""
-    return bool(MOODLE.fullmatch(name) or CANVAS.fullmatch(name))
+def student_of(name: str) -> str:
+    """Whose it is, if it is a name that Moodle or Canvas gives; otherwise empty."""
+    match = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
+    return match["student"] if match else ""
 
 
 def hidden(part: str) -> bool:

@@ -6,6 +6,7 @@ forgotten; a test looks at the pages without that policy as well.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -68,6 +69,17 @@ def short(task: str) -> str:
     return task.partition("/")[2] or task
 
 
+def place(where: str) -> str:
+    """What a flag is about, for a reader: ``own cell 3`` for a cell that was added."""
+    added = re.fullmatch(r"added--(\d+)", where)
+    return f"own cell {int(added[1]) + 1}" if added else where
+
+
+def to_student(message: str) -> str:
+    """What is said of a student, said to the student."""
+    return message.replace("the student's own", "your own")
+
+
 def markdown(text: str, *, trusted: bool = False) -> Markup:
     """Markdown as HTML that can do nothing: no HTML of its own, formulas as text.
 
@@ -120,6 +132,8 @@ _ENVIRONMENT.filters.update(
     duration=duration,
     sentence=sentence,
     short=short,
+    place=place,
+    to_student=to_student,
     markdown=markdown,
 )
 _ENVIRONMENT.globals.update(symbols=SYMBOLS, words=WORDS, plural=plural, id=id)

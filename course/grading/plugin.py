@@ -25,7 +25,7 @@ from course.grading.attempt import NOTEBOOK, Found, Given
 from course.grading.expected import read
 from course.grading.flags import flag
 from course.grading.kernel import Stopped, WatchedKernel
-from course.grading.record import Verdict
+from course.grading.record import STOPPED, Verdict
 from course.grading.values import VALUES
 from course.grading.verdicts import judge, raised, wrong
 
@@ -80,11 +80,14 @@ class Submission(IPyNbFile):
             }
         )
         self.raised: dict[str, str] = {}
+        self.sources: dict[str, str] = {}
 
     def collect(self):
         """One item for each code cell, named by its id."""
         notebook = nbformat.read(self.path, as_version=4)
         for number, cell in enumerate(notebook.cells):
+            if cell.metadata.course.get("role") == "task":
+                self.sources[cell.metadata.course["task"]] = cell.source
             yield Cell.from_parent(
                 self,
                 name=cell.id,
@@ -156,11 +159,17 @@ class Cell(IPyNbCell):
             if verdict.status != "right":
                 raise NotRight(verdict)
         elif error is not None:
-            kind, line = _where(self.test_outputs)
+            kind, said, line = _where(self.test_outputs)
             lines = self.cell.source.count("\n") + 1
             # Any number could be said here.
             honest = line and line <= lines
-            reason = raised("Its cell", kind, line if honest else None)
+            reason = raised(
+                "Its cell",
+                kind,
+                line if honest else None,
+                said=said,
+                source=self.cell.source,
+            )
             if submission.given.number > 1:  # what it says could tell of the reference
                 reason = "Its cell raised an exception."
             if role == "task" and task in submission.keys:
@@ -180,7 +189,8 @@ class Cell(IPyNbCell):
     def _judged(self, task: str) -> Verdict:
         submission = self.parent
         key, number = submission.keys[task], submission.given.number
-        verdict = judge(key, self.test_outputs or [], attempt=number)
+        source = submission.sources.get(task, "")
+        verdict = judge(key, self.test_outputs or [], attempt=number, source=source)
         if verdict.status != "right" and task in submission.raised and not verdict.hint:
             # The cell broke before it defined the answer: that is what went wrong.
             return wrong(key, submission.raised[task], attempt=number)
@@ -193,7 +203,7 @@ class Cell(IPyNbCell):
         submission.kernel.stop()
         if task in submission.keys:
             reason, number = (
-                f"Its code was stopped: {because}.",
+                f"{STOPPED}: {because}.",
                 submission.given.number,
             )
             self._decide(wrong(submission.keys[task], reason, attempt=number), began)
@@ -214,13 +224,14 @@ class NotRight(Exception):
         super().__init__(verdict.reason)
 
 
-def _where(outputs: list[dict[str, Any]] | None) -> tuple[str, int | None]:
-    """The type of the last exception in a cell's outputs, and the line of the cell."""
+def _where(outputs: list[dict[str, Any]] | None) -> tuple[str, str, int | None]:
+    """The last exception in a cell's outputs: its type, its message, and the line of the cell."""
     errors = [output for output in outputs or [] if output["output_type"] == "error"]
     if not errors:
-        return "Exception", None
+        return "Exception", "", None
     plain = re.sub(
         r"\x1b\[[0-9;]*m", "", "\n".join(map(str, errors[-1]["traceback"]))[:20_000]
     )
     line = re.search(r"Cell In\[\d+\], line (\d{1,5})\b", plain)
-    return str(errors[-1]["ename"]), int(line.group(1)) if line else None
+    kind, said = str(errors[-1]["ename"]), str(errors[-1]["evalue"])
+    return kind, said, int(line.group(1)) if line else None

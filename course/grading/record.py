@@ -6,6 +6,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
 Status = Literal["right", "wrong", "not-reached", "not-graded"]
+STOPPED = (
+    "Its code was stopped"  # how the reason begins where a clock or a limit ended it
+)
 STATUSES: tuple[Status, ...] = ("right", "wrong", "not-reached", "not-graded")
 
 
@@ -55,6 +58,11 @@ class Verdict:
     def earned(self) -> int:
         """The points that it gives."""
         return self.points if self.status == "right" else 0
+
+    @property
+    def stopped(self) -> bool:
+        """Was its code ended, and not judged by what it returned?"""
+        return self.reason.startswith(STOPPED)
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,11 @@ class Result:
     def points(self) -> int:
         """What all tasks together are worth."""
         return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def cut_short(self) -> bool:
+        """Was a task stopped or not reached? A machine that was busy may be the cause."""
+        return any(v.stopped or v.status == "not-reached" for v in self.verdicts)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary that ``json`` can write."""

@@ -42,12 +42,12 @@ def problem_of(source: str) -> str:
     if len(source) > MAX_SOURCE:
         return f"The cell is longer than {MAX_SOURCE:,} characters."
     try:
-        _quietly(ast.parse, source)
+        quietly(ast.parse, source)
     except SyntaxError as error:
         if len(MAGIC.findall(source)) * len(source) > MAX_READ:
             return ""  # the kernel will tell
         try:
-            _quietly(ast.parse, TransformerManager().transform_cell(source))
+            quietly(ast.parse, TransformerManager().transform_cell(source))
         except SyntaxError:
             line = f" in line {error.lineno}" if error.lineno else ""
             return f"The cell is not valid Python: {error.msg}{line}."
@@ -87,7 +87,7 @@ def free(source: str) -> frozenset[str]:
         return frozenset()
     for text in (source, MAGIC.sub("", source)):
         try:
-            table = _quietly(symtable.symtable, text, "cell", "exec")
+            table = quietly(symtable.symtable, text, "cell", "exec")
             break
         except GIVES_UP:
             continue
@@ -112,7 +112,7 @@ def acts(source: str) -> bool:
     A student who hides it from this spoils no work but the own.
     """
     try:
-        tree = _quietly(ast.parse, source[:MAX_SOURCE])
+        tree = quietly(ast.parse, source[:MAX_SOURCE])
     except GIVES_UP:
         return True
     for node in tree.body:
@@ -139,68 +139,18 @@ def _reaches(node: ast.AST) -> bool:
     return False
 
 
-def definitions(source: str, names: set[str]) -> str:
-    """Of a cell that is not run as a whole, the statements that define these names.
+def bound(source: str) -> set[str]:
+    """The names that a cell defines, assigns or imports.
 
-    Imports, functions without decorators and constants alone are taken, since they run
-    quickly anywhere; nothing of the course itself or of plots.
+    Raises:
+        SyntaxError, …: one of ``GIVES_UP``, if it does not compile.
     """
-    try:
-        parsed = _quietly(ast.parse, source[:MAX_SOURCE]).body
-    except GIVES_UP:
-        return ""
-    body = [one for node in parsed for one in _one_by_one(node)]
-    binding: dict[str, list[int]] = {}
-    for index, node in enumerate(body):
-        for name in _defined(node):
-            binding.setdefault(name, []).append(index)
-    kept: dict[int, str] = {}
-    waiting, seen = list(names), set(names)
-    while waiting:  # a function brings along what it uses
-        for index in binding.get(waiting.pop(), ()):
-            if index not in kept:
-                try:
-                    kept[index] = ast.unparse(body[index])
-                except RecursionError:  # the parser goes deeper than that
-                    kept[index] = ""
-                new = free(kept[index]) - seen
-                seen |= new
-                waiting += new
-    return "\n".join(kept[index] for index in sorted(kept))
+    top = quietly(symtable.symtable, source, "cell", "exec").get_symbols()
+    return {s.get_name() for s in top if s.is_assigned() or s.is_imported()}
 
 
-def _one_by_one(node: ast.stmt) -> list[ast.stmt]:
-    """An import of several names as several imports."""
-    if not isinstance(node, ast.Import | ast.ImportFrom):
-        return [node]
-    rest = {name: value for name, value in ast.iter_fields(node) if name != "names"}
-    return [type(node)(names=[alias], **rest) for alias in node.names]
-
-
-def _defined(node: ast.stmt) -> set[str]:
-    """The names that a statement defines, if it is one that runs quickly anywhere."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        (alias,) = node.names
-        module = alias.name if isinstance(node, ast.Import) else node.module
-        if module is None or module.partition(".")[0] in ("course", "matplotlib"):
-            return set()
-        return {(alias.asname or alias.name).partition(".")[0]}
-    if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-        return {node.name}
-    if isinstance(node, ast.Assign) and _constant(node.value):
-        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return set()
-
-
-def _constant(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except GIVES_UP:
-        return False
-    return True
-
-
-def _quietly(parser: Callable[..., Any], *arguments: str) -> Any:
+def quietly(parser: Callable[..., Any], *arguments: str) -> Any:
+    """Parse without a word about what is parsed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as an invalid escape in a student's text
         return parser(*arguments)

@@ -9,6 +9,7 @@ for an earlier task, so only its type is named, and only if it is a known one.
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,16 +32,21 @@ KNOWN = frozenset(
     "TracerIntegerConversionError",
     "UnexpectedTracerError",
 }
+# Their messages name what is missing.
+NAMING = {"AttributeError", "ModuleNotFoundError", "NameError", "UnboundLocalError"}
 UNWRITTEN = "It is not written yet."
 
 
-def judge(key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int) -> Verdict:
+def judge(
+    key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int, source: str = ""
+) -> Verdict:
     """Compare what a probe displayed with the expected values.
 
     Args:
         key: what the task is compared with.
         outputs: the probe cell's outputs, as nbformat has them.
         attempt: the pass.
+        source: the answer, as far as its own names may be said.
     """
     shown = [
         output["data"][VALUES]
@@ -48,7 +54,7 @@ def judge(key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int) -> Verdi
         if VALUES in (output.get("data") or {})
     ]
     if not shown:
-        return wrong(key, _nothing(outputs, attempt), attempt=attempt)
+        return wrong(key, _nothing(outputs, attempt, source), attempt=attempt)
     if len(shown) > 1:
         return wrong(key, "More than one set of values was displayed.", attempt=attempt)
     try:
@@ -89,12 +95,31 @@ def wrong(
     )
 
 
-def raised(name: str, kind: str, line: int | None = None) -> str:
-    """A sentence about an exception: its type if it is a known one, and where."""
+def raised(
+    name: str, kind: str, line: int | None = None, *, said: str = "", source: str = ""
+) -> str:
+    """A sentence about an exception: its type if it is a known one, where, and about which name.
+
+    Args:
+        name: what raised it.
+        kind: its type, as the kernel gives it.
+        line: of the cell.
+        said: its message. Of it only a name is taken that stands in ``source`` as well.
+        source: the answer.
+    """
     if kind == "NotImplementedError":
         return UNWRITTEN
     where = f" in line {line}" if line is not None else ""
-    return f"{name} raised {named(kind)}{where}."
+    quoted = re.findall(r"'([A-Za-z_]\w{0,60})'", said[:1_000])[-1:]
+    about = ""
+    if kind in NAMING and quoted and re.search(rf"\b{quoted[0]}\b", source, re.ASCII):
+        about = f" about `{quoted[0]}`"
+        if kind == "NameError":
+            about += (
+                ": only imports, given code, answers and cells of your own are run, and of "
+                "other cells what they define"
+            )
+    return f"{name} raised {named(kind)}{where}{about}."
 
 
 def named(kind: str) -> str:
@@ -102,12 +127,13 @@ def named(kind: str) -> str:
     return kind if kind in KNOWN else "an exception of its own"
 
 
-def _nothing(outputs: Sequence[dict[str, Any]], attempt: int) -> str:
+def _nothing(outputs: Sequence[dict[str, Any]], attempt: int, source: str) -> str:
     errors = [output for output in outputs if output.get("output_type") == "error"]
     if errors and attempt > 1:  # which one could say something about the reference
         return "Calling it raised an exception."
     if errors:
-        return raised("Calling it", str(errors[0].get("ename")))
+        kind, said = str(errors[0].get("ename")), str(errors[0].get("evalue"))
+        return raised("Calling it", kind, said=said, source=source)
     return "Calling it gave no values."
 
 
