@@ -17,8 +17,10 @@ from typing import Any
 from IPython.core.inputtransformer2 import TransformerManager
 
 MAX_SOURCE = 100_000  # characters of one cell
-MAX_READ = 200_000  # IPython reads the whole cell once more for every magic
+MAX_READ = 60_000  # IPython reads the whole cell once more for every magic
 MAGIC = re.compile(r"^[ \t]*[%!?,;/].*$|=[ \t]*[%!].*$|\?[ \t]*$", re.MULTILINE)
+# What IPython makes Python of: magics, prompts that were copied along, a first line indented.
+IPYTHON = re.compile(rf"{MAGIC.pattern}|^\s*(>>>|In \[)|\A[ \t]", re.MULTILINE)
 DEFINING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
     *(ast.Assign, ast.AnnAssign),
@@ -44,13 +46,16 @@ def problem_of(source: str) -> str:
     try:
         quietly(ast.parse, source)
     except SyntaxError as error:
-        if len(MAGIC.findall(source)) * len(source) > MAX_READ:
+        line = f" in line {error.lineno}" if error.lineno else ""
+        problem = f"The cell is not valid Python: {error.msg}{line}."
+        if not IPYTHON.search(source):
+            return problem
+        if (1 + len(MAGIC.findall(source))) * len(source) > MAX_READ:
             return ""  # the kernel will tell
         try:
             quietly(ast.parse, TransformerManager().transform_cell(source))
         except SyntaxError:
-            line = f" in line {error.lineno}" if error.lineno else ""
-            return f"The cell is not valid Python: {error.msg}{line}."
+            return problem
         except Exception:  # IPython reads what is no Python as well as it can
             return "The cell is not valid Python."
     except (RecursionError, MemoryError):
