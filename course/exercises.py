@@ -21,7 +21,7 @@ from course.chapter import Cell, Chapter, read_chapter, stem_of
 from course.errors import CourseError
 from course.files import write_whole
 from course.markdown import Translator
-from course.source import Definition, Module, read_module
+from course.source import Definition, Module, files_of, imports_of, read_solutions
 from course.task import find
 
 KERNEL = {
@@ -42,11 +42,9 @@ ANSWER_HERE = "*Write your answer here.*"
 
 
 def chapters(root: Path) -> list[Path]:
-    """The chapters that have exercises, in order: those with a module of solutions."""
+    """The chapters that have exercises, in order: those with solutions."""
     paths = sorted((root / "book").glob("[0-9][0-9]-*.md"))
-    return [
-        path for path in paths if (root / "solutions" / f"{stem_of(path)}.py").exists()
-    ]
+    return [path for path in paths if files_of(root, stem_of(path))]
 
 
 def exercise_path(root: Path, chapter: Path) -> Path:
@@ -69,7 +67,7 @@ def generate(
         CourseError: the chapter or its solutions do not fit together.
     """
     chapter = read_chapter(chapter_path)
-    module = read_module(root / "solutions" / f"{chapter.stem}.py")
+    module = read_solutions(root, chapter.stem)
     bibliography = root / "book" / "references.bib"
     references = (
         parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
@@ -260,7 +258,22 @@ def _code_cells(
         new.metadata["course"]["task"] = cell.task
         new.metadata["nbgrader"] |= {"grade": True, "points": find(cell.task).points}
         return [new]
+    _refuse_other_imports(cell, chapter, module)
     return [new_code_cell(cell.source)]
+
+
+def _refuse_other_imports(cell: Cell, chapter: Chapter, module: Module) -> None:
+    """In an exercise the chapter and the solutions share their names."""
+    given = module.imports
+    for name, imported in imports_of(cell.source).items():
+        if name in module.definitions or given.get(name, imported) != imported:
+            other = given.get(name, f"the definition of {name}")
+            raise CourseError(
+                chapter.path,
+                cell.line,
+                f"`{imported}` takes the name of `{other}` in {module.path}.",
+                "In the exercise both stand in one notebook: import it `as` something else.",
+            )
 
 
 def _locked(cell, id_: str, role: str):

@@ -22,7 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 from course.chapter import stem_of
 from course.errors import CourseError
 from course.markdown import info
-from course.source import read_module
+from course.source import read_solutions
 
 
 def show_sources(app: Sphinx, doctree: nodes.document) -> None:
@@ -37,7 +37,7 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
     if not wanted:
         return
     try:
-        module = read_module(root / "solutions" / f"{stem_of(page)}.py")
+        module = read_solutions(root, stem_of(page))
         for cell in wanted:
             for block in cell.findall(nodes.literal_block):
                 names = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 
 from course.grading.classroom import released
-from course.source import read_module
+from course.source import read_solutions
 from course.task import tasks_of
 
 ROOT = Path(__file__).parents[1]
@@ -101,7 +101,7 @@ def _needs(text):
 @cache
 def solutions(stem):
     """The reference's source for each task of a practical."""
-    definitions = read_module(ROOT / "solutions" / f"{stem}.py").definitions
+    definitions = read_solutions(ROOT, stem).definitions
     return {task.id: definitions[task.name].shown() for task in tasks_of(stem).values()}
 
 

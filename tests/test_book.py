@@ -10,7 +10,7 @@ from conftest import ROOT, build_book
 
 from course.chapter import read_chapter, stem_of
 from course.exercises import chapters
-from course.source import read_module
+from course.source import read_solutions
 from course.task import find
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
@@ -253,7 +253,7 @@ def test_every_picture_is_there_and_described(desk):
 @pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
 def test_solutions_are_shown_folded_and_without_markers(desk, chapter):
     facts = desk[f"book/{chapter.stem}.html"]
-    module = read_module(ROOT / "solutions" / f"{stem_of(chapter)}.py")
+    module = read_solutions(ROOT, stem_of(chapter))
     for task in read_chapter(chapter).tasks:
         source = module.definitions[find(task).name].shown().strip()
         assert source in facts["folded"], f"{task}: its solution is not in a fold"

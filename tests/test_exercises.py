@@ -15,7 +15,7 @@ from course.chapter import read_chapter, task_id
 from course.cli import main
 from course.errors import CourseError
 from course.exercises import chapters, differences, exercise_path, generate, write
-from course.source import read_module
+from course.source import read_solutions
 from course.task import tasks_of
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +33,9 @@ def copy(tmp_path):
     shutil.copy(ROOT / "_config.yml", tmp_path)
     shutil.copy(ROOT / "book/01-deep-ensembles.md", tmp_path / "book")
     shutil.copy(ROOT / "book/references.bib", tmp_path / "book")
-    shutil.copy(ROOT / "solutions/deep_ensembles.py", tmp_path / "solutions")
+    package = "solutions/deep_ensembles"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
     shutil.copy(ROOT / "exercises/01-deep-ensembles.ipynb", tmp_path / "exercises")
     return tmp_path
 
@@ -68,7 +70,7 @@ def test_an_exercise_holds_no_solution(chapter):
     assert "solutions" not in code
     assert "SOLUTION" not in code
     answers = read_chapter(chapter)
-    module = read_module(ROOT / "solutions" / f"{answers.stem}.py")
+    module = read_solutions(ROOT, answers.stem)
     stubs = {cell["id"]: cell.source for cell in cells}
     for cell in answers.cells:
         if cell.role == "task":
@@ -200,7 +202,10 @@ def test_names_become_ids():
 # --- what is refused ------------------------------------------------------------------
 
 
-CHAPTER, SOLUTIONS = "book/01-deep-ensembles.md", "solutions/deep_ensembles.py"
+CHAPTER, SOLUTIONS = (
+    "book/01-deep-ensembles.md",
+    "solutions/deep_ensembles/networks.py",
+)
 
 
 @pytest.mark.parametrize(
@@ -213,6 +218,8 @@ CHAPTER, SOLUTIONS = "book/01-deep-ensembles.md", "solutions/deep_ensembles.py"
         (CHAPTER, ":label: deep-ensembles/heads", ":label: deep-ensembles/head", "No exercise above"),
         (CHAPTER, "import init_mlp, init_ensemble, mlp", "import init_mlp, init_ensemble", "given cell before this one"),
         (CHAPTER, "plots.use_style()", "import solutions", "names `solutions`"),
+        (CHAPTER, "plots.use_style()", "from math import prod as jnp", "takes the name of `import jax.numpy as jnp`"),
+        (CHAPTER, "plots.use_style()", "from math import prod as mlp", "takes the name of `the definition of mlp`"),
         (CHAPTER, "plots.use_style()", "glue('a', 1)", "glues a number"),
         (CHAPTER, "{cite:t}`lakshminarayanan2017`", "{cite:t}`nobody1999`", "not in references.bib"),
         (CHAPTER, "{cite:t}`lakshminarayanan2017`", "{frobnicate}`x`", "does not know the role"),
@@ -222,7 +229,7 @@ CHAPTER, SOLUTIONS = "book/01-deep-ensembles.md", "solutions/deep_ensembles.py"
         (CHAPTER, ":level: core", ":level: hard", "has no level"),
         (CHAPTER, "{task-info} deep-ensembles/heads", "{task-info} deep-ensembles/haeds", "Did you mean deep-ensembles/heads"),
         (SOLUTIONS, "def heads(", "def heeds(", "does not define heads"),
-        (SOLUTIONS, "    ### END SOLUTION", "", "stands inside the region"),
+        ("solutions/deep_ensembles/likelihoods.py", "    ### END SOLUTION", "", "stands inside the region"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_sources_is_named_and_nothing_is_written(

@@ -23,7 +23,7 @@ from course.grading.assemble import (
 from course.grading.sources import reached
 from course.grading.values import Foreign, decode_values
 from course.judge import as_numbers, compare, expected, recognise
-from course.source import read_module
+from course.source import read_solutions
 from course.task import Task, stems, tasks_of
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +40,7 @@ def released(stem):
 
 
 def reference(stem):
-    module = read_module(ROOT / "solutions" / f"{stem}.py")
+    module = read_solutions(ROOT, stem)
     tasks = tasks_of(stem).values()
     return {task.id: module.definitions[task.name].shown() for task in tasks}
 
@@ -510,7 +510,7 @@ def test_an_edited_untagged_cell_gives_its_functions(monkeypatch):
 
 def test_dependencies_are_transitive_and_go_through_given_code():
     def needs(stem):
-        definitions = read_module(ROOT / "solutions" / f"{stem}.py").definitions
+        definitions = read_solutions(ROOT, stem).definitions
         sources = {name: found.source for name, found in definitions.items()}
         ids = {task.name: task.id for task in tasks_of(stem).values()}
         return {

@@ -22,11 +22,11 @@ import numpy as np
 from course.grading.expected import encode, key_of
 from course.grading.values import VALUES
 from course.grading.verdicts import judge
-from course.source import read_module
+from course.source import read_solutions
 from course.task import tasks_of
 
 stem, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-module = read_module(pathlib.Path("solutions") / f"{stem}.py")
+module = read_solutions(pathlib.Path("."), stem)
 namespace = {"__name__": "__main__"}
 exec(module.setup, namespace)
 for definition in module.definitions.values():

@@ -13,7 +13,7 @@ from course.grading.answers import Added, Answer, Answers
 from course.grading.classroom import released
 from course.grading.grader import STOOD_IN, Practical, Workshop, canary, grade
 from course.grading.sandbox import Limits, stage_library
-from course.source import read_module
+from course.source import read_solutions
 from course.task import stems, tasks_of
 from experiments.submissions import planted
 
@@ -36,7 +36,7 @@ def practical_of(stem, folder, seed=2024):
     path = folder / f"{stem}.json"
     expected.draw(stem, seed, path)
     keys = expected.read(path)
-    module = read_module(ROOT / "solutions" / f"{stem}.py")
+    module = read_solutions(ROOT, stem)
     sources = {name: found.shown() for name, found in module.definitions.items()}
     reference = {task: sources.pop(key.name) for task, key in keys.items()}
     return Practical(stem, released(ROOT, stem), reference, sources, path, keys)

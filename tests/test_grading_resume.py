@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from course.grading.classroom import STATE, released
-from course.source import read_module
+from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]
 STEM = "bayes_by_backprop"
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.sandbox
 
 def hand_in(folder, count, seed=0):
     """A class whose students have some of three tasks right, some wrong, some not at all."""
-    definitions = read_module(ROOT / "solutions" / f"{STEM}.py").definitions
+    definitions = read_solutions(ROOT, STEM).definitions
     draw = random.Random(seed)
     for number in range(count):
         notebook = released(ROOT, STEM)

@@ -18,7 +18,7 @@ from course.errors import CourseError
 from course.exercises import ANSWER_HERE, chapters, exercise_path, generate
 from course.grading.questions import questions
 from course.nbgrader import CONFIG, source, write_course
-from course.source import BEGIN, END, read_module
+from course.source import BEGIN, END, read_solutions
 
 ROOT = Path(__file__).parents[1]
 BIN = ROOT / ".venv-nbgrader" / "bin"
@@ -155,7 +155,7 @@ def shortened(notebook):
 def unused(chapter):
     """Tasks that no other definition uses: a wrong one costs its own points alone."""
     stem = chapter.stem[3:].replace("-", "_")
-    definitions = read_module(ROOT / "solutions" / f"{stem}.py").definitions
+    definitions = read_solutions(ROOT, stem).definitions
     used = set().union(*(d.needs for d in definitions.values()))
     return [
         definition.stub()

@@ -21,7 +21,7 @@ from course.cli import main
 from course.errors import CourseError
 from course.grading import release as module
 from course.grading.release import NAME, bundle, imported, release
-from course.source import read_module
+from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]
 each_choice = pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def secrets():
     given code, or in a cell of a chapter that trains or draws.
     """
     regions, given = [], ""
-    for path in sorted((ROOT / "solutions").glob("*.py")):
+    for path in sorted((ROOT / "solutions").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         pattern = r"### BEGIN SOLUTION\n(.*?)### END SOLUTION"
         regions += re.findall(pattern, text, re.DOTALL)
@@ -221,7 +221,7 @@ def test_a_planted_line_would_be_found():
 def test_an_exercise_that_holds_an_answer_is_refused(copy, tmp_path):
     path = copy / "exercises/01-deep-ensembles.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    definition = read_module(copy / "solutions/deep_ensembles.py").definitions["heads"]
+    definition = read_solutions(copy, "deep_ensembles").definitions["heads"]
     (cell,) = [c for c in notebook.cells if c["id"] == "deep-ensembles--heads"]
     cell.source = definition.shown()
     nbformat.write(notebook, path)

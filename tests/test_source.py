@@ -3,7 +3,7 @@
 import pytest
 
 from course.errors import CourseError
-from course.source import read_module
+from course.source import read_solutions
 
 MODULE = '''"""A practical."""
 
@@ -38,9 +38,10 @@ class Model:
 @pytest.fixture
 def read(tmp_path):
     def read(text):
-        path = tmp_path / "practical.py"
+        path = tmp_path / "solutions" / "practical.py"
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        return read_module(path)
+        return read_solutions(tmp_path, "practical")
 
     return read
 
@@ -96,7 +97,9 @@ def test_a_broken_module_is_named_with_its_line(read, tmp_path, old, new, line, 
     assert old in MODULE
     with pytest.raises(CourseError) as error:
         read(MODULE.replace(old, new))
-    assert str(error.value).startswith(f"{tmp_path / 'practical.py'}:{line}: ")
+    assert str(error.value).startswith(
+        f"{tmp_path / 'solutions/practical.py'}:{line}: "
+    )
     assert words in str(error.value)
 
 
@@ -107,4 +110,66 @@ def test_a_task_without_a_solution_is_an_error(read):
 
 def test_a_missing_module_is_an_error(tmp_path):
     with pytest.raises(CourseError, match="There is no such module"):
-        read_module(tmp_path / "nothing.py")
+        read_solutions(tmp_path, "nothing")
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A practical in two files; write(name=text) changes one."""
+    folder = tmp_path / "solutions" / "practical"
+    folder.mkdir(parents=True)
+    files = {
+        "__init__": "from solutions.practical.second import helper, LIMIT\n"
+        "from solutions.practical.first import Model\n",
+        "first": MODULE.replace("def helper", "def other").replace(
+            "import math",
+            "import math\nimport jax\nfrom typing import Any, NamedTuple\n"
+            "from solutions.practical.second import LIMIT, helper",
+        ),
+        "second": "import math\nimport jax.numpy as jnp\nfrom typing import Any as A\n"
+        "from typing import Any, IO, cast\n\nLIMIT = 3\n\ndef helper(x): ...\n",
+    }
+    files["first"] = files["first"].replace("LIMIT = 3", "SIZE = 4")
+
+    def write(**changed):
+        for name, text in {**files, **changed}.items():
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        return read_solutions(tmp_path, "practical")
+
+    return write
+
+
+def test_a_package_reads_as_one_module_in_the_order_of_its_init(package):
+    module = package()
+    assert list(module.definitions) == ["helper", "other", "Model"]
+    assert module.definitions["Model"].needs == {"helper"}
+    assert module.setup == (
+        "import math\nfrom typing import IO, Any, NamedTuple, cast\n"
+        "from typing import Any as A\nimport jax\nimport jax.numpy as jnp\n\n"
+        "LIMIT = 3\nSIZE = 4"
+    )
+    assert module.imports["jnp"] == "import jax.numpy as jnp"
+    assert module.imports["cast"] == "from typing import cast"
+    compile(module.setup, "setup", "exec")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line", "words"),
+    [
+        ("second", "def other(): ...", 13, "is defined in"),
+        ("second", "import solutions.another", 1, "another practical's"),
+        ("second", "from solutions import another", 1, "another practical's"),
+        ("second", "SIZE = Model()", 1, "uses Model"),
+        ("second", "def helper(:", 1, "syntax"),
+        ("__init__", "from solutions.practical.third import x", None, "no such module"),
+    ],
+)
+def test_a_broken_package_is_named_with_file_and_line(
+    package, tmp_path, file, text, line, words
+):
+    with pytest.raises(CourseError) as error:
+        package(**{file: text})
+    name = "third" if line is None else "first" if "is defined" in words else file
+    place = tmp_path / "solutions" / "practical" / f"{name}.py"
+    assert str(error.value).startswith(f"{place}:{line}: " if line else f"{place}: ")
+    assert words in str(error.value)

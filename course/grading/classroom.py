@@ -32,7 +32,7 @@ from course.grading.intake import Submission
 from course.grading.record import Result, Verdict, Written
 from course.grading.runner import Workshop, allow_passes, end_passes, sweep
 from course.grading.sandbox import Limits, require_wall, stage_library
-from course.source import read_module
+from course.source import files_of, read_solutions
 
 STATE = ".grading"
 Report = Callable[[Result, bool], None]
@@ -153,7 +153,7 @@ class _Bench:
                 new.chmod(0o600)
                 new.replace(path)
             keys = expected.read(path)
-            module = read_module(settings.root / "solutions" / f"{stem}.py")
+            module = read_solutions(settings.root, stem)
             sources = {n: d.shown() for n, d in module.definitions.items()}
             practical = Practical(
                 stem,
@@ -321,7 +321,7 @@ def _machinery(settings: Settings, stem: str) -> str:
     package = Path(__file__).parents[1]
     paths = [
         _exercise(settings.root, stem),
-        settings.root / "solutions" / f"{stem}.py",
+        *files_of(settings.root, stem),
         *sorted(package.glob("*.py")),
         *sorted((package / "grading").glob("*.py")),
         *sorted((package / "checks" / stem).glob("*.py")),

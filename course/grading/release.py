@@ -21,7 +21,7 @@ from pathlib import Path
 import nbformat
 
 from course.errors import CourseError
-from course.source import read_module
+from course.source import read_solutions
 
 NAME = "known-unknowns"
 MARK = "# Written by `course release`."
@@ -307,7 +307,7 @@ def _refuse_answers(root: Path, stem: str, path: Path, notebook) -> None:
     Raises:
         CourseError: one is not.
     """
-    module = read_module(root / "solutions" / f"{stem}.py")
+    module = read_solutions(root, stem)
     tasks = (one for one in module.definitions.values() if one.has_solution)
     stubs = {definition.stub() for definition in tasks}
     for cell in notebook.cells:

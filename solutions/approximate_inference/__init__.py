@@ -1,0 +1,39 @@
+"""Practical 2: approximate inference in classification, in PyTorch.
+
+Shapes: N data, D weights of a logistic model (inputs carry a column of ones, so the bias
+is one of them), S samples, H hidden units, K classes. Objectives are sums over the data.
+"""
+
+from solutions.approximate_inference.mode import (
+    with_bias,
+    negative_log_joint,
+    prior_variance_of,
+    hessian_by_backward,
+    logistic_hessian,
+    find_mode,
+)
+from solutions.approximate_inference.laplace import (
+    hurried_laplace_covariance,
+    laplace_covariance,
+    laplace_log_evidence,
+    softmax_laplace_covariance,
+)
+from solutions.approximate_inference.predictions import (
+    sampled_predictive,
+    probit_predictive,
+)
+from solutions.approximate_inference.variational import (
+    reparametrised_sample,
+    gaussian_kl,
+    negative_elbo,
+    LinearVariational,
+    LocalLinearVariational,
+    VariationalMLP,
+)
+from solutions.approximate_inference.dropout import (
+    DropoutMLP,
+    dropout_predictive,
+)
+from solutions.approximate_inference.hmc import (
+    hmc,
+)

@@ -1,0 +1,111 @@
+"""Laplace's approximation: covariances and the log evidence."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from solutions.approximate_inference.mode import negative_log_joint
+
+
+def hurried_laplace_covariance(
+    w: Tensor, x: Tensor, y: Tensor, prior_variance: float
+) -> Tensor:
+    """The covariance of Laplace's approximation, with a mistake that a hurried colleague made.
+
+    Args:
+        w: the mode, shape (D,).
+        x, y, prior_variance: as for ``negative_log_joint``.
+
+    Returns:
+        What should be the posterior's covariance, shape (D, D).
+    """
+    n = len(x)
+    weight_decay = 1 / (2 * n * prior_variance)
+
+    def loss(w: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(x @ w, y) + weight_decay * (w @ w)
+
+    return torch.linalg.inv(torch.autograd.functional.hessian(loss, w))
+
+
+def laplace_covariance(
+    w: Tensor, x: Tensor, y: Tensor, prior_variance: float
+) -> Tensor:
+    """The covariance of Laplace's approximation: (−∇∇ log p(w | y, X))⁻¹ at the mode.
+
+    Args:
+        w: the mode, shape (D,).
+        x, y, prior_variance: as for ``negative_log_joint``.
+
+    Returns:
+        The posterior's covariance Σ, shape (D, D).
+
+    Source: MacKay (1992), section 2; Bishop (2006), section 4.4.
+    """
+    # Start from hurried_laplace_covariance and mend it: whose Hessian does it invert?
+    ### BEGIN SOLUTION
+    n = len(x)
+    weight_decay = 1 / (2 * n * prior_variance)
+
+    def loss(w: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(x @ w, y) + weight_decay * (w @ w)
+
+    return torch.linalg.inv(n * torch.autograd.functional.hessian(loss, w))
+    ### END SOLUTION
+
+
+def laplace_log_evidence(
+    w: Tensor, covariance: Tensor, x: Tensor, y: Tensor, prior_variance: float
+) -> Tensor:
+    """log p(y | X) ≈ log p(y, w_MAP | X) + D/2 log 2π + ½ log det Σ.
+
+    Args:
+        w: the mode, shape (D,).
+        covariance: Σ, shape (D, D).
+        x, y, prior_variance: as for ``negative_log_joint``.
+
+    Returns:
+        A scalar, in nats.
+
+    Source: Bishop (2006), equation 4.137.
+    """
+    ### BEGIN SOLUTION
+    log_joint = -negative_log_joint(w, x, y, prior_variance)
+    return (
+        log_joint
+        + 0.5 * len(w) * math.log(2 * math.pi)
+        + 0.5 * torch.logdet(covariance)
+    )
+    ### END SOLUTION
+
+
+def softmax_laplace_covariance(
+    weights: Tensor, x: Tensor, prior_variance: float
+) -> Tensor:
+    """Laplace's covariance for K classes: (Σₙ (diag(pₙ) − pₙpₙᵀ) ⊗ xₙxₙᵀ + I/σ₀²)⁻¹.
+
+    Args:
+        weights: the mode, one row for each class, shape (K, D); logits are x @ weights.T.
+        x: inputs with their column of ones, shape (N, D).
+        prior_variance: σ₀².
+
+    Returns:
+        The covariance of ``weights.flatten()``, shape (K·D, K·D).
+
+    Source: Bishop (2006), equation 4.110.
+    """
+    # torch.einsum builds all N blocks at once: entry (k, i, l, j) belongs to weights k, i and l, j.
+    ### BEGIN SOLUTION
+    p = torch.softmax(x @ weights.T, dim=-1)
+    curvature = torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
+    hessian = torch.einsum("nkl,ni,nj->kilj", curvature, x, x).reshape(
+        weights.numel(), weights.numel()
+    )
+    return torch.linalg.inv(
+        hessian + torch.eye(weights.numel(), dtype=x.dtype) / prior_variance
+    )
+    ### END SOLUTION

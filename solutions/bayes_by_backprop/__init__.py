@@ -1,0 +1,41 @@
+"""Practical 3: Bayes by Backprop (Blundell, Cornebise, Kavukcuoglu and Wierstra, 2015), in PyTorch.
+
+Every weight has its own Gaussian, q(w) = N(w | µ, σ²) with σ = softplus(ρ). Shapes: N data,
+D inputs, K classes, S draws of the weights, M minibatches. Densities are in nats and
+elementwise, one value per weight or datum; where they are summed, the sum is written out.
+"""
+
+from solutions.bayes_by_backprop.one_step import (
+    reparametrise,
+    sample_weights,
+    log_posterior,
+    log_prior,
+    log_likelihood,
+    draw_loss,
+    paper_gradients,
+    gradient_step,
+    exact_loss,
+)
+from solutions.bayes_by_backprop.divergence import (
+    gaussian_kl,
+    log_scale_mixture,
+    sampled_kl,
+)
+from solutions.bayes_by_backprop.layers import (
+    BayesianLinear,
+    sample_activations,
+    BayesianMLP,
+)
+from solutions.bayes_by_backprop.training import (
+    kl_weights,
+    minibatch_loss,
+    History,
+    train,
+    predict,
+)
+from solutions.bayes_by_backprop.predictions import (
+    predictive_moments,
+    hurried_predictive_entropy,
+    predictive_entropy,
+    keep_mask,
+)

@@ -1,0 +1,45 @@
+"""Practical 4: calibration, and stochastic layers with normalizing flows, in PyTorch.
+
+Shapes: N data, D inputs, K classes, S draws, R runs trained side by side; "…" is any
+number of leading axes. A latent is drawn per datum, so everything here counts per datum.
+"""
+
+from solutions.calibration_and_flows.calibration import (
+    Bins,
+    BrierParts,
+    Scored,
+    bin_index,
+    calibration_bins,
+    calibration_error,
+    maximum_calibration_error,
+    adaptive_calibration_error,
+    brier_score,
+    brier_decomposition,
+    fit_temperature,
+    calibrated_probs,
+)
+from solutions.calibration_and_flows.logistic import (
+    uniform_linear,
+    LogisticRegression,
+    boundary_line,
+    boundary_plane,
+)
+from solutions.calibration_and_flows.flows import (
+    affine_flow,
+    planar_flow,
+    invertible_u,
+    printed_u,
+    radial_flow,
+    compose,
+    Affine,
+    Planar,
+)
+from solutions.calibration_and_flows.stochastic import (
+    StochasticLogisticRegression,
+    hurried_flow_kl,
+    flow_kl,
+    negative_elbo,
+    predict,
+    Fit,
+    fit,
+)

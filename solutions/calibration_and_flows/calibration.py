@@ -1,0 +1,228 @@
+"""Calibration: bins, scores, and a temperature that mends."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, one_hot, softmax
+
+
+class Bins(NamedTuple):
+    """What happened in each bin, three tensors of shape (n_bins,); an empty bin holds zeros."""
+
+    share: Tensor
+    confidence: Tensor
+    accuracy: Tensor
+
+
+class BrierParts(NamedTuple):
+    """Brier score = reliability − resolution + uncertainty."""
+
+    reliability: Tensor
+    resolution: Tensor
+    uncertainty: Tensor
+
+
+class Scored(NamedTuple):
+    """A model's logits, shape (N, K), with the true labels, shape (N,)."""
+
+    logits: Tensor
+    labels: Tensor
+
+
+def bin_index(values: Tensor, n_bins: int) -> Tensor:
+    """The number of the equal-width bin on [0, 1] in which each value lies.
+
+    A value on an inner boundary belongs to the bin above it, 1 to the last bin. Rounding
+    can push a probability past 0 or 1: it stays in the outermost bin.
+
+    Args:
+        values: numbers in [0, 1], shape (N,).
+        n_bins: how many bins.
+
+    Returns:
+        Integers from 0 to n_bins − 1, shape (N,).
+    """
+    edges = torch.linspace(0, 1, n_bins + 1, dtype=values.dtype)
+    return (torch.bucketize(values.contiguous(), edges, right=True) - 1).clamp(
+        0, n_bins - 1
+    )
+
+
+def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
+    """Share of the data, mean confidence and accuracy in each bin of the confidence.
+
+    The confidence is the probability of the most probable class.
+
+    Args:
+        probs: probabilities, shape (N, K).
+        labels: true classes, integers, shape (N,).
+        n_bins: how many bins of equal width.
+
+    Returns:
+        ``Bins``: shares that sum to 1, mean confidences and accuracies, each (n_bins,).
+
+    Source: Guo et al. (2017), section 2.
+    """
+    # bin_index says which bin; torch.bincount(index, weights, minlength) adds up by bin.
+    # An empty bin would be 0 / 0: let it hold zeros.
+    ### BEGIN SOLUTION
+    confidence, predicted = probs.max(-1)
+    correct = (predicted == labels).to(probs.dtype)
+    index = bin_index(confidence, n_bins)
+    count = torch.bincount(index, minlength=n_bins).to(probs.dtype)
+    at_least_one = count.clamp(min=1)
+    return Bins(
+        share=count / len(probs),
+        confidence=torch.bincount(index, confidence, n_bins) / at_least_one,
+        accuracy=torch.bincount(index, correct, n_bins) / at_least_one,
+    )
+    ### END SOLUTION
+
+
+def calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor:
+    """ECE = Σ_b share_b · |accuracy_b − confidence_b|.
+
+    Args:
+        probs: probabilities, shape (N, K).
+        labels: true classes, integers, shape (N,).
+        n_bins: how many bins of equal width.
+
+    Returns:
+        A scalar between 0 and 1.
+
+    Source: Naeini, Cooper and Hauskrecht (2015), section 3; Guo et al. (2017), equation 3.
+    """
+    ### BEGIN SOLUTION
+    bins = calibration_bins(probs, labels, n_bins)
+    return (bins.share * (bins.accuracy - bins.confidence).abs()).sum()
+    ### END SOLUTION
+
+
+def maximum_calibration_error(
+    probs: Tensor, labels: Tensor, n_bins: int = 15
+) -> Tensor:
+    """MCE = max_b |accuracy_b − confidence_b|: the worst bin, however few data it holds.
+
+    Source: Naeini, Cooper and Hauskrecht (2015), section 3.
+    """
+    bins = calibration_bins(probs, labels, n_bins)
+    return (bins.accuracy - bins.confidence).abs().max()
+
+
+def adaptive_calibration_error(
+    probs: Tensor, labels: Tensor, n_bins: int = 15
+) -> Tensor:
+    """The ECE of the top label in bins that hold equally many data, rather than of equal width.
+
+    Source: Nguyen and O'Connor (2015), section 3; Nixon et al. (2019), section 3.
+    """
+    confidence, predicted = probs.max(-1)
+    order = confidence.argsort(stable=True)
+    gap = ((predicted == labels).to(probs.dtype) - confidence)[order]
+    return sum(part.sum().abs() for part in gap.tensor_split(n_bins)) / len(gap)
+
+
+def brier_score(probs: Tensor, labels: Tensor) -> Tensor:
+    """The mean over the data of Σ_k (p_k − [y = k])², between 0 and 2.
+
+    Source: Brier (1950), equation 2.
+    """
+    target = one_hot(labels, probs.shape[-1]).to(probs.dtype)
+    return ((probs - target) ** 2).sum(-1).mean()
+
+
+def brier_decomposition(
+    forecast: Tensor, outcome: Tensor, n_bins: int = 15
+) -> BrierParts:
+    """Murphy's three parts of the Brier score of a binary forecast.
+
+    With n_b of the N data, the mean forecast f_b and the mean outcome o_b in bin b, and
+    the mean outcome o of all data:
+
+        reliability = Σ_b n_b/N (f_b − o_b)²
+        resolution  = Σ_b n_b/N (o_b − o)²
+        uncertainty = o (1 − o)
+
+    Args:
+        forecast: probabilities of the event, shape (N,).
+        outcome: 1 where it happened and 0 where it did not, shape (N,).
+        n_bins: how many bins of equal width.
+
+    Returns:
+        ``BrierParts``, three scalars. Reliability − resolution + uncertainty is exactly the
+        mean of (f − o)² when each forecast is replaced by the mean forecast of its bin.
+
+    Source: Murphy (1973), equation 7.
+    """
+    ### BEGIN SOLUTION
+    outcome = outcome.to(forecast.dtype)
+    index = bin_index(forecast, n_bins)
+    count = torch.bincount(index, minlength=n_bins).to(forecast.dtype)
+    weight = count / len(forecast)
+    mean_forecast = torch.bincount(index, forecast, n_bins) / count.clamp(min=1)
+    mean_outcome = torch.bincount(index, outcome, n_bins) / count.clamp(min=1)
+    overall = outcome.mean()
+    return BrierParts(
+        reliability=(weight * (mean_forecast - mean_outcome) ** 2).sum(),
+        resolution=(weight * (mean_outcome - overall) ** 2).sum(),
+        uncertainty=overall * (1 - overall),
+    )
+    ### END SOLUTION
+
+
+def fit_temperature(logits: Tensor, labels: Tensor) -> Tensor:
+    """The temperature T > 0 that minimises the mean of −log softmax(logits / T)[label].
+
+    Args:
+        logits: shape (N, K).
+        labels: true classes, integers, shape (N,), not all of them classified rightly.
+
+    Returns:
+        A scalar; above 1 when the model is over-confident.
+
+    Source: Guo et al. (2017), section 4.2.
+    """
+    # One number is sought: let torch.optim.LBFGS (line_search_fn="strong_wolfe") move log T.
+    ### BEGIN SOLUTION
+    logits = logits.detach().double()
+    log_temperature = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.LBFGS(
+        [log_temperature],
+        max_iter=100,
+        tolerance_grad=1e-10,
+        tolerance_change=1e-14,
+        line_search_fn="strong_wolfe",
+    )
+
+    def closure() -> Tensor:
+        optimiser.zero_grad()
+        loss = cross_entropy(logits / log_temperature.exp(), labels)
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    return log_temperature.detach().exp()
+    ### END SOLUTION
+
+
+def calibrated_probs(training: Scored, held_out: Scored, logits: Tensor) -> Tensor:
+    """Probabilities of new data after temperature scaling.
+
+    Args:
+        training: logits and labels of the data that the model was trained on.
+        held_out: logits and labels of data that it has not seen.
+        logits: logits of the new data, shape (N, K).
+
+    Returns:
+        Probabilities, shape (N, K).
+
+    Source: Guo et al. (2017), section 4.2.
+    """
+    # Which of the two sets can tell how far the model's confidence may be trusted?
+    ### BEGIN SOLUTION
+    temperature = fit_temperature(held_out.logits, held_out.labels)
+    return softmax(logits / temperature, dim=-1)
+    ### END SOLUTION

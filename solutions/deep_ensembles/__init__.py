@@ -1,0 +1,48 @@
+"""Practical 1: deep ensembles (Lakshminarayanan, Pritzel and Blundell, 2017), in JAX.
+
+Shapes: N data, D inputs, K classes, M members of an ensemble. Every density is a
+density of one datum; a loss is a mean over the N data of a batch.
+"""
+
+from solutions.deep_ensembles.likelihoods import (
+    gaussian_nll_expression,
+    laplace_nll_expression,
+    gaussian_nll,
+    laplace_nll,
+    categorical_nll,
+    student_t_nll,
+)
+from solutions.deep_ensembles.networks import (
+    init_mlp,
+    init_ensemble,
+    mlp,
+    heads,
+    MIN_SPREAD,
+    Params,
+)
+from solutions.deep_ensembles.losses import (
+    gaussian_loss,
+    laplace_loss,
+    squared_loss,
+    absolute_loss,
+    categorical_loss,
+    fgsm,
+    adversarial_loss,
+    quick_adversarial_loss,
+    weight_decay,
+    Loss,
+)
+from solutions.deep_ensembles.training import (
+    AdamState,
+    hurried_adam_step,
+    adam_step,
+    Fit,
+    train_ensemble,
+)
+from solutions.deep_ensembles.predictions import (
+    gaussian_mixture_moments,
+    laplace_mixture_moments,
+    ensemble_log_probs,
+    entropy,
+    knowledge_uncertainty,
+)
