@@ -31,9 +31,13 @@ PIP_GRADERS := install --quiet --disable-pip-version-check -c constraints.txt -c
 	.venv-otter/bin/python -m pip $(PIP_GRADERS) otter-grader
 	@touch $@
 
+# EDITION=class leaves out solutions and model answers.
+export EDITION ?= public
+BUILT := $(if $(filter class,$(EDITION)),_build/class/_build,_build)
+
 book: .venv/ready  ## build the book and say where to open it
-	$(BIN)/jupyter-book build . -W --keep-going
-	@echo "Open $(CURDIR)/_build/html/index.html"
+	$(BIN)/jupyter-book build . -W --keep-going $(if $(filter class,$(EDITION)),--path-output _build/class)
+	@echo "Open $(CURDIR)/$(BUILT)/html/index.html"
 
 # Two workers on two cores: one thread each, or they wait for one another.
 test test-long: export OMP_NUM_THREADS = 1

@@ -8,7 +8,10 @@ input gives the same bytes.
 
 from __future__ import annotations
 
+import ast
 import difflib
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +41,19 @@ given; you need not change them.
 {tasks} tasks, {points} points; they take about {minutes} minutes in all. {questions} \
 questions ask for an answer in words, for up to 3 points each. You may leave a task out; the \
 cells that train or draw need the tasks above them, and some of them take half a minute."""
+READY = """# Is everything here? If not, this cell says what to do.
+from importlib.util import find_spec
+
+needed = {packages}
+missing = [name for name in needed if find_spec(name) is None]
+if missing:
+    raise ModuleNotFoundError(
+        ", ".join(missing) + " cannot be found by the Python that runs this notebook. In a "
+        "terminal, in the folder that holds `exercises`, run `python -m pip install -r "
+        "requirements.txt` (in a checkout of the project: `python -m pip install -e "
+        "'.[student]'`), then `python -m jupyter lab exercises`, and open it again."
+    )
+print("All that this notebook needs is here.")"""
 ANSWER_HERE = "*Write your answer here.*"
 
 
@@ -96,6 +112,8 @@ def generate(
     for index, cell in enumerate(cells):
         if "course" not in cell.metadata:
             cell["id"] = f"c{index:03d}"
+    ready = new_code_cell(READY.format(packages=json.dumps(_packages(cells))))
+    cells.insert(_first(cells, "code"), _locked(ready, "given--ready", "given"))
     metadata = {
         "kernelspec": KERNEL,
         "language_info": {"name": "python"},
@@ -169,6 +187,19 @@ def _first(cells: list, kind: str) -> int:
         (index for index, cell in enumerate(cells) if cell.cell_type == kind),
         len(cells),
     )
+
+
+def _packages(cells: list) -> list[str]:
+    """What has to be installed for these cells, by the names that they import."""
+    sources = (cell.source for cell in cells if cell.cell_type == "code")
+    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module.partition(".")[0])
+    return sorted(names - sys.stdlib_module_names)
 
 
 def _how_to_begin(chapter: Chapter, minutes: int) -> str:

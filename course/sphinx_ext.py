@@ -3,6 +3,8 @@
 - A cell tagged ``task`` shows the reference solution, folded; one tagged ``given`` shows
   its source, open. No line of a solution stands in a chapter.
 - ``{task-info}`` shows points, minutes and level of a task, and its hints, folded.
+- The *class edition*, for readers who are still to answer, shows the stub in place of a
+  solution, and no model answers; ``EDITION=class`` in the environment asks for it.
 - The cache of executed chapters is keyed on the sources of ``solutions`` and ``course``,
   which MyST-NB does not look at: after an edit, no page keeps its old output.
 """
@@ -10,6 +12,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
 
@@ -22,7 +25,38 @@ from sphinx.util.docutils import SphinxDirective
 from course.chapter import stem_of
 from course.errors import CourseError
 from course.markdown import info
-from course.source import read_solutions
+from course.source import Definition, read_solutions
+
+EDITIONS = ("public", "class")
+
+
+def is_class(app: Sphinx) -> bool:
+    """Is this the edition without solutions and model answers?"""
+    return app.config.edition == "class"
+
+
+class NoAnswer(SphinxDirective):
+    """Stands for ``{solution}`` in the class edition: nothing."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {"label": directives.unchanged, "class": directives.unchanged}
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Nothing."""
+        return []
+
+
+def choose_edition(app: Sphinx, config) -> None:
+    """Leave out answers in the class edition, and the chapters' sources, which hold them."""
+    if config.edition not in EDITIONS:
+        raise ExtensionError(
+            f"There is no edition {config.edition!r}: EDITION is {' or '.join(EDITIONS)}."
+        )
+    if is_class(app):
+        app.add_directive("solution", NoAnswer, override=True)
+        config.html_copy_source = False
 
 
 def show_sources(app: Sphinx, doctree: nodes.document) -> None:
@@ -44,12 +78,14 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
                     name.strip(" ()\n,")
                     for name in block.astext().partition(" import ")[2].split(",")
                 ]
+                task = "tag_task" in cell["classes"]
+                write = Definition.stub if task and is_class(app) else Definition.shown
                 source = "\n\n\n".join(
-                    module.definitions[name].shown() for name in names if name
+                    write(module.definitions[name]) for name in names if name
                 )
                 block.rawsource = source
                 block.children = [nodes.Text(source)]
-            if "tag_task" in cell["classes"]:
+            if task and not is_class(app):
                 cell["hide_mode"] = "input"
                 cell["prompt_show"], cell["prompt_hide"] = (
                     "Show a solution",
@@ -123,7 +159,8 @@ def key_cache_on_sources(app: Sphinx, config) -> None:
     for folder in ("solutions", "course"):
         for path in sorted((Path(app.srcdir) / folder).rglob("*.py")):
             digest.update(path.read_bytes())
-    caches = Path(app.outdir).parent / ".jupyter_cache"
+    # Of the checkout, whatever the edition: both run the same cells.
+    caches = Path(app.srcdir) / "_build" / ".jupyter_cache"
     current = caches / digest.hexdigest()[:16]
     if caches.exists():
         for stale in set(caches.iterdir()) - {current}:
@@ -147,9 +184,12 @@ def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    edition = os.environ.get("EDITION", EDITIONS[0])
+    app.add_config_value("edition", edition, "env", [str])
     app.add_directive("task-info", TaskInfo)
     app.add_node(Details, html=_tag("details"))
     app.add_node(Summary, html=_tag("summary"))
+    app.connect("config-inited", choose_edition)
     app.connect("config-inited", key_cache_on_sources)
     app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)

@@ -350,7 +350,7 @@ def test_an_edit_in_solutions_shows_in_the_next_build(tmp_path):
     assert "0.919 nats" in before
     assert "−log N(y | µ, σ²), one value per datum." in before
 
-    solutions = tmp_path / "solutions" / "deep_ensembles.py"
+    solutions = tmp_path / "solutions" / "deep_ensembles" / "likelihoods.py"
     source = solutions.read_text()
     old = "−log N(y | µ, σ²), one value per datum."
     constant = "return 0.5 * jnp.log(2 * jnp.pi) + jnp.log(std)"

@@ -4,6 +4,8 @@ import ast
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import jupytext
@@ -197,6 +199,22 @@ def test_names_become_ids():
         "approximate-inference/linear-variational"
     )
     assert task_id("x", "VariationalMLP") == "x/variational-mlp"
+
+
+@each_chapter
+def test_the_first_cell_says_what_is_missing_and_how_to_get_it(chapter):
+    code = [c for c in notebook(ROOT, chapter).cells if c.cell_type == "code"]
+    assert code[0].id == "given--ready"
+    here = [sys.executable, "-c", code[0].source]
+    done = subprocess.run(here, capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("All that this notebook needs is here.\n", "")
+    bare = [sys.executable, "-I", "-S", "-c", code[0].source]  # with Python's own alone
+    done = subprocess.run(bare, capture_output=True, text=True, cwd=ROOT)
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("ModuleNotFoundError: course, ")
+    assert "pip install -r requirements.txt" in said
+    framework = "jax" if "import jax" in code[1].source else "torch"
+    assert framework in said
 
 
 # --- what is refused ------------------------------------------------------------------
