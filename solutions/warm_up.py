@@ -57,7 +57,7 @@ def log_normal_log_density(y: Array, mean: Array, std: Array) -> Array:
 
 
 def log_mean_exp(log_probs: Array) -> Array:
-    """log (1/S) Σₛ pₛ: the logarithm of the average of probabilities, from their logarithms.
+    """log (1/S) Σₛ pₛ: the logarithm of a mean of probabilities, from their logarithms.
 
     Args:
         log_probs: log-probabilities of N data under S draws, shape (S, N).
@@ -74,7 +74,7 @@ def log_mean_exp(log_probs: Array) -> Array:
 
 
 def poisson_nll(w: Array, x: Array, y: Array) -> Array:
-    """The summed NLL of counts with rates exp(w·x), without the constant log y!.
+    """The summed NLL of counts with rates exp(w·x), up to a constant.
 
     Args:
         w: weights, shape (D,).

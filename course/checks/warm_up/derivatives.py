@@ -228,7 +228,7 @@ PER_EXAMPLE_GRADIENTS = Task(
     hints=[
         "Two steps: a function that gives both gradients for one datum, and that function mapped over the data.",
         "jax.grad(loss, argnums=(0, 1)) returns a pair.",
-        "jax.vmap(…, in_axes=(None, 0, 0)): the parameters are not mapped, x and y are, over axis 0.",
+        "jax.vmap takes in_axes, a tuple with an entry for each argument: 0 for x and for y. The parameters are not mapped over; the text above the task says which entry says so.",
     ],
 )
 
