@@ -340,7 +340,10 @@ def test_the_command_writes_and_says_what(tmp_path, monkeypatch):
 def test_wrong_use_exits_with_two(tmp_path, monkeypatch):
     unknown = run(tmp_path, "--practical", "poetry", monkeypatch=monkeypatch)
     assert unknown.exit_code == 2
-    assert "There is no practical 'poetry'. There are deep_ensembles," in unknown.output
+    assert (
+        "There is no practical 'poetry'. There are warm_up, deep_ensembles,"
+        in unknown.output
+    )
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_text("")
     nowhere = run(tmp_path / "file", monkeypatch=monkeypatch)

@@ -1,0 +1,301 @@
+"""Hessians, shapes and gradients; oracles are closed forms in double precision."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from course.checks.warm_up.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _curvature_cases(rng):
+    """Rates on either side of 1, inputs of one sign (no entry is near 0), counts well above the rates."""
+    cases = []
+    for sign in (-1, 1):
+        x = rng.uniform(0.3, 1.5, (5, 2))
+        w = sign * rng.uniform(0.2, 0.8, 2)
+        rate = np.exp(x @ w)
+        y = np.ceil(rate + 2 * np.sqrt(rate) + 1)
+        cases.append({"w": w, "x": x, "y": y})
+    return cases
+
+
+def _curvature_probe(answer, w, x, y):
+    import jax.numpy as jnp
+
+    return {"hessian": answer(jnp.asarray(w), jnp.asarray(x), jnp.asarray(y))}
+
+
+def _curvature_oracle(w, x, y):
+    hessian = sum(np.exp(w @ row) * np.outer(row, row) for row in x)
+    return {"hessian": Close(hessian, rtol=5e-5, atol=1e-5, because=FLOAT32)}
+
+
+def _weighted(x, weight):
+    return (x * weight[:, None]).T @ x
+
+
+CURVATURE = Task(
+    id="warm-up/curvature",
+    name="curvature",
+    points=2,
+    cases=_curvature_cases,
+    probe=_curvature_probe,
+    oracle=_curvature_oracle,
+    misconceptions=[
+        Misconception(
+            lambda w, x, y: _weighted(x, jnp.exp(x @ w)) / len(x),
+            "the mean over data is differentiated. The NLL is a sum, and so is its Hessian: "
+            "this one is N times too flat.",
+        ),
+        Misconception(
+            lambda w, x, y: -_weighted(x, jnp.exp(x @ w)),
+            "the sign is turned: this is the Hessian of log p; that of −log p is asked for.",
+        ),
+        Misconception(
+            lambda w, x, y: _weighted(x, (jnp.exp(x @ w) - y) ** 2),
+            "products of first derivatives are summed, one for each datum. They agree with the "
+            "second derivatives on average, if the model is true, and not for these data.",
+        ),
+        Misconception(
+            lambda w, x, y: jnp.diag(jnp.diag(_weighted(x, jnp.exp(x @ w)))),
+            "only the diagonal is kept: the mixed derivatives are not zero.",
+        ),
+        Misconception(
+            lambda w, x, y: x.T @ x,
+            "every datum counts alike. Its weight is the second derivative exp(w·x).",
+        ),
+        Misconception(
+            lambda w, x, y: jnp.linalg.inv(_weighted(x, jnp.exp(x @ w))),
+            "the Hessian is inverted. That would be a covariance; here the Hessian itself is asked for.",
+        ),
+    ],
+    hints=[
+        "Differentiate exp(w·x) − y w·x once by w: (exp(w·x) − y) x. Once more?",
+        "y drops out. Every datum leaves exp(w·x) times the outer product of x with itself.",
+        "jax.hessian(poisson_nll)(w, x, y) does the same: it differentiates by the first argument.",
+    ],
+)
+
+
+def _squared_errors_cases(rng):
+    """Errors that are far from 0 and from one another, and not whole numbers."""
+    cases = []
+    for size in (4, 5):
+        y = rng.permutation(np.arange(size)) + rng.uniform(-0.2, 0.2, size)
+        error = rng.choice([-1, 1], size) * rng.uniform(1.2, 3, size)
+        cases.append({"prediction": (y + error)[:, None], "y": y})
+    return cases
+
+
+def _squared_errors_probe(answer, prediction, y):
+    import jax.numpy as jnp
+
+    return {"errors": answer(jnp.asarray(prediction), jnp.asarray(y))}
+
+
+def _squared_errors_oracle(prediction, y):
+    right = [(row[0] - target) ** 2 for row, target in zip(prediction, y, strict=True)]
+    return {"errors": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32)}
+
+
+SQUARED_ERRORS = Task(
+    id="warm-up/squared-errors",
+    name="squared_errors",
+    points=1,
+    cases=_squared_errors_cases,
+    probe=_squared_errors_probe,
+    oracle=_squared_errors_oracle,
+    misconceptions=[
+        Misconception(
+            lambda prediction, y: (prediction - y) ** 2,
+            "shapes (N, 1) and (N,) are subtracted: broadcasting makes (N, N) of them, every "
+            "prediction less every target.",
+        ),
+        Misconception(
+            lambda prediction, y: jnp.mean((prediction - y) ** 2, axis=1),
+            "shapes (N, 1) and (N,) are subtracted, which gives (N, N), and an axis is averaged "
+            "away: every prediction is compared with every target.",
+        ),
+        Misconception(
+            lambda prediction, y: jnp.mean((prediction - y) ** 2, axis=0),
+            "shapes (N, 1) and (N,) are subtracted, which gives (N, N), and the predictions are "
+            "averaged away: every target is compared with every prediction.",
+        ),
+        Misconception(
+            lambda prediction, y: (prediction - y[:, None]) ** 2,
+            "the result keeps the shape (N, 1). That is the trap itself: the next line that "
+            "meets an array of shape (N,) falls into it.",
+        ),
+        Misconception(
+            lambda prediction, y: jnp.mean((prediction[:, 0] - y) ** 2),
+            "the mean is taken. Here every datum keeps its own number; the mean comes later, once.",
+        ),
+    ],
+    hints=[
+        "Print the shape of prediction - y.",
+        "prediction[:, 0] has the shape (N,).",
+    ],
+)
+
+
+def _gradient_cases(rng):
+    """Residuals r of both signs, far from 0, and from those of the other data."""
+    cases = []
+    for size in (3, 4):
+        params = rng.choice([-1, 1], 3) * rng.uniform(0.5, 1.5, 3)
+        x = rng.choice([-1, 1], (size, 3)) * rng.uniform(0.3, 1.5, (size, 3))
+        residual = rng.permutation(np.resize([-1, 1], size)) * rng.uniform(1, 2, size)
+        cases.append({"params": params, "x": x, "y": x @ params - residual})
+    return cases
+
+
+def _gradient_probe(answer, params, x, y):
+    import jax.numpy as jnp
+
+    def loss(params, x, y):
+        return 0.5 * jnp.sum((x @ params - y) ** 2)
+
+    by_params, by_x = answer(loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y))
+    return {"by_params": by_params, "by_x": by_x}
+
+
+def _gradient_oracle(params, x, y):
+    residual = (x @ params - y)[:, None]
+    return {
+        "by_params": Close(residual * x, rtol=5e-5, atol=1e-5, because=FLOAT32),
+        "by_x": Close(residual * params, rtol=5e-5, atol=1e-5, because=FLOAT32),
+    }
+
+
+def _mapped(loss, argnums=(0, 1), in_axes=(None, 0, 0)):
+    return jax.vmap(jax.grad(loss, argnums=argnums), in_axes=in_axes)
+
+
+PER_EXAMPLE_GRADIENTS = Task(
+    id="warm-up/per-example-gradients",
+    name="per_example_gradients",
+    points=2,
+    cases=_gradient_cases,
+    probe=_gradient_probe,
+    oracle=_gradient_oracle,
+    misconceptions=[
+        Misconception(
+            lambda loss, params, x, y: _mapped(loss, argnums=(1, 0))(params, x, y),
+            "the two are exchanged. argnums counts the arguments of the loss from 0: "
+            "parameters are 0, inputs 1.",
+        ),
+        Misconception(
+            lambda loss, params, x, y: _mapped(loss, in_axes=(None, 0, None))(
+                params, x, y
+            ),
+            "in_axes maps over the inputs alone: every input is compared with all targets.",
+        ),
+        Misconception(
+            lambda loss, params, x, y: _mapped(loss, argnums=(0, 2))(params, x, y),
+            "the second gradient is with respect to the targets (argnums 2); the inputs are argument 1.",
+        ),
+        Misconception(
+            lambda loss, params, x, y: tuple(
+                gradient / len(x) for gradient in _mapped(loss)(params, x, y)
+            ),
+            "the gradients are divided by N. That belongs to the mean of the losses; "
+            "here every datum has a loss of its own.",
+        ),
+        Misconception(
+            lambda loss, params, x, y: jax.grad(
+                lambda params, x: jnp.mean(
+                    jax.vmap(loss, in_axes=(None, 0, 0))(params, x, y)
+                ),
+                argnums=(0, 1),
+            )(params, x),
+            "the mean of the losses is differentiated: the parameters then have one gradient "
+            "for all data. Differentiate first, then map.",
+        ),
+        Misconception(
+            lambda loss, params, x, y: jax.grad(
+                lambda params, x: jnp.sum(
+                    jax.vmap(loss, in_axes=(None, 0, 0))(params, x, y)
+                ),
+                argnums=(0, 1),
+            )(params, x),
+            "the sum of the losses is differentiated: the parameters then have one gradient "
+            "for all data. Differentiate first, then map.",
+        ),
+    ],
+    hints=[
+        "Two steps: a function that gives both gradients for one datum, and that function mapped over the data.",
+        "jax.grad(loss, argnums=(0, 1)) returns a pair.",
+        "jax.vmap takes in_axes, a tuple with an entry for each argument: 0 for x and for y. The parameters are not mapped over; the text above the task says which entry says so.",
+    ],
+)
+
+
+def _rounded_cases(rng):
+    """No number is near a half, where rounding is a matter of convention, nor near a whole one."""
+    cases = []
+    for _ in range(2):
+        whole = rng.permutation([-3, -1, 0, 2]) + rng.integers(0, 2, 4)
+        sides = rng.permutation([-1, 1, *rng.choice([-1, 1], 2)])  # there are both
+        offset = sides * rng.uniform(0.1, 0.4, 4)
+        upstream = rng.choice([-1, 1], 4) * rng.uniform(0.5, 2, 4)
+        cases.append({"x": whole + offset, "upstream": upstream})
+    return cases
+
+
+def _rounded_probe(answer, x, upstream):
+    import jax
+    import jax.numpy as jnp
+
+    x, upstream = jnp.asarray(x), jnp.asarray(upstream)
+    gradient = jax.grad(lambda x: jnp.sum(upstream * answer(x)))(x)
+    return {"value": answer(x), "gradient": gradient}
+
+
+def _rounded_oracle(x, upstream):
+    return {
+        "value": Close(np.round(x), atol=1e-5, because=FLOAT32),
+        "gradient": Close(upstream, rtol=1e-6, because=FLOAT32),
+    }
+
+
+_stop = jax.lax.stop_gradient
+
+ROUNDED = Task(
+    id="warm-up/rounded",
+    name="rounded",
+    points=2,
+    cases=_rounded_cases,
+    probe=_rounded_probe,
+    oracle=_rounded_oracle,
+    misconceptions=[
+        Misconception(
+            lambda x: jnp.round(x),
+            "no gradient passes: the derivative of rounding is 0 wherever it exists, and that "
+            "of anything inside stop_gradient is 0 as well.",
+        ),
+        Misconception(
+            lambda x: x,
+            "nothing is rounded: the gradient is right, the value is not.",
+        ),
+        Misconception(
+            lambda x: jnp.round(x) + _stop(x - jnp.round(x)),
+            "the two are exchanged: the value is that of x and the gradient that of rounding, which is 0.",
+        ),
+        Misconception(
+            lambda x: _stop(x) + (jnp.round(x) - x),
+            "the wrong x is stopped: the value is right, the gradient is −1, and training walks uphill.",
+        ),
+        Misconception(
+            lambda x: x + _stop(jnp.floor(x) - x),
+            "it is rounded down, and not to the nearest whole number.",
+        ),
+    ],
+    hints=[
+        "You want something whose value is round(x) and whose derivative is that of x. Start from x.",
+        "Add what is missing to the value, jnp.round(x) - x, so that it has no derivative.",
+        "x + jax.lax.stop_gradient(…).",
+    ],
+)

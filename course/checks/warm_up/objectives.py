@@ -1,0 +1,150 @@
+"""Sums, means and N: what each term of a loss must be multiplied by."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from course.checks.warm_up.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _objective_cases(rng):
+    """The minibatch is a small part of the data, and the KL of the order of its NLL."""
+    cases = []
+    for _ in range(3):
+        size = int(rng.integers(4, 9))
+        cases.append(
+            {
+                "nll": rng.uniform(0.3, 3, size),
+                "kl": float(rng.uniform(5, 50)),
+                "n_data": size * int(rng.integers(5, 40)),
+            }
+        )
+    return cases
+
+
+def _objective_probe(answer, nll, kl, n_data):
+    import jax.numpy as jnp
+
+    return {"objective": answer(jnp.asarray(nll), jnp.asarray(kl), n_data)}
+
+
+def _objective_oracle(nll, kl, n_data):
+    """Every datum of the minibatch stands for N/B data."""
+    right = float(np.sum(np.repeat(nll, n_data // len(nll)))) + kl
+    return {"objective": Close(right, rtol=2e-5, because=FLOAT32)}
+
+
+MINIBATCH_OBJECTIVE = Task(
+    id="warm-up/minibatch-objective",
+    name="minibatch_objective",
+    points=2,
+    cases=_objective_cases,
+    probe=_objective_probe,
+    oracle=_objective_oracle,
+    misconceptions=[
+        Misconception(
+            lambda nll, kl, n_data: jnp.mean(nll) + kl,
+            "the mean NLL meets the whole KL: the prior is N times too strong, as if there "
+            "were a single datum.",
+        ),
+        Misconception(
+            lambda nll, kl, n_data: jnp.sum(nll) + kl,
+            "the minibatch's sum meets the whole KL: the prior is N/B times too strong, as if "
+            "there were no data but these B.",
+        ),
+        Misconception(
+            lambda nll, kl, n_data: n_data / len(nll) * (jnp.sum(nll) + kl),
+            "the KL is scaled up together with the NLL: there is one KL, however many "
+            "minibatches there are. The prior is N/B times too strong.",
+        ),
+        Misconception(
+            lambda nll, kl, n_data: n_data * (jnp.mean(nll) + kl),
+            "the KL is multiplied by N. Bayesian weights have one divergence for all data.",
+        ),
+        Misconception(
+            lambda nll, kl, n_data: jnp.mean(nll) + kl / n_data,
+            "everything is divided by N. Nothing is wrong with that loss, it has the same "
+            "minimum; but the negative ELBO of all data is N times as large.",
+        ),
+        Misconception(
+            lambda nll, kl, n_data: n_data * jnp.mean(nll) + kl / n_data,
+            "the KL is divided by N although the NLL is already that of all data: the prior "
+            "is N times too weak.",
+        ),
+        Misconception(
+            lambda nll, kl, n_data: jnp.sum(nll) + kl * len(nll) / n_data,
+            "this is the minibatch's own share, B/N of the whole. As a loss it is right; "
+            "here the estimate of the whole is asked for.",
+        ),
+        Misconception(
+            lambda nll, kl, n_data: n_data * jnp.sum(nll) + kl,
+            "the sum over the minibatch is multiplied by N: each of its B data then stands "
+            "for N, when it should stand for N/B.",
+        ),
+    ],
+    hints=[
+        "How many data does each datum of the minibatch stand for?",
+        "N/B times the minibatch's sum is N times its mean.",
+        "The KL is no sum over data. It counts once, as it is.",
+    ],
+)
+
+
+def _decay_cases(rng):
+    """Variances on either side of 1, so that no power of them is another."""
+    return [
+        {"prior_variance": float(variance), "n_data": int(rng.integers(20, 500))}
+        for variance in (rng.uniform(0.05, 0.5), rng.uniform(2, 20))
+    ]
+
+
+def _decay_probe(answer, prior_variance, n_data):
+    return {"weight_decay": answer(prior_variance, n_data)}
+
+
+def _decay_oracle(prior_variance, n_data):
+    """Both curvatures at 0: N λ is what the prior's precision is."""
+    precision = np.reciprocal(prior_variance)
+    return {"weight_decay": Close(precision / n_data, rtol=1e-6, because=FLOAT32)}
+
+
+WEIGHT_DECAY_OF = Task(
+    id="warm-up/weight-decay-of",
+    name="weight_decay_of",
+    points=1,
+    cases=_decay_cases,
+    probe=_decay_probe,
+    oracle=_decay_oracle,
+    misconceptions=[
+        Misconception(
+            lambda prior_variance, n_data: 1 / prior_variance,
+            "N is forgotten: that λ belongs to the sum of the losses. Beside their mean it is N times too strong.",
+        ),
+        Misconception(
+            lambda prior_variance, n_data: 1 / (2 * n_data * prior_variance),
+            "the ½ is counted twice: it stands in λ/2 ‖w‖² already. (For λ‖w‖² this would be right.)",
+        ),
+        Misconception(
+            lambda prior_variance, n_data: n_data / prior_variance,
+            "N is multiplied in. The mean divides the NLL by N, so the prior term is divided as well.",
+        ),
+        Misconception(
+            lambda prior_variance, n_data: prior_variance / n_data,
+            "the variance is above the line: a wide prior is a weak decay.",
+        ),
+        Misconception(
+            lambda prior_variance, n_data: 1 / (n_data * prior_variance**2),
+            "the variance is squared, as if it were a standard deviation.",
+        ),
+        Misconception(
+            lambda prior_variance, n_data: 1 / (n_data * prior_variance**0.5),
+            "the standard deviation is used where the variance belongs.",
+        ),
+    ],
+    hints=[
+        "Write the negative log joint: a sum of N losses, plus ‖w‖² / (2σ₀²). Now divide it by N.",
+        "Compare the factor of ‖w‖² with λ/2.",
+    ],
+)

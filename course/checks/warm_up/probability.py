@@ -1,0 +1,222 @@
+"""Divergences, densities in other coordinates, averages of probabilities; oracles from SciPy."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+import scipy.stats
+
+from course.checks.warm_up.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _kl_cases(rng):
+    """p is sharper than q: then the two directions differ by far more than rounding does."""
+    cases = []
+    for _ in range(2):
+        signs = np.stack([rng.permutation([-1.0, 0.0, 1.0]) for _ in range(3)])
+        p = signs * rng.uniform(1.0, 2.0, (3, 3))
+        q = rng.uniform(0.0, 0.3, (3, 3))
+        cases.append({"log_p": _log_softmax(p), "log_q": _log_softmax(q)})
+    # A class that p all but rules out, and one that q does: exp(-200) is 0 in single precision.
+    p = rng.uniform(-1, 1, (2, 3)) + np.array([0.0, 0.0, -200.0])
+    q = rng.uniform(-1, 1, (2, 3)) + np.array([0.0, -200.0, 0.0])
+    return [*cases, {"log_p": _log_softmax(p), "log_q": _log_softmax(q)}]
+
+
+def _log_softmax(logits):
+    return logits - scipy.special.logsumexp(logits, axis=-1, keepdims=True)
+
+
+def _kl_probe(answer, log_p, log_q):
+    import jax.numpy as jnp
+
+    return {"divergence": answer(jnp.asarray(log_p), jnp.asarray(log_q))}
+
+
+def _kl_oracle(log_p, log_q):
+    right = scipy.special.rel_entr(np.exp(log_p), np.exp(log_q)).sum(-1)
+    return {"divergence": Close(right, rtol=5e-5, atol=1e-6, because=FLOAT32)}
+
+
+def _kl(log_p, log_q, reduce=jnp.sum):
+    return reduce(jnp.exp(log_p) * (log_p - log_q), axis=-1)
+
+
+KL_CATEGORICAL = Task(
+    id="warm-up/kl-categorical",
+    name="kl_categorical",
+    points=2,
+    cases=_kl_cases,
+    probe=_kl_probe,
+    oracle=_kl_oracle,
+    misconceptions=[
+        Misconception(
+            lambda log_p, log_q: _kl(log_q, log_p),
+            "the two are exchanged: this is KL(q‖p). The expectation is over the one that is named first.",
+        ),
+        Misconception(
+            lambda log_p, log_q: jnp.sum(jnp.exp(log_q) * (log_p - log_q), axis=-1),
+            "the expectation is over q; in KL(p‖q) it is over p.",
+        ),
+        Misconception(
+            lambda log_p, log_q: -_kl(log_p, log_q),
+            "the sign is turned: a divergence is never negative.",
+        ),
+        Misconception(
+            lambda log_p, log_q: _kl(log_p, log_q, jnp.mean),
+            "the classes are averaged. An expectation is a sum: p holds the weights already.",
+        ),
+        Misconception(
+            lambda log_p, log_q: -jnp.sum(jnp.exp(log_p) * log_q, axis=-1),
+            "the entropy of p is not subtracted: it is a cross-entropy.",
+        ),
+        Misconception(
+            lambda log_p, log_q: jnp.sum(log_p - log_q, axis=-1),
+            "the log-ratios are summed without the weights p.",
+        ),
+        Misconception(
+            lambda log_p, log_q: jnp.sum(
+                jnp.exp(log_p) * (jnp.log(jnp.exp(log_p)) - jnp.log(jnp.exp(log_q))),
+                axis=-1,
+            ),
+            "the logarithms are exponentiated, and taken again: exp(−200) is 0 in single "
+            "precision, and the logarithm of 0 is −inf.",
+        ),
+    ],
+    hints=[
+        "KL(p‖q) is an expectation under p of log p − log q.",
+        "An expectation over classes is a sum, weighted with p = exp(log_p).",
+        "jnp.exp(log_p) * (log_p - log_q), summed over the last axis.",
+    ],
+)
+
+
+def _log_normal_cases(rng):
+    cases = []
+    for _ in range(3):
+        z = rng.permutation([-1, 1, rng.choice([-1, 1])]) * rng.uniform(0.3, 2, 3)
+        cases.append(
+            {
+                "y": np.exp(z),
+                "mean": rng.normal(0, 1, 3),
+                "std": rng.uniform(0.3, 2, 3),
+            }
+        )
+    return cases
+
+
+def _log_normal_probe(answer, y, mean, std):
+    import jax.numpy as jnp
+
+    return {
+        "log_density": answer(jnp.asarray(y), jnp.asarray(mean), jnp.asarray(std)),
+    }
+
+
+def _log_normal_oracle(y, mean, std):
+    right = scipy.stats.lognorm.logpdf(y, s=std, scale=np.exp(mean))
+    return {"log_density": Close(right, rtol=5e-5, atol=5e-5, because=FLOAT32)}
+
+
+_logpdf = jax.scipy.stats.norm.logpdf
+
+LOG_NORMAL = Task(
+    id="warm-up/log-normal-log-density",
+    name="log_normal_log_density",
+    points=2,
+    cases=_log_normal_cases,
+    probe=_log_normal_probe,
+    oracle=_log_normal_oracle,
+    misconceptions=[
+        Misconception(
+            lambda y, mean, std: _logpdf(jnp.log(y), mean, std),
+            "the determinant is forgotten: this is the density of z = log y, per unit of z. "
+            "The map stretches space, and the density of y thins out accordingly.",
+        ),
+        Misconception(
+            lambda y, mean, std: _logpdf(jnp.log(y), mean, std) + jnp.log(y),
+            "the sign of the log-determinant is turned: where the map stretches, the density becomes smaller.",
+        ),
+        Misconception(
+            lambda y, mean, std: _logpdf(jnp.log(y), mean, std) - y,
+            "the determinant itself is subtracted; its logarithm must be.",
+        ),
+        Misconception(
+            lambda y, mean, std: _logpdf(y, mean, std),
+            "y goes into the Gaussian; it is z = log y that is Gaussian.",
+        ),
+        Misconception(
+            lambda y, mean, std: _logpdf(jnp.log(y), mean, jnp.sqrt(std)) - jnp.log(y),
+            "the standard deviation is used as if it were the variance.",
+        ),
+    ],
+    hints=[
+        "Which z gives this y? Its Gaussian log-density is the first term.",
+        "p(y) dy = p(z) dz, so log p(y) = log p(z) − log |dy/dz|.",
+        "With y = exp(z), dy/dz is y again, and its logarithm is z.",
+    ],
+)
+
+
+def _log_mean_exp_cases(rng):
+    """Draws that differ by much; in the last case all probabilities underflow, or nearly all."""
+    cases = []
+    for draws, shift in ((4, -1.0), (5, -1.0), (6, -300.0)):
+        log_probs = shift - rng.uniform(0.2, 4, (draws, 3))
+        log_probs[0] = shift - rng.uniform(0.0, 0.1, 3)
+        cases.append({"log_probs": log_probs})
+    return cases
+
+
+def _log_mean_exp_probe(answer, log_probs):
+    import jax.numpy as jnp
+
+    return {"log_prob": answer(jnp.asarray(log_probs))}
+
+
+def _log_mean_exp_oracle(log_probs):
+    right = np.log(np.mean(np.exp(log_probs), axis=0))  # exp(-310) is a double still
+    return {"log_prob": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32)}
+
+
+_logsumexp = jax.scipy.special.logsumexp
+
+LOG_MEAN_EXP = Task(
+    id="warm-up/log-mean-exp",
+    name="log_mean_exp",
+    points=1,
+    cases=_log_mean_exp_cases,
+    probe=_log_mean_exp_probe,
+    oracle=_log_mean_exp_oracle,
+    misconceptions=[
+        Misconception(
+            lambda log_probs: jnp.mean(log_probs, axis=0),
+            "the logarithms are averaged. The mean belongs inside: this is the logarithm of a "
+            "geometric mean, which one draw can pull down for all.",
+        ),
+        Misconception(
+            lambda log_probs: _logsumexp(log_probs, axis=0),
+            "the probabilities are summed and not averaged: log S is missing.",
+        ),
+        Misconception(
+            lambda log_probs: jnp.log(jnp.mean(jnp.exp(log_probs), axis=0)),
+            "the probabilities are averaged outside the logarithm: exp(−300) is 0 in single "
+            "precision. jax.scipy.special.logsumexp takes the largest out first.",
+        ),
+        Misconception(
+            lambda log_probs: _logsumexp(log_probs, axis=1) - np.log(3),
+            "the average is over data, axis 1; it must be over draws, axis 0.",
+        ),
+        Misconception(
+            lambda log_probs: _logsumexp(log_probs, axis=0) / len(log_probs),
+            "the logarithm is divided by S. Dividing inside it is subtracting log S outside.",
+        ),
+    ],
+    hints=[
+        "The logarithm of a product is a sum: log (1/S) Σ p = log Σ p − log S.",
+        "log Σ exp(a) is jax.scipy.special.logsumexp(a, axis=0).",
+    ],
+)
