@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: book test test-long bench bench-grading mnist lint exercises clean help
+.PHONY: book pdf test test-long bench bench-grading mnist lint exercises clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -53,6 +53,9 @@ test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
 	$(BIN)/python -m benchmarks.grading $(ARGS)
+
+pdf: book  ## the book as one PDF, printed by Chromium
+	$(BIN)/python -m experiments.pdf
 
 bench: .venv/ready  ## print speed as ratios, side by side
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done

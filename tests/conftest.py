@@ -41,11 +41,12 @@ def no_wall():
     return None
 
 
-def build_book(root, **environment):
+def build_book(root, to=None, **environment):
     """Build the book at ``root`` as ``make book`` does; return the folder of pages."""
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    elsewhere = ["--path-output", to] if to else []
     done = subprocess.run(
-        [jupyter_book, "build", ".", "-W", "--keep-going"],
+        [jupyter_book, "build", ".", "-W", "--keep-going", *elsewhere],
         cwd=root,
         env=os.environ | environment,
         stdout=subprocess.PIPE,
@@ -54,14 +55,15 @@ def build_book(root, **environment):
     )
     if done.returncode:
         # Sphinx would take these pages for up to date, and not warn again.
-        shutil.rmtree(root / "_build" / ".doctrees", ignore_errors=True)
+        trees = (to or root) / "_build" / ".doctrees"
+        shutil.rmtree(trees, ignore_errors=True)
         log = done.stdout.splitlines()
         problems = [
             line for line in log[:-TAIL] if "WARNING:" in line or "ERROR:" in line
         ]
         shown = "\n".join(["the book does not build:", *problems, "…", *log[-TAIL:]])
         pytest.fail(shown, pytrace=False)
-    return root / "_build" / "html"
+    return (to or root) / "_build" / "html"
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
+from secret import solution_lines
 
 from course.cli import main
 from course.errors import CourseError
@@ -161,33 +162,12 @@ def test_what_is_imported_is_in_the_bundle(practicals):
                 assert required & {owner.lower() for owner in owners[top]}, (name, top)
 
 
-def secrets():
-    """The lines of solutions that a student must not be given.
-
-    Some stand elsewhere with good reason: in a misconception or an oracle of the checks, in
-    given code, or in a cell of a chapter that trains or draws.
-    """
-    regions, given = [], ""
-    for path in sorted((ROOT / "solutions").rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        pattern = r"### BEGIN SOLUTION\n(.*?)### END SOLUTION"
-        regions += re.findall(pattern, text, re.DOTALL)
-        given += re.sub(pattern, "", text, flags=re.DOTALL)
-    shared = [*(ROOT / "course/checks").rglob("*.py"), *(ROOT / "book").glob("*.md")]
-    given += "\n".join(path.read_text(encoding="utf-8") for path in sorted(shared))
-    lines = {line.strip() for region in regions for line in region.splitlines()}
-    lines = {line for line in lines if len(line) > 20}
-    kept = {line for line in lines if line not in given}
-    assert len(kept) > 0.75 * len(lines)  # or this would be blind
-    return kept
-
-
 def leaks(files):
     """The lines of solutions that stand in a bundle."""
     texts = {name: text_of(name, data) for name, data in files.items()}
     return {
         (name, line)
-        for line in secrets()
+        for line in solution_lines()
         for name, text in texts.items()
         if line in text
     }
@@ -200,9 +180,9 @@ def test_no_line_of_a_solution_is_in_a_bundle(practicals):
 
 def test_a_planted_line_would_be_found():
     files = bundle(ROOT)
-    assert "with torch.no_grad():" not in secrets()  # it stands in every chapter
+    assert "with torch.no_grad():" not in solution_lines()  # it stands in every chapter
     line = "return 1 / (2 * n * weight_decay)"
-    assert line in secrets()
+    assert line in solution_lines()
     for name in (
         "course/data.py",
         "README.md",

@@ -1,0 +1,102 @@
+"""The book on paper: every page of the built book, printed by Chromium into one PDF.
+
+    make pdf
+
+reads ``_build/html`` and writes ``_build/known-unknowns.pdf``, with everything unfolded that
+paper cannot unfold. It needs Chromium.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from pathlib import Path
+
+import yaml
+from playwright.sync_api import Browser, sync_playwright
+from pypdf import PdfReader, PdfWriter
+from rich.progress import track
+
+ROOT = Path(__file__).parents[1]
+BUILT = ROOT / "_build" / "html"
+TARGET = ROOT / "_build" / "known-unknowns.pdf"
+READY = """() => document.readyState === "complete"
+  && (!document.querySelector("script[src*=mathjax]") || window.MathJax?.startup?.promise
+      .then(() => true))"""
+UNFOLD = """() => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  for (const fold of document.querySelectorAll(".toggle-hidden"))
+    fold.classList.remove("toggle-hidden");
+  for (const tab of document.querySelectorAll(".sd-tab-content")) tab.style.display = "block";
+}"""
+PAPER = """
+@page { size: A4; margin: 18mm 16mm; }
+.bd-header, .bd-header-article, .bd-sidebar, .bd-sidebar-primary, .bd-sidebar-secondary,
+.prev-next-footer, .bd-footer, .copybtn, .toggle-button, .headerlink, #pst-skip-link,
+#jb-print-toc, .pst-scroll-pixel-helper { display: none !important; }
+.bd-main .bd-content .bd-article-container { max-width: none !important; }
+pre, .highlight pre { white-space: pre-wrap !important; font-size: 8.5pt; }
+.cell, .cell_input, .cell_output, .highlight, pre { overflow: visible !important; break-inside: auto; }
+figure, img, .admonition, table { break-inside: avoid-page; }
+h1, h2, h3 { break-after: avoid-page; }
+body { font-size: 10.5pt; }
+"""
+
+
+def pages(root: Path) -> list[str]:
+    """The pages of the book in its order, without endings."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    names = [toc["root"], *(entry["file"] for entry in toc["chapters"])]
+    return [name for name in names if name != "genindex"]
+
+
+def printed(browser: Browser, page: Path) -> bytes:
+    """One page of the book as a PDF."""
+    tab = browser.new_page()
+    tab.goto(page.as_uri())
+    tab.wait_for_function(READY, timeout=60_000)
+    tab.evaluate(UNFOLD)
+    tab.add_style_tag(content=PAPER)
+    tab.emulate_media(media="print", color_scheme="light")
+    number = '<div style="font-size:8px;width:100%;text-align:center"><span class="pageNumber"></span></div>'
+    data = tab.pdf(
+        prefer_css_page_size=True,
+        display_header_footer=True,
+        header_template="<span></span>",
+        footer_template=number,
+    )
+    tab.close()
+    return data
+
+
+def print_book(built: Path, target: Path, names: list[str]) -> None:
+    """Print pages of the built book into one file, with an outline."""
+    whole = PdfWriter()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        for name in track(names, "printing", transient=True):
+            part = PdfReader(io.BytesIO(printed(browser, built / f"{name}.html")))
+            start = len(whole.pages)
+            whole.append(part, import_outline=False)
+            title = (part.pages[0].extract_text() or name).strip().splitlines()[0]
+            whole.add_outline_item(title, start)
+        browser.close()
+    new = target.with_suffix(".new")
+    with open(new, "wb") as file:
+        whole.write(file)
+    new.replace(target)
+
+
+def main() -> None:
+    """Print the book."""
+    if not (BUILT / "index.html").exists():
+        sys.exit(f"{BUILT} is not there: run `make book` first.")
+    print_book(BUILT, TARGET, pages(ROOT))
+    print(f"Open {TARGET}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""The class edition: the book for those who are still to answer."""
+
+import html
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+from conftest import ROOT, build_book
+from filelock import FileLock
+from secret import model_answers, solution_lines
+
+
+@pytest.fixture(scope="module")
+def class_edition(book):
+    """The class edition, built after the public one, whose outputs it takes."""
+    with FileLock(ROOT / "_build" / ".lock"):
+        return build_book(ROOT, ROOT / "_build" / "class", EDITION="class")
+
+
+def texts(folder):
+    """The text of every file of an edition, tags apart, each run of spaces one space."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".html":
+            text = BeautifulSoup(path.read_text("utf-8"), "html.parser").get_text()
+        elif path.suffix in (".js", ".md", ".ipynb", ".txt", ".json", ".py"):
+            if "vendor" in path.parts:
+                continue
+            text = html.unescape(path.read_text("utf-8", errors="replace"))
+        else:
+            continue
+        found[path.relative_to(folder).as_posix()] = re.sub(r"\s+", " ", text)
+    return found
+
+
+def leaks(folder, secret):
+    """Where the lines or sentences of ``secret`` stand in an edition."""
+    pages = texts(folder)
+    flat = {re.sub(r"\s+", " ", text) for text in secret}
+    return {(line, name) for line in flat for name in pages if line in pages[name]}
+
+
+def test_the_class_edition_holds_no_line_of_a_solution(class_edition, book):
+    secret = solution_lines()
+    assert leaks(class_edition, secret) == set()
+    # In the public edition they are all there, or this test would see nothing.
+    shown = {line for line, _ in leaks(book, secret)}
+    assert shown == {re.sub(r"\s+", " ", line) for line in secret}
+
+
+def test_the_class_edition_holds_no_model_answer(class_edition, book):
+    secret = model_answers()
+    assert len(secret) > 50
+    assert leaks(class_edition, secret) == set()
+    shown = {line for line, _ in leaks(book, secret)}
+    assert len(shown) > 0.9 * len(secret)
+
+
+def test_the_class_edition_shows_what_to_write(class_edition):
+    page = (class_edition / "book" / "01-deep-ensembles.html").read_text("utf-8")
+    text = BeautifulSoup(page, "html.parser").get_text()
+    assert "raise NotImplementedError()" in text
+    assert "def gaussian_nll(" in text
+    assert "Show a solution" not in text
+    assert not (class_edition / "_sources").exists()
+
+
+def test_another_edition_is_refused(tmp_path):
+    (tmp_path / "book").mkdir()
+    for name in ("_config.yml", "_toc.yml"):
+        (tmp_path / name).write_text((ROOT / name).read_text("utf-8"), "utf-8")
+    with pytest.raises(pytest.fail.Exception, match="EDITION is public or class"):
+        build_book(tmp_path, EDITION="teacher")
