@@ -21,11 +21,11 @@ from course.checks.approximate_inference.predictions import (
     PROBIT_PREDICTIVE,
     SAMPLED_PREDICTIVE,
 )
+from course.checks.approximate_inference.sampling import REPARAMETRISED_SAMPLE
 from course.checks.approximate_inference.transfer import SOFTMAX_LAPLACE_COVARIANCE
 from course.checks.approximate_inference.variational import (
     GAUSSIAN_KL,
     NEGATIVE_ELBO,
-    REPARAMETRISED_SAMPLE,
 )
 
 TASKS = {
