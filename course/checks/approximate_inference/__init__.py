@@ -6,10 +6,8 @@ from course.checks.approximate_inference.laplace import (
     LAPLACE_COVARIANCE,
     LAPLACE_LOG_EVIDENCE,
 )
-from course.checks.approximate_inference.layers import (
-    LINEAR_VARIATIONAL,
-    LOCAL_LINEAR_VARIATIONAL,
-)
+from course.checks.approximate_inference.layers import LINEAR_VARIATIONAL
+from course.checks.approximate_inference.local import LOCAL_LINEAR_VARIATIONAL
 from course.checks.approximate_inference.mode import (
     FIND_MODE,
     LOGISTIC_HESSIAN,
