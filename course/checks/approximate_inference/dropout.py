@@ -66,9 +66,7 @@ def _probe(answer, x, hidden, output, p, seed):
     learnt = [model.hidden.bias, model.output.weight]
     gradients = [torch.zeros_like(leaf) for leaf in learnt]
     if training.requires_grad:
-        gradients = torch.autograd.grad(
-            training.mean(), learnt, materialize_grads=True
-        )
+        gradients = torch.autograd.grad(training.mean(), learnt, materialize_grads=True)
     return {
         "mean_in_training": training.detach().double().mean(),
         "std_in_training": training.detach().double().std(),
@@ -111,7 +109,9 @@ def _oracle(x, hidden, output, p, seed):
             because=six_errors("gradient"),
         ),
         "gradient_of_output_weight": Close(
-            units, atol=6 * one_error * float(units.max()), because=six_errors("gradient")
+            units,
+            atol=6 * one_error * float(units.max()),
+            because=six_errors("gradient"),
         ),
         "all_units": Close(np.full(3, mean), rtol=1e-4, atol=1e-4, because=FLOAT32),
     }

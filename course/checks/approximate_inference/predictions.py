@@ -70,9 +70,9 @@ SAMPLED_PREDICTIVE = Task(
             "log-probabilities are averaged: a geometric mean, whose two classes do not add up to 1.",
         ),
         Misconception(
-            lambda x, weights: torch.sigmoid(x @ weights.T)
-            .mean(1)
-            .repeat(len(x.split(512))),
+            lambda x, weights: (
+                torch.sigmoid(x @ weights.T).mean(1).repeat(len(x.split(512)))
+            ),
             "x stands where rows belongs: each chunk then predicts for all inputs, and more than 512 of them come "
             "out several times.",
         ),

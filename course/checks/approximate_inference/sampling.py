@@ -144,8 +144,7 @@ REPARAMETRISED_SAMPLE = Task(
         ),
         Misconception(
             lambda mu, rho, *, generator: (
-                mu
-                + F.softplus(rho) * _noise(mu, torch.Generator().manual_seed(0))
+                mu + F.softplus(rho) * _noise(mu, torch.Generator().manual_seed(0))
             ),
             "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
         ),

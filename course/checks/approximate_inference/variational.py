@@ -44,9 +44,7 @@ def _kl_probe(answer, mu, rho, prior_std):
     kl = answer(mu, rho, prior_std)
     to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
     if getattr(kl, "requires_grad", False):
-        to_mu, to_rho = torch.autograd.grad(
-            kl.sum(), (mu, rho), materialize_grads=True
-        )
+        to_mu, to_rho = torch.autograd.grad(kl.sum(), (mu, rho), materialize_grads=True)
     return {"kl": kl, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import scipy.special
 import scipy.stats
 import torch

@@ -42,9 +42,7 @@ def _reparametrise_probe(answer, mu, rho, epsilon):
     w = answer(mu, rho, torch.tensor(epsilon))
     to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
     if getattr(w, "requires_grad", False):
-        to_mu, to_rho = torch.autograd.grad(
-            w.sum(), (mu, rho), materialize_grads=True
-        )
+        to_mu, to_rho = torch.autograd.grad(w.sum(), (mu, rho), materialize_grads=True)
     return {"w": w, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
 
 
@@ -123,9 +121,7 @@ def _sample_probe(answer, mu, rho, seed):
     second = answer(mu, rho, generator=generator)
     to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
     if w.requires_grad:
-        to_mu, to_rho = torch.autograd.grad(
-            w.sum(), (mu, rho), materialize_grads=True
-        )
+        to_mu, to_rho = torch.autograd.grad(w.sum(), (mu, rho), materialize_grads=True)
     # How w moves with ρ, for each unit of its distance from µ.
     w, distance = w.detach(), (w - mu).detach()
     slope = (to_rho * distance).sum(0) / (distance**2).sum(0)

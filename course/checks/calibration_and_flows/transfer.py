@@ -103,8 +103,8 @@ RADIAL_FLOW = Task(
         Misconception(
             _radial(
                 lambda across, along, d, _: (
-                    ((d - 1) * across.log() + along.log()).detach()
-                )
+                    (d - 1) * across.log() + along.log()
+                ).detach()
             ),
             "log|det| carries no graph (.detach(), .item() or no_grad): then nothing keeps the flow from blowing up "
             "space.",

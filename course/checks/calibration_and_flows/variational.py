@@ -157,7 +157,9 @@ def _elbo_oracle(log_probs, labels, kl):
     close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
     return {
         "loss": Close(np.mean(kl, axis=-1) - np.mean(picked, axis=-1), **close),
-        "gradient_of_logits": Close((np.exp(log_probs) - one_hot) / len(labels), **close),
+        "gradient_of_logits": Close(
+            (np.exp(log_probs) - one_hot) / len(labels), **close
+        ),
         "gradient_of_kl": Close(np.full_like(kl, 1 / len(labels)), **close),
     }
 
