@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.checks.calibration_and_flows.flows import mapped
+from course.checks.calibration_and_flows.jacobians import mapped
 from course.task import Misconception, Task
 
 

@@ -34,9 +34,9 @@ def _student_t_probe(answer, location, scale, df, y):
     nll = answer(location, scale, df, y)
     if nll is None:
         return {"nll": None}
-    to_location, to_scale = jax.grad(
-        lambda m, s: jnp.sum(answer(m, s, df, y)), (0, 1)
-    )(location, scale)
+    to_location, to_scale = jax.grad(lambda m, s: jnp.sum(answer(m, s, df, y)), (0, 1))(
+        location, scale
+    )
     return {
         "nll": nll,
         "gradient_of_location": to_location,
@@ -54,7 +54,9 @@ def _student_t_oracle(location, scale, df, y):
             rtol=5e-5,
             atol=5e-5,
             because=FLOAT32,
-        )
+        ),
+        "gradient_of_location": Close(-pull / scale, **close),
+        "gradient_of_scale": Close((1 - pull * z) / scale, **close),
     }
 
 
@@ -81,8 +83,6 @@ STUDENT_T_NLL = Task(
             lambda location, scale, df, y: _t_nll((y - location) / scale, df, 0.0),
             "log s is left out: the density of y is that of z = (y − µ)/s divided by s.",
         ),
-        "gradient_of_location": Close(-pull / scale, **close),
-        "gradient_of_scale": Close((1 - pull * z) / scale, **close),
         Misconception(
             lambda location, scale, df, y: _t_nll(
                 (y - location) / scale, df, jnp.log(scale), half=1.0
