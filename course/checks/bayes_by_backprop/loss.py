@@ -54,7 +54,7 @@ def _draw_loss_oracle(mu, rho, epsilon, x, y, noise_std, prior_std):
     pulls = np.append(w / prior_std**2, (w * x - y) * x / noise_std**2)
     to_mu, slope = pulls.sum(keepdims=True), scipy.special.expit(rho)
     # The pulls may all but cancel, and are rounded one by one.
-    close = {"rtol": 1e-5, "atol": 1e-6 * np.abs(pulls).sum(), "because": SINGLE}
+    close = {"rtol": 1e-5, "atol": 1e-6 * float(np.abs(pulls).sum()), "because": SINGLE}
     return {
         "loss": Close(value, rtol=1e-5, atol=1e-5, because=SINGLE),
         "gradient_of_mu": Close(to_mu, **close),
