@@ -57,6 +57,28 @@ class FixedBiasSpread(Layer):
         return F.linear(x, weight, bias)
 
 
+class ReseededBias(Layer):
+    def forward(self, x, *, generator):
+        draw, state = right.reparametrised_sample, generator.get_state()
+        bias = draw(self.b_mu, self.b_rho, generator=generator)
+        generator.set_state(state)
+        weight = draw(self.w_mu.T, self.w_rho.T, generator=generator).T
+        return F.linear(x, weight, bias)
+
+
+class OneNoiseForAnOutput(Layer):
+    def forward(self, x, *, generator):
+        epsilon = torch.randn(len(self.b_mu), 1, generator=generator)
+        weight = self.w_mu + F.softplus(self.w_rho) * epsilon
+        bias = right.reparametrised_sample(self.b_mu, self.b_rho, generator=generator)
+        return F.linear(x, weight, bias)
+
+
+def row_noise(mu, rho, *, generator):
+    epsilon = torch.randn((*mu.shape[:-1], 1), generator=generator)
+    return mu + F.softplus(rho) * epsilon
+
+
 class LocalFixedMeans(Local):
     def forward(self, x, *, generator):
         return super().forward(x, generator=generator) - (
@@ -98,7 +120,8 @@ ANSWERS = {
         "the first chunk only": first_chunk_only,
     },
     "reparametrised_sample": of_noise(right.reparametrised_sample)
-    | of_graph(right.reparametrised_sample, "mu", "rho"),
+    | of_graph(right.reparametrised_sample, "mu", "rho")
+    | {"one ε for a row": row_noise},
     "gaussian_kl": of_graph(right.gaussian_kl, "mu", "rho"),
     "negative_elbo": of_graph(right.negative_elbo, "logits", "kl"),
     "LinearVariational": of_noise(Layer)
@@ -110,6 +133,8 @@ ANSWERS = {
         "another first ρ": OtherRho,
         "kl of .data": DataKL,
         "the biases' ρ is cut off": FixedBiasSpread,
+        "one ε for all weights of an output": OneNoiseForAnOutput,
+        "the bias has the noise of a weight": ReseededBias,
     },
     "LocalLinearVariational": of_noise(Local)
     | {

@@ -81,8 +81,8 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         layer(x, generator=g) for g in (generator, seeded(), seeded(1))
     )
     # So large an input shows one weight's noise alone; an input of 0 the bias's.
-    alone = layer(x.new_tensor([[1e4, 0.0, 0.0]]), generator=seeded())
-    noises = torch.cat([alone, y[2:]]).detach().double()
+    apart = torch.cat([1e4 * torch.eye(3), torch.zeros(1, 3)])
+    noises = layer(apart, generator=seeded()).detach().double()
     off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
     q = [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
     to_w_mu, _, to_b_mu, _ = gradients(y, q)
@@ -97,6 +97,7 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         "mean": y.mean(1),
         "std": y.std(1),
         "mean_distance_in_stds": off,
+        "correlations_of_weights_and_bias": torch.corrcoef(noises),
         "covariance": ((y[0] - y[0].mean()) * (y[1] - y[1].mean())).mean(),
         "gradient": to_w_mu.mean(0),
         "gradient_of_b_mu": to_b_mu.mean(),
@@ -148,7 +149,10 @@ def layer_oracle(shared):
                 because=six_errors("covariance of the first two data"),
             ),
             "mean_distance_in_stds": Close(
-                np.full(2, distance.value), atol=distance.atol, because=distance.because
+                np.full(4, distance.value), atol=distance.atol, because=distance.because
+            ),
+            "correlations_of_weights_and_bias": Close(
+                np.eye(4), atol=6 / math.sqrt(DRAWS), because=six_errors("correlations")
             ),
             "gradient": Close(x.sum(0), rtol=1e-4, atol=1e-4, because=FLOAT32),
             "gradient_of_b_mu": Close(float(len(x)), rtol=1e-4, because=FLOAT32),
@@ -266,6 +270,13 @@ class _Detached(VariationalLayer):
         return super().forward(x, generator=generator).detach()
 
 
+class _SharedNoise(VariationalLayer):
+    def forward(self, x, *, generator):
+        epsilon = torch.randn(self.w_mu.shape, generator=generator)
+        weight = self.w_mu + F.softplus(self.w_rho) * epsilon
+        return F.linear(x, weight, self.b_mu + F.softplus(self.b_rho) * epsilon[:, 0])
+
+
 class _Frozen(VariationalLayer):
     def forward(self, x, *, generator):
         return super().forward(x, generator=torch.Generator().manual_seed(0))
@@ -317,6 +328,10 @@ LINEAR_VARIATIONAL = Task(
         Misconception(
             _Detached,
             "no gradient reaches w_mu: something on the way is detached, or uses .data or no_grad.",
+        ),
+        Misconception(
+            _SharedNoise,
+            "one ε serves weights and biases alike. Under q all are independent: draw afresh for each.",
         ),
         Misconception(
             _Frozen,

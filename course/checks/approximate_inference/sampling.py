@@ -66,6 +66,7 @@ def _sample_probe(answer, mu, rho, seed):
         "mean_distance_in_stds": off.mean(),
         "gradient_mu": to_mu.mean(0),
         "gradient_rho": slope,
+        "correlation": torch.corrcoef(distance.T)[0, 1],
         "reproducible": float(torch.equal(w, again.detach())),
         "fresh": float(not torch.equal(w, second.detach())),
         "another_seed_another_draw": float(not torch.equal(w, other.detach())),
@@ -90,6 +91,9 @@ def _sample_oracle(mu, rho, seed):
             slope,
             rtol=1e-3,
             because="dw/dρ is ε times the sigmoid of ρ, in single precision",
+        ),
+        "correlation": Close(
+            0.0, atol=6 / math.sqrt(DRAWS), because=six_errors("correlation")
         ),
         "reproducible": Close(1.0, because="the same generator gives the same draw"),
         "fresh": Close(1.0, because="the next call draws anew"),
@@ -137,6 +141,12 @@ REPARAMETRISED_SAMPLE = Task(
                 mu + F.softplus(rho) * torch.randn((), generator=generator)
             ),
             "one ε is drawn for all weights: then they move in step. Each weight has an ε of its own.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) * _noise(mu[..., :1], generator)
+            ),
+            "the weights of a row share one ε: then they move in step. Each weight has an ε of its own.",
         ),
         Misconception(
             lambda mu, rho, *, generator: mu + F.softplus(rho) * torch.randn_like(mu),
