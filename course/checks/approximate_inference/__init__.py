@@ -6,10 +6,8 @@ from course.checks.approximate_inference.laplace import (
     LAPLACE_COVARIANCE,
     LAPLACE_LOG_EVIDENCE,
 )
-from course.checks.approximate_inference.layers import (
-    LINEAR_VARIATIONAL,
-    LOCAL_LINEAR_VARIATIONAL,
-)
+from course.checks.approximate_inference.layers import LINEAR_VARIATIONAL
+from course.checks.approximate_inference.local import LOCAL_LINEAR_VARIATIONAL
 from course.checks.approximate_inference.mode import (
     FIND_MODE,
     LOGISTIC_HESSIAN,
@@ -21,11 +19,11 @@ from course.checks.approximate_inference.predictions import (
     PROBIT_PREDICTIVE,
     SAMPLED_PREDICTIVE,
 )
+from course.checks.approximate_inference.sampling import REPARAMETRISED_SAMPLE
 from course.checks.approximate_inference.transfer import SOFTMAX_LAPLACE_COVARIANCE
 from course.checks.approximate_inference.variational import (
     GAUSSIAN_KL,
     NEGATIVE_ELBO,
-    REPARAMETRISED_SAMPLE,
 )
 
 TASKS = {

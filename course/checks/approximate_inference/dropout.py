@@ -54,8 +54,8 @@ def _probe(answer, x, hidden, output, p, seed):
         model.output.weight.copy_(torch.tensor(output[None, :-1]))
         model.output.bias.copy_(torch.tensor(output[-1:]))
 
-    def run():
-        return model(x, generator=torch.Generator().manual_seed(seed))
+    def run(offset=0):
+        return model(x, generator=torch.Generator().manual_seed(seed + offset))
 
     model.train()
     training = run()
@@ -63,12 +63,19 @@ def _probe(answer, x, hidden, output, p, seed):
         return {"mean_in_training": None}
     model.eval()
     evaluation = run()
+    learnt = [model.hidden.bias, model.output.weight]
+    gradients = [torch.zeros_like(leaf) for leaf in learnt]
+    if training.requires_grad:
+        gradients = torch.autograd.grad(training.mean(), learnt, materialize_grads=True)
     return {
         "mean_in_training": training.detach().double().mean(),
         "std_in_training": training.detach().double().std(),
         "mean_in_evaluation": evaluation.detach().double().mean(),
         "std_in_evaluation": evaluation.detach().double().std(),
         "reproducible": float(torch.equal(evaluation, run())),
+        "another_seed_another_draw": float(not torch.equal(evaluation, run(1))),
+        "gradient_of_hidden_bias": gradients[0],
+        "gradient_of_output_weight": gradients[1].flatten(),
         "all_units": model.deterministic(x[:3]),
     }
 
@@ -82,6 +89,9 @@ def _oracle(x, hidden, output, p, seed):
     )
     std = math.sqrt(variance)
     std_error = math.sqrt((fourth - variance**2) / DRAWS) / (2 * std)
+    units = _units(x, hidden)
+    one_error = math.sqrt(p / (1 - p) / DRAWS)  # of a mask's mean, which is 1
+    to_bias = output[:-1] * (units > 0)
     right_mean = Close(mean, atol=6 * std / math.sqrt(DRAWS), because=six_errors())
     right_std = Close(std, atol=6 * std_error, because=six_errors("standard deviation"))
     return {
@@ -90,6 +100,19 @@ def _oracle(x, hidden, output, p, seed):
         "mean_in_evaluation": right_mean,
         "std_in_evaluation": right_std,
         "reproducible": Close(1.0, because="the same generator gives the same masks"),
+        "another_seed_another_draw": Close(
+            1.0, because="the masks come from the generator that is passed in"
+        ),
+        "gradient_of_hidden_bias": Close(
+            to_bias,
+            atol=6 * one_error * float(np.abs(to_bias).max()),
+            because=six_errors("gradient"),
+        ),
+        "gradient_of_output_weight": Close(
+            units,
+            atol=6 * one_error * float(units.max()),
+            because=six_errors("gradient"),
+        ),
         "all_units": Close(np.full(3, mean), rtol=1e-4, atol=1e-4, because=FLOAT32),
     }
 
@@ -155,6 +178,16 @@ class _Forgetful(_Network):
         return F.dropout(torch.ones(shape), self.p)
 
 
+class _Frozen(_Network):
+    def mask(self, shape, generator):
+        return super().mask(shape, torch.Generator().manual_seed(0))
+
+
+class _NoGradient(_Network):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator).detach()
+
+
 class _Never(_Network):
     def forward(self, x, *, generator):
         return self.deterministic(x)
@@ -195,6 +228,14 @@ DROPOUT_MLP = Task(
         Misconception(
             _Forgetful,
             "the generator is not used, so the masks cannot be repeated: F.dropout takes the global one.",
+        ),
+        Misconception(
+            _Frozen,
+            "the masks are frozen: every call draws with the same seed, whatever generator it is given.",
+        ),
+        Misconception(
+            _NoGradient,
+            "no gradient comes back: the logits are detached, or computed under no_grad. Training needs them.",
         ),
         Misconception(
             _Never,

@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.special
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.approximate_inference.tolerances import DRAWS, FLOAT32, six_errors
+from course.checks.approximate_inference.tolerances import (
+    DRAWS,
+    FLOAT32,
+    gaussian_distance,
+    six_errors,
+)
 from course.task import Close, Misconception, Task
 
 
-def _cases(rng):
+def layer_cases(rng):
     """Two data on opposite sides, whose outputs go apart when weights are shared, and one at 0: the bias alone.
 
     Their inputs do not add up to 0, so that w_mu has a gradient.
@@ -37,37 +43,79 @@ def _cases(rng):
     return cases
 
 
-def _probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
+def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
     import torch
 
     draws = 2000  # so many outputs with equal parameters: each is a draw of its own
     x = torch.tensor(x, dtype=torch.float32)
-    layer = answer(3, draws, prior_std, generator=torch.Generator().manual_seed(seed))
+
+    def seeded(offset=0):
+        return torch.Generator().manual_seed(seed + offset)
+
+    def made(offset=0):
+        return answer(3, draws, prior_std, -1.5, generator=seeded(offset))
+
+    def gradients(value, inputs):
+        if not getattr(value, "requires_grad", False):
+            return [torch.zeros_like(leaf) for leaf in inputs]
+        return torch.autograd.grad(
+            value.sum(), inputs, retain_graph=True, materialize_grads=True
+        )
+
+    layer = made()
+    start = layer.w_mu.detach().clone()
+    from_generator = torch.equal(made().w_mu, start) and not torch.equal(
+        made(1).w_mu, start
+    )
+    first_rho = torch.stack([layer.w_rho.mean(), layer.b_rho.mean()])
     with torch.no_grad():
         layer.w_mu.copy_(torch.tensor(w_mu).expand(draws, 3))
         layer.w_rho.copy_(torch.tensor(w_rho).expand(draws, 3))
         layer.b_mu.fill_(b_mu)
         layer.b_rho.fill_(b_rho)
-    y = layer(x, generator=torch.Generator().manual_seed(seed))
+    generator = seeded()
+    y = layer(x, generator=generator)
     if y is None:
         return {"mean": None}
-    again = layer(x, generator=torch.Generator().manual_seed(seed))
-    gradient = torch.zeros(3)
-    if y.requires_grad:
-        grads = torch.autograd.grad(y.sum(), layer.w_mu, allow_unused=True)[0]
-        gradient = gradient if grads is None else grads.mean(0)
+    second, again, other = (
+        layer(x, generator=g) for g in (generator, seeded(), seeded(1))
+    )
+    # So large an input shows one weight's noise alone; an input of 0 the bias's.
+    apart = torch.cat([1e4 * torch.eye(3), torch.zeros(1, 3)])
+    noises = layer(apart, generator=seeded()).detach().double()
+    off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
+    q = [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
+    to_w_mu, _, to_b_mu, _ = gradients(y, q)
+    # How the noise moves with ρ, for each unit of itself.
+    noise = y - (x @ layer.w_mu.T + layer.b_mu).detach()
+    here = noise.detach()
+    shares = (noise * here).sum(1) / (here**2).sum(1)
+    to_w_rho, to_b_rho = gradients(shares[0], q)[1], gradients(shares[2], q)[3]
+    kl = layer.kl()
     y = y.detach().double()
     return {
         "mean": y.mean(1),
         "std": y.std(1),
+        "mean_distance_in_stds": off,
+        "correlations_of_weights_and_bias": torch.corrcoef(noises),
         "covariance": ((y[0] - y[0].mean()) * (y[1] - y[1].mean())).mean(),
-        "gradient": gradient,
+        "gradient": to_w_mu.mean(0),
+        "gradient_of_b_mu": to_b_mu.mean(),
+        "slope_in_w_rho": to_w_rho.sum(0),
+        "slope_in_b_rho": to_b_rho.sum(),
         "reproducible": float(torch.equal(y, again.detach().double())),
-        "kl": layer.kl() / draws,
+        "fresh": float(not torch.equal(y, second.detach().double())),
+        "another_seed_another_draw": float(not torch.equal(y, other.detach().double())),
+        "kl": None if kl is None else kl / draws,
+        "gradients_of_the_kl": torch.cat(
+            [gradient.reshape(draws, -1).mean(0) for gradient in gradients(kl, q)]
+        ),
+        "first_rho": first_rho,
+        "first_means_come_from_the_generator": float(from_generator),
     }
 
 
-def _oracle(shared):
+def layer_oracle(shared):
     def oracle(x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         w_std, b_std = np.logaddexp(0, w_rho), np.logaddexp(0, b_rho)
         covariance = (x * w_std**2) @ x.T + b_std**2
@@ -75,7 +123,15 @@ def _oracle(shared):
         between = covariance[0, 1] if shared else 0.0
         q = Normal(torch.tensor([*w_mu, b_mu]), torch.tensor([*w_std, b_std]))
         kl = float(kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum())
+        distance = gaussian_distance()
         error = math.sqrt((variance[0] * variance[1] + between**2) / DRAWS)
+        w_slope, b_slope = scipy.special.expit(w_rho), scipy.special.expit(b_rho)
+        # One unit of noise is x σ ε / std; when weights are drawn, ε is not all of it.
+        part = x[0] * w_std / math.sqrt(variance[0])
+        w_error = np.abs(part) * w_slope / w_std * np.sqrt((1 + part**2) / DRAWS)
+        to_mu = np.append(w_mu, b_mu) / prior_std**2
+        std = np.append(w_std, b_std)
+        to_rho = (std / prior_std**2 - 1 / std) * np.append(w_slope, b_slope)
         return {
             "mean": Close(
                 x @ w_mu + b_mu,
@@ -92,11 +148,38 @@ def _oracle(shared):
                 atol=6 * error,
                 because=six_errors("covariance of the first two data"),
             ),
+            "mean_distance_in_stds": Close(
+                np.full(4, distance.value), atol=distance.atol, because=distance.because
+            ),
+            "correlations_of_weights_and_bias": Close(
+                np.eye(4), atol=6 / math.sqrt(DRAWS), because=six_errors("correlations")
+            ),
             "gradient": Close(x.sum(0), rtol=1e-4, atol=1e-4, because=FLOAT32),
+            "gradient_of_b_mu": Close(float(len(x)), rtol=1e-4, because=FLOAT32),
+            "slope_in_w_rho": Close(
+                part**2 * w_slope / w_std,
+                atol=6 * float(w_error.max()),
+                because=six_errors("products of the noise"),
+            ),
+            "slope_in_b_rho": Close(b_slope / b_std, rtol=1e-3, because=FLOAT32),
             "reproducible": Close(
                 1.0, because="the same generator gives the same draw"
             ),
+            "fresh": Close(1.0, because="the next call draws anew"),
+            "another_seed_another_draw": Close(
+                1.0, because="the noise comes from the generator that is passed in"
+            ),
             "kl": Close(kl, rtol=1e-4, because=FLOAT32),
+            "gradients_of_the_kl": Close(
+                [*to_mu[:3], *to_rho[:3], to_mu[3], to_rho[3]],
+                rtol=1e-4,
+                atol=1e-4,
+                because=FLOAT32,
+            ),
+            "first_rho": Close([-1.5] * 2, rtol=1e-5, because="where every ρ starts"),
+            "first_means_come_from_the_generator": Close(
+                1.0, because="the same generator gives the same layer"
+            ),
         }
 
     return oracle
@@ -136,7 +219,7 @@ class VariationalLayer(nn.Module):
         return F.linear(x, weight, _draw(self.b_mu, self.b_rho, generator))
 
 
-class _MeanWeights(VariationalLayer):
+class MeanWeights(VariationalLayer):
     def forward(self, x, *, generator):
         return F.linear(x, self.w_mu, self.b_mu)
 
@@ -187,16 +270,39 @@ class _Detached(VariationalLayer):
         return super().forward(x, generator=generator).detach()
 
 
+class _SharedNoise(VariationalLayer):
+    def forward(self, x, *, generator):
+        epsilon = torch.randn(self.w_mu.shape, generator=generator)
+        weight = self.w_mu + F.softplus(self.w_rho) * epsilon
+        return F.linear(x, weight, self.b_mu + F.softplus(self.b_rho) * epsilon[:, 0])
+
+
+class _Frozen(VariationalLayer):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=torch.Generator().manual_seed(0))
+
+
+class _DetachedKL(VariationalLayer):
+    def kl(self):
+        return super().kl().detach()
+
+
+class _EqualMeans(VariationalLayer):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        nn.init.zeros_(self.w_mu)
+
+
 LINEAR_VARIATIONAL = Task(
     id="approximate-inference/linear-variational",
     name="LinearVariational",
     points=3,
-    cases=_cases,
-    probe=_probe,
-    oracle=_oracle(shared=True),
+    cases=layer_cases,
+    probe=layer_probe,
+    oracle=layer_oracle(shared=True),
     misconceptions=[
         Misconception(
-            _MeanWeights,
+            MeanWeights,
             "the layer computes with the means alone: nothing is sampled.",
         ),
         Misconception(
@@ -223,97 +329,27 @@ LINEAR_VARIATIONAL = Task(
             _Detached,
             "no gradient reaches w_mu: something on the way is detached, or uses .data or no_grad.",
         ),
+        Misconception(
+            _SharedNoise,
+            "one ε serves weights and biases alike. Under q all are independent: draw afresh for each.",
+        ),
+        Misconception(
+            _Frozen,
+            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+        ),
+        Misconception(
+            _DetachedKL,
+            "the KL carries no graph (.detach(), .item() or no_grad): then the prior pulls at nothing.",
+        ),
+        Misconception(
+            _EqualMeans,
+            "all means start at 0. Then all hidden units are alike, and what tells them apart is noise: "
+            "draw the first means.",
+        ),
     ],
     hints=[
         "You have the two parts already: reparametrised_sample and gaussian_kl.",
         "kl: weights plus biases. forward: one draw of the weights, one of the biases, then F.linear.",
         "F.linear(x, weight, bias) with weight = reparametrised_sample(self.w_mu, self.w_rho, generator=generator).",
-    ],
-)
-
-
-class _Local(VariationalLayer):
-    """The local trick, with one mistake."""
-
-    def spread(self, x):
-        return (
-            F.linear(x**2, F.softplus(self.w_rho) ** 2, F.softplus(self.b_rho) ** 2)
-        ).sqrt()
-
-    def noise(self, shape, generator):
-        return torch.randn(shape, generator=generator)
-
-    def forward(self, x, *, generator):
-        mean = F.linear(x, self.w_mu, self.b_mu)
-        return mean + self.spread(x) * self.noise(mean.shape, generator)
-
-
-class _LocalNoRoot(_Local):
-    def spread(self, x):
-        return super().spread(x) ** 2
-
-
-class _LocalUnsquared(_Local):
-    def spread(self, x):
-        return F.linear(x.abs(), F.softplus(self.w_rho), F.softplus(self.b_rho))
-
-
-class _LocalNoBias(_Local):
-    def spread(self, x):
-        return F.linear(x**2, F.softplus(self.w_rho) ** 2).sqrt()
-
-
-class _LocalSharedData(_Local):
-    def noise(self, shape, generator):
-        return torch.randn((1, shape[1]), generator=generator)
-
-
-class _LocalSharedOutputs(_Local):
-    def noise(self, shape, generator):
-        return torch.randn((shape[0], 1), generator=generator)
-
-
-LOCAL_LINEAR_VARIATIONAL = Task(
-    id="approximate-inference/local-linear-variational",
-    name="LocalLinearVariational",
-    points=2,
-    cases=_cases,
-    probe=_probe,
-    oracle=_oracle(shared=False),
-    misconceptions=[
-        Misconception(
-            VariationalLayer,
-            "weights are sampled, as in LinearVariational: all data then share their noise. Here each output "
-            "of each datum has noise of its own.",
-        ),
-        Misconception(
-            _LocalNoRoot,
-            "ε is multiplied by the variance; it must be the standard deviation.",
-        ),
-        Misconception(
-            _LocalUnsquared,
-            "standard deviations are added up, |x|σ. Of independent terms the variances x²σ² add up.",
-        ),
-        Misconception(
-            _LocalNoBias,
-            "the bias's variance is left out of the sum.",
-        ),
-        Misconception(
-            _LocalSharedData,
-            "all data share one ε: draw it in the shape of the outputs.",
-        ),
-        Misconception(
-            _LocalSharedOutputs,
-            "all outputs of a datum share one ε: draw it in the shape of the outputs.",
-        ),
-        Misconception(
-            _MeanWeights,
-            "the layer computes with the means alone: nothing is sampled.",
-        ),
-    ],
-    hints=[
-        "An output is a sum of independent Gaussians, so it is Gaussian. What are its mean and its variance?",
-        "Both are linear layers: the mean of x, with µ; the variance of x², with the squares of softplus(ρ).",
-        "mean + torch.sqrt(variance) * ε, where ε = torch.randn(mean.shape, ...) has the shape of the outputs.",
     ],
 )

@@ -58,15 +58,26 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
                 layer.w_rho.fill_(rho)
                 layer.b_rho.fill_(rho)
 
+    def gradients(value, inputs):
+        if not getattr(value, "requires_grad", False):
+            return [torch.zeros_like(leaf) for leaf in inputs]
+        return torch.autograd.grad(value.sum(), inputs, materialize_grads=True)
+
     fill(-40.0)  # next to no noise
     logits = model(x, generator=generator())
     if logits is None:
         return {"logits_without_noise": None}
+    means = [model.hidden.w_mu, model.hidden.b_mu, model.output.w_mu, model.output.b_mu]
+    to_means = gradients(logits, means)
     fill(rho)
     noisy = model(x.repeat(2, 1), generator=generator())
     return {
         "logits_without_noise": logits,
+        "gradients_of_the_means": torch.cat([g.flatten() for g in to_means]),
         "kl": model.kl(),
+        "gradients_of_the_kl": torch.cat(
+            [g.flatten() for g in gradients(model.kl(), means)]
+        ),
         "one_draw_for_all_data": float(
             torch.allclose(noisy[: len(x)], noisy[len(x) :], rtol=1e-4, atol=1e-5)
         ),
@@ -84,6 +95,9 @@ def _oracle(x, hidden, output, rho, prior_std, seed):
     means = torch.tensor(np.concatenate([hidden.ravel(), output.ravel()]))
     q = Normal(means, float(np.logaddexp(0, rho)))
     kl = float(kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum())
+    reached = (units > 0) * output[0, :-1]  # d logit / d unit
+    to_means = [reached.T @ x, reached.sum(0), units.sum(0), float(len(x))]
+    parts = [hidden[:, :-1], hidden[:, -1], output]
     return {
         "logits_without_noise": Close(
             units @ output[0, :-1] + output[0, -1],
@@ -91,7 +105,19 @@ def _oracle(x, hidden, output, rho, prior_std, seed):
             atol=1e-5,
             because=FLOAT32,
         ),
+        "gradients_of_the_means": Close(
+            np.concatenate([np.ravel(part) for part in to_means]),
+            rtol=1e-4,
+            atol=1e-4,
+            because=FLOAT32,
+        ),
         "kl": Close(kl, rtol=1e-4, because=FLOAT32),
+        "gradients_of_the_kl": Close(
+            np.concatenate([np.ravel(part) for part in parts]) / prior_std**2,
+            rtol=1e-4,
+            atol=1e-5,
+            because=FLOAT32,
+        ),
         "one_draw_for_all_data": Close(
             1.0, because="equal inputs get equal logits from one draw"
         ),
@@ -158,6 +184,13 @@ class _Column(_Network):
         return super().forward(x, generator=generator)[:, None]
 
 
+class _DetachedUnits(_Network):
+    def forward(self, x, *, generator):
+        with torch.no_grad():
+            hidden = F.relu(self.hidden(x, generator=generator))
+        return self.output(hidden, generator=generator).squeeze(-1)
+
+
 class _LastReLU(_Network):
     def forward(self, x, *, generator):
         return F.relu(super().forward(x, generator=generator))
@@ -199,6 +232,10 @@ VARIATIONAL_MLP = Task(
         Misconception(
             _LastReLU,
             "the logits pass through a ReLU: then no probability is below one half.",
+        ),
+        Misconception(
+            _DetachedUnits,
+            "no gradient reaches the hidden layer: something on the way is detached, or uses .data or no_grad.",
         ),
     ],
     hints=[

@@ -8,17 +8,18 @@ import numpy as np
 import scipy.special
 import torch
 
-from course.checks.approximate_inference.tolerances import FLOAT64
+from course.checks.approximate_inference.tolerances import SINGLE
 from course.task import Close, Misconception, Task
 
 
 def _samples_cases(rng):
+    """Some inputs, and more than fit into one chunk."""
     return [
         {
             "x": np.column_stack([rng.normal(0, 2, (n, 2)), np.ones(n)]),
             "weights": rng.normal(0.5, 1.5, (7, 3)),
         }
-        for n in (4, 5)
+        for n in (4, 515)
     ]
 
 
@@ -30,7 +31,7 @@ def _samples_probe(answer, x, weights):
 
 def _samples_oracle(x, weights):
     probs = np.mean([scipy.special.expit(x @ w) for w in weights], axis=0)
-    return {"probs": Close(probs, rtol=1e-9, atol=1e-12, because=FLOAT64)}
+    return {"probs": Close(probs, rtol=1e-5, because=SINGLE)}
 
 
 SAMPLED_PREDICTIVE = Task(
@@ -68,6 +69,13 @@ SAMPLED_PREDICTIVE = Task(
             ),
             "log-probabilities are averaged: a geometric mean, whose two classes do not add up to 1.",
         ),
+        Misconception(
+            lambda x, weights: (
+                torch.sigmoid(x @ weights.T).mean(1).repeat(len(x.split(512)))
+            ),
+            "x stands where rows belongs: each chunk then predicts for all inputs, and more than 512 of them come "
+            "out several times.",
+        ),
     ],
     hints=[
         "Every sample gives each input a logit: rows @ weights.T has the shape (rows, S).",
@@ -104,7 +112,7 @@ def _probit_oracle(x, mean, covariance):
     kappa = (1 + np.pi * variance / 8) ** -0.5
     return {
         "probs": Close(
-            scipy.special.expit(kappa * (x @ mean)), rtol=1e-9, because=FLOAT64
+            scipy.special.expit(kappa * (x @ mean)), rtol=1e-5, because=SINGLE
         )
     }
 

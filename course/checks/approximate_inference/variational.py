@@ -1,153 +1,17 @@
-"""Sampling, KL and ELBO of a mean-field Gaussian; oracles from ``torch.distributions`` and NumPy."""
+"""KL and ELBO of a mean-field Gaussian; oracles from ``torch.distributions`` and NumPy."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import scipy.special
 import torch
 import torch.nn.functional as F
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.approximate_inference.tolerances import (
-    DRAWS,
-    FLOAT32,
-    FLOAT64,
-    six_errors,
-)
+from course.checks.approximate_inference.tolerances import FLOAT32
 from course.task import Close, Misconception, Task
-
-
-def _sample_cases(rng):
-    return [
-        {
-            "mu": rng.normal(0, 1, 3),
-            "rho": rng.uniform(-1, 1, 3),
-            "seed": int(rng.integers(1 << 30)),
-        },
-        {
-            "mu": np.zeros(2),
-            "rho": np.full(2, 95.0),
-            "seed": int(rng.integers(1 << 30)),
-        },
-        {
-            "mu": np.zeros(2),
-            "rho": np.full(2, -18.0),
-            "seed": int(rng.integers(1 << 30)),
-        },
-    ]
-
-
-def _sample_probe(answer, mu, rho, seed):
-    import torch
-
-    draws = 2000
-    mu = torch.tensor(mu, dtype=torch.float32).repeat(draws, 1).requires_grad_()
-    rho = torch.tensor(rho, dtype=torch.float32).repeat(draws, 1).requires_grad_()
-    w = answer(mu, rho, generator=torch.Generator().manual_seed(seed))
-    if w is None:
-        return {"mean": None}
-    again = answer(mu, rho, generator=torch.Generator().manual_seed(seed))
-    gradients = (None, None)
-    if w.requires_grad:
-        gradients = torch.autograd.grad(w.sum(), (mu, rho), allow_unused=True)
-    to_mu, to_rho = (torch.zeros_like(mu) if g is None else g for g in gradients)
-    # How w moves with ρ, for each unit of its distance from µ.
-    w, distance = w.detach(), (w - mu).detach().double()
-    slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
-    return {
-        "mean": w.double().mean(0),
-        "std": w.double().std(0),
-        "gradient_mu": to_mu.mean(0),
-        "gradient_rho": slope,
-        "reproducible": float(torch.equal(w, again.detach())),
-    }
-
-
-def _sample_oracle(mu, rho, seed):
-    std = np.logaddexp(0, rho)
-    slope = 1 / (1 + np.exp(-rho)) / std
-    return {
-        "mean": Close(
-            mu, atol=6 * float(std.max()) / math.sqrt(DRAWS), because=six_errors()
-        ),
-        "std": Close(
-            std, rtol=6 / math.sqrt(2 * DRAWS), because=six_errors("standard deviation")
-        ),
-        "gradient_mu": Close(
-            np.ones_like(mu), rtol=1e-5, because="dw/dµ is 1, whatever ε was"
-        ),
-        "gradient_rho": Close(
-            slope,
-            rtol=1e-3,
-            because="dw/dρ is ε times the sigmoid of ρ, in single precision",
-        ),
-        "reproducible": Close(1.0, because="the same generator gives the same draw"),
-    }
-
-
-def _noise(like, generator):
-    return torch.randn(like.shape, generator=generator)
-
-
-REPARAMETRISED_SAMPLE = Task(
-    id="approximate-inference/reparametrised-sample",
-    name="reparametrised_sample",
-    points=2,
-    cases=_sample_cases,
-    probe=_sample_probe,
-    oracle=_sample_oracle,
-    misconceptions=[
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + torch.sqrt(F.softplus(rho)) * _noise(mu, generator)
-            ),
-            "softplus(ρ) is taken for the variance. In this course it is the standard deviation.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: mu + torch.exp(rho) * _noise(mu, generator),
-            "the standard deviation is exp(ρ); here it is softplus(ρ).",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + torch.log(1 + torch.exp(rho)) * _noise(mu, generator)
-            ),
-            "softplus is written as log(1 + exp(ρ)): in single precision that is inf from ρ = 89 on, and 0 below "
-            "ρ = −17. F.softplus is neither.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: mu + rho * _noise(mu, generator),
-            "ρ itself is used as the standard deviation; softplus is forgotten.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + F.softplus(rho) * torch.randn((), generator=generator)
-            ),
-            "one ε is drawn for all weights: then they move in step. Each weight has an ε of its own.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: mu + F.softplus(rho) * torch.randn_like(mu),
-            "the generator is not used, so the draw cannot be repeated: torch.randn_like takes the global one.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: torch.normal(
-                mu.detach(), F.softplus(rho).detach(), generator=generator
-            ),
-            "the draw carries no gradient: torch.normal and .sample() stop it. Draw ε, then compute w from µ, σ and ε.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + F.softplus(rho) * torch.rand(mu.shape, generator=generator)
-            ),
-            "ε is uniform (torch.rand); it must be normal (torch.randn).",
-        ),
-    ],
-    hints=[
-        "Draw ε first, from a distribution that has no parameters; then shift and scale it.",
-        "The standard deviation is F.softplus(rho), and ε has the shape of mu.",
-        "torch.randn(mu.shape, dtype=mu.dtype, generator=generator)",
-    ],
-)
 
 
 def _kl_cases(rng):
@@ -175,14 +39,27 @@ def _kl_cases(rng):
 def _kl_probe(answer, mu, rho, prior_std):
     import torch
 
-    mu = torch.tensor(mu, dtype=torch.float32)
-    return {"kl": answer(mu, torch.tensor(rho, dtype=torch.float32), prior_std)}
+    mu = torch.tensor(mu, dtype=torch.float32, requires_grad=True)
+    rho = torch.tensor(rho, dtype=torch.float32, requires_grad=True)
+    kl = answer(mu, rho, prior_std)
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if getattr(kl, "requires_grad", False):
+        to_mu, to_rho = torch.autograd.grad(kl.sum(), (mu, rho), materialize_grads=True)
+    return {"kl": kl, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
 
 
 def _kl_oracle(mu, rho, prior_std):
-    q = Normal(torch.tensor(mu), torch.tensor(np.logaddexp(0, rho)))
+    std = np.logaddexp(0, rho)
+    q = Normal(torch.tensor(mu), torch.tensor(std))
     kl = kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum()
-    return {"kl": Close(float(kl), rtol=2e-5, because=FLOAT32)}
+    towards, away = std / prior_std**2, 1 / std  # they cancel at σ = σ₀
+    slope = scipy.special.expit(rho)
+    atol = 2e-5 * float(((towards + away) * slope).max())
+    return {
+        "kl": Close(float(kl), rtol=2e-5, because=FLOAT32),
+        "gradient_of_mu": Close(mu / prior_std**2, rtol=2e-5, because=FLOAT32),
+        "gradient_of_rho": Close((towards - away) * slope, atol=atol, because=FLOAT32),
+    }
 
 
 def _kl_terms(mu, std, prior_std):
@@ -246,6 +123,10 @@ GAUSSIAN_KL = Task(
             lambda mu, rho, s: -_kl_terms(mu, F.softplus(rho), s).sum(),
             "the sign is turned: a divergence is never negative.",
         ),
+        Misconception(
+            lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), s).sum().detach(),
+            "the value carries no graph (.detach(), .item(), .numpy() or no_grad): then the prior pulls at nothing.",
+        ),
     ],
     hints=[
         "Write down the KL of one weight; the weights are independent, so the divergences add up.",
@@ -269,19 +150,29 @@ def _elbo_cases(rng):
 def _elbo_probe(answer, logits, y, kl):
     import torch
 
-    return {
-        "negative_elbo": answer(
-            torch.tensor(logits), torch.tensor(y), torch.tensor(kl).double()
+    logits = torch.tensor(logits, requires_grad=True)
+    kl = torch.tensor(kl, dtype=torch.float64, requires_grad=True)
+    loss = answer(logits, torch.tensor(y), kl)
+    to_logits, to_kl = torch.zeros_like(logits), torch.zeros_like(kl)
+    if getattr(loss, "requires_grad", False):
+        to_logits, to_kl = torch.autograd.grad(
+            loss.sum(), (logits, kl), materialize_grads=True
         )
+    return {
+        "negative_elbo": loss,
+        "gradient_of_logits": to_logits,
+        "gradient_of_kl": to_kl,
     }
 
 
 def _elbo_oracle(logits, y, kl):
     nll = np.logaddexp(0, (1 - 2 * y) * logits)
+    to_logits = (scipy.special.expit(logits) - y) / len(logits)
+    close = {"rtol": 1e-5, "because": FLOAT32}
     return {
-        "negative_elbo": Close(
-            nll.sum() / len(logits) + kl, rtol=1e-6, because=f"{FLOAT64}; kl is rounded"
-        )
+        "negative_elbo": Close(nll.sum() / len(logits) + kl, **close),
+        "gradient_of_logits": Close(to_logits, atol=1e-5, **close),
+        "gradient_of_kl": Close(1.0, **close),
     }
 
 
@@ -330,6 +221,10 @@ NEGATIVE_ELBO = Task(
             ),
             "probabilities are averaged over the draws before the logarithm. That is right for a prediction; "
             "the ELBO takes the expectation of the logarithm.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(logits, y).sum(1).mean() + kl.item(),
+            "the KL is turned into a plain number (.item(), float() or .detach()): it no longer pulls at µ and ρ.",
         ),
     ],
     hints=[

@@ -1,11 +1,17 @@
 """Checks of practical 3. Oracles: SciPy, numerical integration, autograd in double precision."""
 
+from course.checks.bayes_by_backprop.activations import SAMPLE_ACTIVATIONS
+from course.checks.bayes_by_backprop.densities import (
+    LOG_LIKELIHOOD,
+    LOG_POSTERIOR,
+    LOG_PRIOR,
+)
 from course.checks.bayes_by_backprop.divergence import (
     GAUSSIAN_KL,
     LOG_SCALE_MIXTURE,
     SAMPLED_KL,
 )
-from course.checks.bayes_by_backprop.layers import BAYESIAN_LINEAR, SAMPLE_ACTIVATIONS
+from course.checks.bayes_by_backprop.layers import BAYESIAN_LINEAR
 from course.checks.bayes_by_backprop.loss import (
     DRAW_LOSS,
     EXACT_LOSS,
@@ -18,13 +24,7 @@ from course.checks.bayes_by_backprop.prediction import (
     PREDICTIVE_MOMENTS,
 )
 from course.checks.bayes_by_backprop.training import KL_WEIGHTS, MINIBATCH_LOSS
-from course.checks.bayes_by_backprop.weights import (
-    LOG_LIKELIHOOD,
-    LOG_POSTERIOR,
-    LOG_PRIOR,
-    REPARAMETRISE,
-    SAMPLE_WEIGHTS,
-)
+from course.checks.bayes_by_backprop.weights import REPARAMETRISE, SAMPLE_WEIGHTS
 
 TASKS = {
     task.id: task

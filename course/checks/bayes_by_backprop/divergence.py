@@ -13,9 +13,9 @@ from torch.distributions import Normal, kl_divergence
 
 from course.checks.bayes_by_backprop.tolerances import (
     DRAWS,
-    EXACT,
     SINGLE,
     SIX_ERRORS,
+    gaussian_distance,
     softplus,
 )
 from course.task import Close, Misconception, Task
@@ -44,18 +44,24 @@ def _kl_probe(answer, mu, rho, prior_std):
         torch.tensor(rho, requires_grad=True),
     )
     kl = answer(mu, rho, prior_std)
-    (grad_mu,) = torch.autograd.grad(kl, mu, retain_graph=True)
-    return {"kl": kl, "gradient_of_mu": grad_mu}
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if getattr(kl, "requires_grad", False):
+        to_mu, to_rho = torch.autograd.grad(kl.sum(), (mu, rho), materialize_grads=True)
+    return {"kl": kl, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
 
 
 def _kl_oracle(mu, rho, prior_std):
-    q = Normal(torch.tensor(mu), torch.tensor(softplus(rho)))
+    std = softplus(rho)
+    q = Normal(torch.tensor(mu), torch.tensor(std))
     kl = kl_divergence(
         q, Normal(torch.zeros(2, 3, dtype=torch.float64), prior_std)
     ).sum()
+    to_rho = (std / prior_std**2 - 1 / std) * scipy.special.expit(rho)
+    close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
     return {
-        "kl": Close(kl.item(), rtol=1e-9, atol=1e-9, because=EXACT),
-        "gradient_of_mu": Close(mu / prior_std**2, rtol=1e-9, atol=1e-9, because=EXACT),
+        "kl": Close(kl.item(), **close),
+        "gradient_of_mu": Close(mu / prior_std**2, **close),
+        "gradient_of_rho": Close(to_rho, **close),
     }
 
 
@@ -100,6 +106,10 @@ GAUSSIAN_KL = Task(
             _kl(std_of=lambda rho: torch.log(1 + torch.exp(rho))),
             "log(1 + exp(ρ)) is written out, and is 0 or infinite for the extreme ρ. Use F.softplus.",
         ),
+        Misconception(
+            lambda mu, rho, prior_std: _kl()(mu, rho, prior_std).detach(),
+            "the value carries no graph (.detach(), .item(), .numpy() or no_grad): then the prior pulls at nothing.",
+        ),
     ],
     hints=[
         "σ = F.softplus(rho); everything else is the formula of the docstring.",
@@ -127,7 +137,23 @@ def _mixture_cases(rng):
 def _mixture_probe(answer, w, share, wide_std, narrow_std):
     import torch
 
-    return {"log_p": answer(torch.tensor(w), share, wide_std, narrow_std)}
+    w = torch.tensor(w, requires_grad=True)
+    value, gradient = answer(w, share, wide_std, narrow_std), torch.zeros_like(w)
+    if getattr(value, "requires_grad", False):
+        (gradient,) = torch.autograd.grad(value.sum(), w, materialize_grads=True)
+    return {"log_p": value, "gradient": gradient}
+
+
+def _mixture_oracle(w, share, wide_std, narrow_std):
+    log_p = _log_mixture(w, share, wide_std, narrow_std)
+    log_wide = np.log(share) + scipy.stats.norm.logpdf(w, 0, wide_std)
+    is_wide = np.exp(log_wide - log_p)  # the wide component's posterior probability
+    gradient = -w * (is_wide / wide_std**2 + (1 - is_wide) / narrow_std**2)
+    close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
+    return {
+        "log_p": Close(log_p, **close),
+        "gradient": Close(gradient, rtol=1e-4, atol=1e-4, because=SINGLE),
+    }
 
 
 def _log_mixture(w, share, wide_std, narrow_std):
@@ -152,9 +178,7 @@ LOG_SCALE_MIXTURE = Task(
     points=2,
     cases=_mixture_cases,
     probe=_mixture_probe,
-    oracle=lambda **case: {
-        "log_p": Close(_log_mixture(**case), rtol=1e-5, atol=1e-5, because=SINGLE)
-    },
+    oracle=_mixture_oracle,
     misconceptions=[
         Misconception(
             lambda w, share, wide_std, narrow_std: (
@@ -201,7 +225,7 @@ def _sampled_cases(rng):
 
     def case(share):
         return {
-            "mu": rng.uniform(-1.5, 1.5, 3),
+            "mu": rng.choice([-1, 1], 3) * rng.uniform(0.5, 1.5, 3),
             "rho": rng.uniform(-1.1, 0, 3),
             "share": share,
             "wide_std": float(rng.uniform(1.5, 2.5)),
@@ -225,49 +249,101 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
         narrow = Normal(0.0, narrow_std).log_prob(w)
         return torch.logaddexp(wide + math.log(share), narrow + math.log(1 - share))
 
-    mu, rho = torch.tensor(mu), torch.tensor(rho)
+    mu = torch.tensor(mu, requires_grad=True)
+    rho = torch.tensor(rho, requires_grad=True)
 
-    def estimate(draws):
-        return answer(
-            mu,
-            rho,
-            log_prior,
-            draws=draws,
-            generator=torch.Generator().manual_seed(seed),
-        )
+    def estimate(draws, log_p=log_prior, offset=0, copies=1, at=(mu, rho)):
+        mu, rho = (value.repeat(copies, 1).squeeze(0) for value in at)
+        generator = torch.Generator().manual_seed(seed + offset)
+        return answer(mu, rho, log_p, draws=draws, generator=generator)
 
     kl = estimate(2_000)
-    return {"kl": kl, "reproducible": float(torch.equal(kl, estimate(2_000)))}
+    if kl is None:
+        return {"kl": None}
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if kl.requires_grad:
+        to_mu, to_rho = torch.autograd.grad(kl.sum(), (mu, rho), materialize_grads=True)
+    # Of weights that are all alike it is plain what noise they have.
+    seen = []
+
+    def watched(w):
+        seen.append(w.detach().flatten())
+        return log_prior(w)
+
+    estimate(2_000, watched, at=(mu[:1].expand(3), rho[:1].expand(3)))
+    w = torch.cat(seen) if seen else torch.zeros(2)
+    return {
+        "kl": kl,
+        "kl_from_two_draws_of_many_weights": estimate(2, copies=1_000) / 1_000,
+        "draws_count": float(not torch.equal(estimate(1), estimate(2))),
+        "mean_distance_in_stds": (w - w.mean()).abs().mean() / w.std(),
+        "noise_of_its_own": float(len(w.unique()) > 5_000),
+        "reproducible": float(torch.equal(kl, estimate(2_000))),
+        "another_seed_another_draw": float(
+            not torch.equal(kl, estimate(2_000, offset=1))
+        ),
+        "gradient_of_mu": to_mu,
+        "gradient_of_rho": to_rho,
+    }
 
 
 def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
-    std = softplus(rho)[:, None]
+    std, slope = softplus(rho)[:, None], scipy.special.expit(rho)[:, None]
     z = np.linspace(-10, 10, 20_001)
     w, mass = mu[:, None] + std * z, scipy.stats.norm.pdf(z) * (z[1] - z[0])
     if share == 1.0:
         log_p = scipy.stats.norm.logpdf(w, 0, wide_std)
+        pull = w / wide_std**2  # −d log p/dw
     else:
-        log_p = _log_mixture(w, share, wide_std, narrow_std)
-    difference = scipy.stats.norm.logpdf(w, mu[:, None], std) - log_p
-    mean = (difference * mass).sum(1)
-    variance = ((difference - mean[:, None]) ** 2 * mass).sum(1)
+        case = w, share, wide_std, narrow_std
+        log_p = _log_mixture(*case)
+        pull = -_mixture_oracle(*case)["gradient"].value
+
+    def moments(values):
+        mean = (values * mass).sum(1)
+        return mean, ((values - mean[:, None]) ** 2 * mass).sum(1)
+
+    mean, variance = moments(scipy.stats.norm.logpdf(w, mu[:, None], std) - log_p)
+    # log q(w) is −½ε² − log σ: µ moves it not at all, ρ by −(dσ/dρ)/σ.
+    to_mu, to_rho = moments(pull), moments((pull * z - 1 / std) * slope)
+    kl = Close(
+        mean.sum(), atol=6 * math.sqrt(variance.sum() / DRAWS), because=SIX_ERRORS
+    )
     return {
-        "kl": Close(
-            mean.sum(), atol=6 * math.sqrt(variance.sum() / DRAWS), because=SIX_ERRORS
-        ),
+        "kl": kl,
+        "kl_from_two_draws_of_many_weights": kl,
+        "draws_count": Close(1.0, because="two draws are not one draw"),
+        "mean_distance_in_stds": gaussian_distance(3 * DRAWS),
+        "noise_of_its_own": Close(1.0, because="every weight of every draw has an ε"),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same estimate"
         ),
+        "another_seed_another_draw": Close(
+            1.0, because="the noise comes from the generator that is passed in"
+        ),
+        "gradient_of_mu": _within(to_mu),
+        "gradient_of_rho": _within(to_rho),
     }
 
 
+def _within(moments):
+    mean, variance = moments
+    atol = 6 * math.sqrt(variance.max() / DRAWS)
+    return Close(mean, rtol=1e-9, atol=atol, because=SIX_ERRORS)
+
+
 def _sampled(
-    *, difference, reduce=lambda terms, draws: terms.sum() / draws, own_noise=True
+    *,
+    difference=lambda log_q, log_p: log_q - log_p,
+    reduce=lambda terms, draws: terms.sum() / draws,
+    noise_of=lambda generator: generator,
+    draw_of=lambda w: w,
 ):
     def answer(mu, rho, log_prior, *, draws, generator):
         std = F.softplus(rho)
-        source = generator if own_noise else None
+        source = noise_of(generator)
         w = mu + std * torch.randn(draws, *mu.shape, generator=source, dtype=mu.dtype)
+        w = draw_of(w)
         return reduce(difference(Normal(mu, std).log_prob(w), log_prior(w)), draws)
 
     return answer
@@ -282,17 +358,11 @@ SAMPLED_KL = Task(
     oracle=_sampled_oracle,
     misconceptions=[
         Misconception(
-            _sampled(
-                difference=lambda log_q, log_p: log_q - log_p,
-                reduce=lambda terms, draws: terms.sum(),
-            ),
+            _sampled(reduce=lambda terms, draws: terms.sum()),
             "the draws are summed: the estimate then grows with their number. Divide by draws.",
         ),
         Misconception(
-            _sampled(
-                difference=lambda log_q, log_p: log_q - log_p,
-                reduce=lambda terms, draws: terms.mean(),
-            ),
+            _sampled(reduce=lambda terms, draws: terms.mean()),
             "the weights are averaged too. Draws are averaged; weights are summed.",
         ),
         Misconception(
@@ -300,8 +370,17 @@ SAMPLED_KL = Task(
             "the sign is turned: log p − log q has a negative mean.",
         ),
         Misconception(
-            _sampled(difference=lambda log_q, log_p: log_q - log_p, own_noise=False),
+            _sampled(noise_of=lambda generator: None),
             "the global random state is used instead of the generator: the estimate cannot be repeated.",
+        ),
+        Misconception(
+            _sampled(noise_of=lambda generator: torch.Generator().manual_seed(0)),
+            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+        ),
+        Misconception(
+            _sampled(draw_of=torch.Tensor.detach),
+            "the draws are cut out of the graph (.sample(), .detach() or no_grad): what −log p(w) says about µ and ρ "
+            "is lost.",
         ),
         Misconception(
             _sampled(difference=lambda log_q, log_p: -log_p),

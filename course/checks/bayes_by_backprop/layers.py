@@ -1,4 +1,4 @@
-"""A Bayesian linear layer, by drawing its weights and by drawing its activations.
+"""A Bayesian linear layer, which draws its weights.
 
 A layer with 2,000 equal outputs gives 2,000 independent draws in one call.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.special
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -15,7 +16,9 @@ from torch import nn
 from course.checks.bayes_by_backprop.tolerances import (
     DRAWS,
     EXACT,
+    SINGLE,
     SIX_ERRORS,
+    gaussian_distance,
     softplus,
 )
 from course.task import Close, Misconception, Task
@@ -42,29 +45,70 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     import torch
 
     outputs = 2_000
-    layer = answer(
-        2, outputs, prior_std=prior_std, generator=torch.Generator().manual_seed(seed)
-    ).double()
+
+    def seeded(offset=0):
+        return torch.Generator().manual_seed(seed + offset)
+
+    def made(offset=0):
+        layer = answer(2, outputs, prior_std=prior_std, generator=seeded(offset))
+        return layer.double()
+
+    def gradients(value, inputs):
+        if not getattr(value, "requires_grad", False):
+            return [torch.zeros_like(leaf) for leaf in inputs]
+        return torch.autograd.grad(value.sum(), inputs, materialize_grads=True)
+
+    layer = made()
+    start = layer.weight_mu.detach().clone()
+    start_of_biases = layer.bias_mu.detach().abs().max()
+    start_of_rho = torch.stack([layer.weight_rho.mean(), layer.bias_rho.mean()])
+    from_generator = torch.equal(made().weight_mu, start)
+    from_generator &= not torch.equal(made(1).weight_mu, start)
     with torch.no_grad():
         layer.weight_mu.copy_(torch.tensor(weight_mu).expand(outputs, 2))
         layer.weight_rho.copy_(torch.tensor(weight_rho).expand(outputs, 2))
         layer.bias_mu.fill_(bias_mu)
         layer.bias_rho.fill_(bias_rho)
-    generator = torch.Generator().manual_seed(seed)
+    generator = seeded()
     x = torch.tensor(x)
-    y, second = layer(x, generator=generator), layer(x, generator=generator)
-    again = layer(x, generator=torch.Generator().manual_seed(seed))
-    y.sum().backward()
+    y = layer(x, generator=generator)
+    if y is None:
+        return {"mean": None}
+    second, again = layer(x, generator=generator), layer(x, generator=seeded())
+    other = layer(x, generator=seeded(1))
+    q = [layer.weight_mu, layer.weight_rho, layer.bias_mu, layer.bias_rho]
+    to_weight, to_weight_rho, to_bias, to_bias_rho = gradients(y, q)
+    y = y.detach()
+    # The last row is 0 and shows the biases; rows less it show the weights.
+    bias = y[-1]
+    weight = torch.linalg.solve(x[:2], y[:2] - bias).T
+    off_weight, off_bias = weight - layer.weight_mu, bias - layer.bias_mu
+    drawn = torch.cat([weight, bias[:, None]], dim=1).detach()
+    distance = (drawn - drawn.mean(0)).abs().mean(0) / drawn.std(0)
+    kl = layer.kl()
+    kl_gradients = gradients(kl, q)
     return {
         "mean": y.mean(1),
         "std": y.std(1),
+        "mean_distance_in_stds": distance.mean(),
         "correlation_of_the_rows": torch.corrcoef(y),
-        "kl": layer.kl() / outputs,
+        "kl": None if kl is None else kl / outputs,
         "reproducible": float(torch.equal(y, again)),
         "fresh": float(not torch.equal(y, second)),
-        "every_rho_has_a_gradient": float(
-            layer.weight_rho.grad is not None and layer.bias_rho.grad is not None
+        "another_seed_another_draw": float(not torch.equal(y, other)),
+        "gradient_of_weight_mu": to_weight.mean(0),
+        "gradient_of_bias_mu": to_bias.mean(0),
+        # How the outputs move with ρ, for each unit of a weight's distance from µ.
+        "slope_in_weight_rho": (to_weight_rho * off_weight).sum(0)
+        / (off_weight**2).sum(0),
+        "slope_in_bias_rho": (to_bias_rho * off_bias).sum(0) / (off_bias**2).sum(0),
+        "gradients_of_the_kl": torch.cat(
+            [gradient.mean(0).reshape(-1) for gradient in kl_gradients]
         ),
+        "std_of_the_first_means": start.std(),
+        "first_means_of_the_biases": start_of_biases,
+        "first_rho": start_of_rho,
+        "first_means_come_from_the_generator": float(from_generator),
     }
 
 
@@ -74,6 +118,10 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
     covariance = (ones * std**2) @ ones.T
     std_y = np.sqrt(np.diag(covariance))
     kl = np.log(prior_std / std) + (std**2 + mu**2) / (2 * prior_std**2) - 0.5
+    sigmoid = scipy.special.expit(np.append(weight_rho, bias_rho))
+    to_mu, to_rho = mu / prior_std**2, (std / prior_std**2 - 1 / std) * sigmoid
+    slope = sigmoid / std * ones.sum(0)
+    exact = {"rtol": 1e-5, "atol": 1e-9, "because": EXACT}
     return {
         "mean": Close(
             ones @ mu,
@@ -86,12 +134,35 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
             atol=6 / math.sqrt(DRAWS),
             because=SIX_ERRORS,
         ),
-        "kl": Close(kl.sum(), rtol=1e-6, because=EXACT),
+        "mean_distance_in_stds": gaussian_distance(3 * DRAWS),
+        "kl": Close(kl.sum(), rtol=1e-5, atol=1e-5, because=SINGLE),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same draw"
         ),
         "fresh": Close(1.0, because="every call draws the weights anew"),
-        "every_rho_has_a_gradient": Close(1.0, because="ρ learns through the draw"),
+        "another_seed_another_draw": Close(
+            1.0, because="the noise comes from the generator that is passed in"
+        ),
+        "gradient_of_weight_mu": Close(x.sum(0), **exact),
+        "gradient_of_bias_mu": Close(float(len(x)), **exact),
+        "slope_in_weight_rho": Close(slope[:2], **exact),
+        "slope_in_bias_rho": Close(slope[2], **exact),
+        "gradients_of_the_kl": Close(
+            [*to_mu[:2], *to_rho[:2], to_mu[2], to_rho[2]],
+            rtol=1e-5,
+            atol=1e-5,
+            because=SINGLE,
+        ),
+        "std_of_the_first_means": Close(
+            math.sqrt(0.5),  # of two inputs
+            rtol=6 / math.sqrt(2 * 2 * DRAWS),
+            because=SIX_ERRORS,
+        ),
+        "first_means_of_the_biases": Close(0.0, because="the biases' start at 0"),
+        "first_rho": Close([-5.0, -5.0], rtol=1e-5, because="where every ρ starts"),
+        "first_means_come_from_the_generator": Close(
+            1.0, because="the same generator gives the same layer, another one another"
+        ),
     }
 
 
@@ -101,7 +172,9 @@ class _Layer(nn.Module):
     def __init__(self, inputs, outputs, *, prior_std, initial_rho=-5.0, generator):
         super().__init__()
         self.prior_std = prior_std
-        self.weight_mu = nn.Parameter(torch.zeros(outputs, inputs))
+        self.weight_mu = nn.Parameter(
+            torch.randn(outputs, inputs, generator=generator) / math.sqrt(inputs)
+        )
         self.weight_rho = nn.Parameter(torch.full((outputs, inputs), initial_rho))
         self.bias_mu = nn.Parameter(torch.zeros(outputs))
         self.bias_rho = nn.Parameter(torch.full((outputs,), initial_rho))
@@ -167,6 +240,27 @@ class _SharedNoise(_Layer):
         return F.linear(x, weight, bias)
 
 
+class _FixedSpread(_Layer):
+    def forward(self, x, *, generator):
+        with torch.no_grad():
+            weight_std = F.softplus(self.weight_rho)
+            bias_std = F.softplus(self.bias_rho)
+        weight = self.weight_mu + weight_std * self.noise(self.weight_mu, generator)
+        bias = self.bias_mu + bias_std * self.noise(self.bias_mu, generator)
+        return F.linear(x, weight, bias)
+
+
+class _DetachedKL(_Layer):
+    def kl(self):
+        return super().kl().detach()
+
+
+class _EqualMeans(_Layer):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        nn.init.zeros_(self.weight_mu)
+
+
 class _NoBiasKL(_Layer):
     def kl(self):
         return self.kl_of(self.weight_mu, self.weight_rho)
@@ -209,134 +303,23 @@ BAYESIAN_LINEAR = Task(
             _NoBiasKL, "the KL leaves out the biases: they have a prior too."
         ),
         Misconception(_MeanKL, "the KL is averaged over the weights; it is a sum."),
+        Misconception(
+            _FixedSpread,
+            "no gradient reaches ρ: .detach(), .data or Normal.sample() has cut the graph.",
+        ),
+        Misconception(
+            _DetachedKL,
+            "the KL carries no graph (.detach(), .item() or no_grad): then the prior pulls at nothing.",
+        ),
+        Misconception(
+            _EqualMeans,
+            "all means start at 0. Then all hidden units are alike, and what tells them apart is noise: "
+            "draw the first means.",
+        ),
     ],
     hints=[
         "forward: draw the weight and the bias with sample_weights, then F.linear(x, weight, bias).",
         "kl: gaussian_kl of the weights plus gaussian_kl of the biases.",
         "Draw in forward, not in __init__: every call is another network.",
-    ],
-)
-
-
-def _activations_cases(rng):
-    """Inputs so small that the bias's noise counts, and so large that x and x² differ."""
-    return [
-        {
-            "x": rng.uniform(low, high, 3),
-            "weight_mu": rng.normal(0, 1, (2, 3)),
-            "weight_rho": rng.uniform(0.5, 2, (2, 3)),
-            "bias_mu": rng.normal(0, 1, 2),
-            "bias_rho": rng.uniform(0.2, 0.6, 2),
-            "seed": int(rng.integers(1, 1_000_000)),
-        }
-        for low, high in ((0.1, 0.25), (2.5, 2.8))
-    ]
-
-
-def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
-    import torch
-
-    q = [torch.tensor(value) for value in (weight_mu, weight_rho, bias_mu, bias_rho)]
-    rows = torch.tensor(x).expand(
-        2_000, len(x)
-    )  # 2,000 equal inputs: as many independent draws
-
-    def draw():
-        return answer(rows, *q, generator=torch.Generator().manual_seed(seed))
-
-    y = draw()
-    return {
-        "mean": y.mean(0),
-        "std": y.std(0),
-        "correlation": torch.corrcoef(y.T)[0, 1],
-        "reproducible": float(torch.equal(y, draw())),
-    }
-
-
-def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
-    variance = softplus(weight_rho) ** 2 @ x**2 + softplus(bias_rho) ** 2
-    return {
-        "mean": Close(
-            weight_mu @ x + bias_mu,
-            atol=6 * math.sqrt(variance.max() / DRAWS),
-            because=SIX_ERRORS,
-        ),
-        "std": Close(
-            np.sqrt(variance), rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS
-        ),
-        "correlation": Close(0.0, atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS),
-        "reproducible": Close(
-            1.0, because="the same generator in the same state gives the same draw"
-        ),
-    }
-
-
-def _activations(std_of, *, per_row=True, own_noise=True):
-    def answer(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
-        mean = F.linear(x, weight_mu, bias_mu)
-        std = std_of(x, F.softplus(weight_rho), F.softplus(bias_rho))
-        shape = mean.shape if per_row else mean.shape[-1:]
-        return mean + std * torch.randn(
-            shape, generator=generator if own_noise else None, dtype=mean.dtype
-        )
-
-    return answer
-
-
-def _right_std(x, weight_std, bias_std):
-    return torch.sqrt(F.linear(x**2, weight_std**2, bias_std**2))
-
-
-SAMPLE_ACTIVATIONS = Task(
-    id="bayes-by-backprop/sample-activations",
-    name="sample_activations",
-    points=3,
-    cases=_activations_cases,
-    probe=_activations_probe,
-    oracle=_activations_oracle,
-    misconceptions=[
-        Misconception(
-            _activations(
-                lambda x, weight_std, bias_std: F.linear(x, weight_std, bias_std)
-            ),
-            "standard deviations are added. Variances of independent terms add; take the root at the end.",
-        ),
-        Misconception(
-            _activations(
-                lambda x, weight_std, bias_std: torch.sqrt(
-                    F.linear(x, weight_std**2, bias_std**2)
-                )
-            ),
-            "the inputs are not squared: the variance of w·x is σ²x².",
-        ),
-        Misconception(
-            _activations(
-                lambda x, weight_std, bias_std: torch.sqrt(
-                    F.linear(x**2, weight_std**2)
-                )
-            ),
-            "the variance of the biases is left out.",
-        ),
-        Misconception(
-            _activations(
-                lambda x, weight_std, bias_std: F.linear(
-                    x**2, weight_std**2, bias_std**2
-                )
-            ),
-            "the noise is multiplied with the variance; take its square root.",
-        ),
-        Misconception(
-            _activations(_right_std, per_row=False),
-            "all rows share their noise. Here every row has its own: that is what lowers the gradient's variance.",
-        ),
-        Misconception(
-            _activations(_right_std, own_noise=False),
-            "the global random state is used instead of the generator: the draw cannot be repeated.",
-        ),
-    ],
-    hints=[
-        "The mean: F.linear(x, weight_mu, bias_mu).",
-        "The variance: F.linear of the squared inputs, the squared σ of the weights and the squared σ of the biases.",
-        "mean + sqrt(variance) · ε, with an ε of the shape of mean.",
     ],
 )

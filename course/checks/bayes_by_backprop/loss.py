@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.special
 import scipy.stats
 import torch
 import torch.nn.functional as F
@@ -32,21 +33,33 @@ def _step_cases(rng):
 def _draw_loss_probe(answer, mu, rho, epsilon, x, y, noise_std, prior_std):
     import torch
 
-    mu, rho, epsilon, x, y = (torch.tensor(value) for value in (mu, rho, epsilon, x, y))
-    return {
-        "loss": answer(mu, rho, epsilon, x, y, noise_std=noise_std, prior_std=prior_std)
-    }
+    epsilon, x, y = (torch.tensor(value) for value in (epsilon, x, y))
+    mu = torch.tensor(mu, requires_grad=True)
+    rho = torch.tensor(rho, requires_grad=True)
+    loss = answer(mu, rho, epsilon, x, y, noise_std=noise_std, prior_std=prior_std)
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if getattr(loss, "requires_grad", False):
+        to_mu, to_rho = torch.autograd.grad(
+            loss.sum(), (mu, rho), materialize_grads=True
+        )
+    return {"loss": loss, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
 
 
 def _draw_loss_oracle(mu, rho, epsilon, x, y, noise_std, prior_std):
-    norm = scipy.stats.norm
-    w = mu + softplus(rho) * epsilon
-    log_q, log_p = (
-        norm.logpdf(w, mu, softplus(rho)).sum(),
-        norm.logpdf(w, 0, prior_std).sum(),
-    )
+    norm, std = scipy.stats.norm, softplus(rho)
+    w = mu + std * epsilon
+    log_q, log_p = norm.logpdf(w, mu, std).sum(), norm.logpdf(w, 0, prior_std).sum()
     value = log_q - log_p - norm.logpdf(y, w * x, noise_std).sum()
-    return {"loss": Close(value, rtol=1e-5, atol=1e-5, because=SINGLE)}
+    # log q(w) is −½ε² − log σ: it moves with ρ alone.
+    pulls = np.append(w / prior_std**2, (w * x - y) * x / noise_std**2)
+    to_mu, slope = pulls.sum(keepdims=True), scipy.special.expit(rho)
+    # The pulls may all but cancel, and are rounded one by one.
+    close = {"rtol": 1e-5, "atol": 1e-6 * float(np.abs(pulls).sum()), "because": SINGLE}
+    return {
+        "loss": Close(value, rtol=1e-5, atol=1e-5, because=SINGLE),
+        "gradient_of_mu": Close(to_mu, **close),
+        "gradient_of_rho": Close((to_mu * epsilon - 1 / std) * slope, **close),
+    }
 
 
 def _draw_loss(signs, reduce=torch.sum):
@@ -89,6 +102,10 @@ DRAW_LOSS = Task(
         Misconception(
             _draw_loss((1, -1, 1)),
             "the log-likelihood is added; the loss subtracts it.",
+        ),
+        Misconception(
+            lambda *case, **stds: _draw_loss((1, -1, -1))(*case, **stds).detach(),
+            "the loss carries no graph (.detach(), .item(), .numpy() or no_grad): it cannot be differentiated.",
         ),
     ],
     hints=[
@@ -303,8 +320,12 @@ def _exact_probe(answer, mu, rho, x, y, noise_std, prior_std):
         noise_std=noise_std,
         prior_std=prior_std,
     )
-    grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho), allow_unused=True)
-    return {"loss": loss, "gradient_of_mu": grad_mu, "gradient_of_rho": grad_rho}
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if getattr(loss, "requires_grad", False):
+        to_mu, to_rho = torch.autograd.grad(
+            loss.sum(), (mu, rho), materialize_grads=True
+        )
+    return {"loss": loss, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
 
 
 def _exact_oracle(mu, rho, x, y, noise_std, prior_std):

@@ -1,20 +1,19 @@
-"""A weight that is a distribution: its draw, and the three log-densities of a step."""
+"""A weight that is a distribution: its draw, and the gradients that reach µ and ρ through it."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-import scipy.stats
+import scipy.special
 import torch
 import torch.nn.functional as F
-from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.tolerances import (
     DRAWS,
     EXACT,
-    SINGLE,
     SIX_ERRORS,
+    gaussian_distance,
     softplus,
 )
 from course.task import Close, Misconception, Task
@@ -41,8 +40,10 @@ def _reparametrise_probe(answer, mu, rho, epsilon):
     mu = torch.tensor(mu, requires_grad=True)
     rho = torch.tensor(rho, requires_grad=True)
     w = answer(mu, rho, torch.tensor(epsilon))
-    w.sum().backward()
-    return {"w": w, "gradient_of_mu": mu.grad, "gradient_of_rho": rho.grad}
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if getattr(w, "requires_grad", False):
+        to_mu, to_rho = torch.autograd.grad(w.sum(), (mu, rho), materialize_grads=True)
+    return {"w": w, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
 
 
 def _reparametrise_oracle(mu, rho, epsilon):
@@ -107,32 +108,36 @@ def _sample_cases(rng):
 def _sample_probe(answer, mu, rho, seed):
     import torch
 
-    def draw(rows):
-        generator = torch.Generator().manual_seed(seed)
-        shape = (rows, len(mu))
-        return answer(
-            torch.tensor(mu).expand(shape),
-            torch.tensor(rho).expand(shape),
-            generator=generator,
-        )
+    mu = torch.tensor(mu).repeat(2_000, 1).requires_grad_()
+    rho = torch.tensor(rho).repeat(2_000, 1).requires_grad_()
 
-    w = draw(2_000)
-    generator = torch.Generator().manual_seed(seed)
-    first, second = (
-        answer(torch.tensor(mu), torch.tensor(rho), generator=generator)
-        for _ in range(2)
-    )
-    leaf = torch.tensor(rho, requires_grad=True)
-    answer(
-        torch.tensor(mu, requires_grad=True), leaf, generator=generator
-    ).sum().backward()
+    def seeded(offset=0):
+        return torch.Generator().manual_seed(seed + offset)
+
+    generator = seeded()
+    w = answer(mu, rho, generator=generator)
+    if w is None:
+        return {"mean": None}
+    second = answer(mu, rho, generator=generator)
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if w.requires_grad:
+        to_mu, to_rho = torch.autograd.grad(w.sum(), (mu, rho), materialize_grads=True)
+    # How w moves with ρ, for each unit of its distance from µ.
+    w, distance = w.detach(), (w - mu).detach()
+    slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
+    off = (w - w.mean(0)).abs().mean(0) / w.std(0)
     return {
         "mean": w.mean(0),
         "std": w.std(0),
+        "mean_distance_in_stds": off.mean(),
         "correlation": torch.corrcoef(w.T)[0, 1],
-        "reproducible": float(torch.equal(w, draw(2_000))),
-        "fresh": float(not torch.equal(first, second)),
-        "rho_has_a_gradient": float(leaf.grad is not None),
+        "reproducible": float(torch.equal(w, answer(mu, rho, generator=seeded()))),
+        "fresh": float(not torch.equal(w, second)),
+        "another_seed_another_draw": float(
+            not torch.equal(w, answer(mu, rho, generator=seeded(1)))
+        ),
+        "gradient_of_mu": to_mu.mean(0),
+        "slope_in_rho": slope,
     }
 
 
@@ -143,12 +148,23 @@ def _sample_oracle(mu, rho, seed):
             mu, atol=6 * float(std.max()) / math.sqrt(DRAWS), because=SIX_ERRORS
         ),
         "std": Close(std, rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS),
+        "mean_distance_in_stds": gaussian_distance(DRAWS * len(mu)),
         "correlation": Close(0.0, atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same draw"
         ),
         "fresh": Close(1.0, because="the next call draws anew"),
-        "rho_has_a_gradient": Close(1.0, because="ρ learns through the draw"),
+        "another_seed_another_draw": Close(
+            1.0, because="the noise comes from the generator that is passed in"
+        ),
+        "gradient_of_mu": Close(
+            np.ones_like(mu), rtol=1e-9, because="dw/dµ is 1, whatever ε was"
+        ),
+        "slope_in_rho": Close(
+            scipy.special.expit(rho) / std,
+            rtol=1e-6,
+            because="dw/dρ is ε · sigmoid(ρ), and ε is (w − µ)/σ",
+        ),
     }
 
 
@@ -198,191 +214,17 @@ SAMPLE_WEIGHTS = Task(
             lambda mu, rho, *, generator: (
                 mu + F.softplus(rho).detach() * _randn(mu, generator)
             ),
-            "no gradient reaches ρ: .detach(), .data or Normal.sample() has cut the graph.",
+            "no gradient reaches ρ: .detach() or .data has cut the graph.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: torch.normal(
+                mu, F.softplus(rho), generator=generator
+            ).detach(),
+            "no gradient reaches µ or ρ: torch.normal and Normal.sample() stop it. Draw ε, then compute w from it.",
         ),
     ],
     hints=[
         "Draw ε with torch.randn, with the shape and the dtype of mu and with the generator.",
         "Then you have everything that reparametrise asks for.",
-    ],
-)
-
-
-def _w_cases(rng):
-    return [
-        {
-            "w": rng.normal(0, 2, 4),
-            "mu": rng.normal(0, 1, 4),
-            "rho": rng.uniform(-3, 3, 4),
-        }
-        for _ in range(3)
-    ]
-
-
-def _log_posterior_probe(answer, w, mu, rho):
-    import torch
-
-    w, mu, rho = (torch.tensor(value, requires_grad=True) for value in (w, mu, rho))
-    value = answer(w, mu, rho)
-    value.sum().backward()
-    return {"log_q": value, "gradient_of_mu": mu.grad}
-
-
-def _log_posterior_oracle(w, mu, rho):
-    std = softplus(rho)
-    return {
-        "log_q": Close(
-            scipy.stats.norm.logpdf(w, mu, std), rtol=1e-9, atol=1e-9, because=EXACT
-        ),
-        "gradient_of_mu": Close((w - mu) / std**2, rtol=1e-9, atol=1e-9, because=EXACT),
-    }
-
-
-LOG_POSTERIOR = Task(
-    id="bayes-by-backprop/log-posterior",
-    name="log_posterior",
-    points=1,
-    cases=_w_cases,
-    probe=_log_posterior_probe,
-    oracle=_log_posterior_oracle,
-    misconceptions=[
-        Misconception(
-            lambda w, mu, rho: Normal(
-                mu * 1.0 + 0.0 * mu, torch.sqrt(F.softplus(rho))
-            ).log_prob(w),
-            "softplus(ρ) is taken for the variance. In this practical it is the standard deviation.",
-        ),
-        Misconception(
-            lambda w, mu, rho: Normal(mu.detach() + 0 * mu, F.softplus(rho)).log_prob(
-                w
-            ),
-            "µ is cut out of the graph with .data or .detach(): the value is right, but its gradient with "
-            "respect to µ is 0.",
-        ),
-        Misconception(
-            lambda w, mu, rho: (
-                -0.5 * ((w - mu) / F.softplus(rho)) ** 2 - torch.log(F.softplus(rho))
-            ),
-            "the constant −½ log 2π is left out.",
-        ),
-        Misconception(
-            lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(w).exp(),
-            "the density is returned; its logarithm is asked for.",
-        ),
-    ],
-    hints=[
-        "torch.distributions.Normal takes a mean and a standard deviation.",
-        "Normal(mu, F.softplus(rho)) has a method log_prob.",
-    ],
-)
-
-
-def _log_prior_cases(rng):
-    return [
-        {"w": rng.normal(0, 2, 4), "prior_std": float(rng.uniform(2, 6))}
-        for _ in range(3)
-    ]
-
-
-def _log_prior_probe(answer, w, prior_std):
-    import torch
-
-    return {"log_p": answer(torch.tensor(w), prior_std)}
-
-
-LOG_PRIOR = Task(
-    id="bayes-by-backprop/log-prior",
-    name="log_prior",
-    points=1,
-    cases=_log_prior_cases,
-    probe=_log_prior_probe,
-    oracle=lambda w, prior_std: {
-        "log_p": Close(
-            scipy.stats.norm.logpdf(w, 0, prior_std),
-            rtol=1e-5,
-            atol=1e-5,
-            because=SINGLE,
-        )
-    },
-    misconceptions=[
-        Misconception(
-            lambda w, prior_std: Normal(0.0, math.sqrt(prior_std)).log_prob(w),
-            "the standard deviation is taken for a variance: no root is needed here.",
-        ),
-        Misconception(
-            lambda w, prior_std: Normal(0.0, prior_std**2).log_prob(w),
-            "the variance is passed to Normal, which takes a standard deviation.",
-        ),
-        Misconception(
-            lambda w, prior_std: Normal(0.0, prior_std).log_prob(w).sum(),
-            "the densities are summed already. Here every weight keeps its own; the loss sums.",
-        ),
-        Misconception(
-            lambda w, prior_std: Normal(0.0, 1.0).log_prob(w),
-            "the prior is N(0, 1) whatever prior_std says.",
-        ),
-    ],
-    hints=["The prior's mean is 0.", "Normal(0.0, prior_std).log_prob(w)."],
-)
-
-
-def _likelihood_cases(rng):
-    return [
-        {
-            "prediction": rng.normal(0, 2, 4),
-            "y": rng.normal(0, 2, 4),
-            "noise_std": float(rng.uniform(0.1, 0.7)),
-        }
-        for _ in range(3)
-    ]
-
-
-def _likelihood_probe(answer, prediction, y, noise_std):
-    import torch
-
-    return {
-        "log_likelihood": answer(torch.tensor(prediction), torch.tensor(y), noise_std)
-    }
-
-
-LOG_LIKELIHOOD = Task(
-    id="bayes-by-backprop/log-likelihood",
-    name="log_likelihood",
-    points=1,
-    cases=_likelihood_cases,
-    probe=_likelihood_probe,
-    oracle=lambda prediction, y, noise_std: {
-        "log_likelihood": Close(
-            scipy.stats.norm.logpdf(y, prediction, noise_std),
-            rtol=1e-5,
-            atol=1e-5,
-            because=SINGLE,
-        )
-    },
-    misconceptions=[
-        Misconception(
-            lambda prediction, y, noise_std: -((y - prediction) ** 2),
-            "the squared error is used. A Gaussian likelihood divides it by 2τ² and has a normaliser.",
-        ),
-        Misconception(
-            lambda prediction, y, noise_std: Normal(
-                prediction, math.sqrt(noise_std)
-            ).log_prob(y),
-            "the noise's standard deviation is taken for its variance.",
-        ),
-        Misconception(
-            lambda prediction, y, noise_std: -Normal(prediction, noise_std).log_prob(y),
-            "the sign is turned: this is the negative log-likelihood.",
-        ),
-        Misconception(
-            lambda prediction, y, noise_std: (
-                Normal(prediction, noise_std).log_prob(y).mean()
-            ),
-            "the likelihood is averaged over the data. Every datum keeps its own here, and the loss sums.",
-        ),
-    ],
-    hints=[
-        "The network's output is the mean of a Gaussian, noise_std its standard deviation.",
-        "Normal(prediction, noise_std).log_prob(y).",
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.stats
 import torch
 
-from course.checks.calibration_and_flows.tolerances import FLOAT64
+from course.checks.calibration_and_flows.tolerances import SINGLE
 from course.task import Close, Misconception, Task
 
 
@@ -50,9 +50,9 @@ def _bins_oracle(probs, labels, n_bins):
         confidence, [confidence, correct], n_bins
     )
     return {
-        "share": Close(count / len(labels), atol=1e-9, because=FLOAT64),
-        "confidence": Close(mean_confidence, atol=1e-9, because=FLOAT64),
-        "accuracy": Close(accuracy, atol=1e-9, because=FLOAT64),
+        "share": Close(count / len(labels), atol=1e-6, because=SINGLE),
+        "confidence": Close(mean_confidence, atol=1e-6, because=SINGLE),
+        "accuracy": Close(accuracy, atol=1e-6, because=SINGLE),
     }
 
 
@@ -146,7 +146,7 @@ def _error_oracle(probs, labels, n_bins):
     gap = np.abs(bins["accuracy"].value - bins["confidence"].value)
     return {
         "error": Close(
-            np.average(gap, weights=bins["share"].value), atol=1e-9, because=FLOAT64
+            np.average(gap, weights=bins["share"].value), atol=1e-6, because=SINGLE
         )
     }
 
@@ -239,10 +239,10 @@ def _brier_oracle(forecast, outcome, n_bins):
     uncertainty, resolution = np.var(outcome), np.var(each_outcome)
     return {
         "reliability": Close(
-            binned_score - uncertainty + resolution, atol=1e-9, because=FLOAT64
+            binned_score - uncertainty + resolution, atol=1e-6, because=SINGLE
         ),
-        "resolution": Close(resolution, atol=1e-9, because=FLOAT64),
-        "uncertainty": Close(uncertainty, atol=1e-9, because=FLOAT64),
+        "resolution": Close(resolution, atol=1e-6, because=SINGLE),
+        "uncertainty": Close(uncertainty, atol=1e-6, because=SINGLE),
     }
 
 

@@ -7,51 +7,53 @@ import math
 import numpy as np
 import torch
 
-from course.checks.calibration_and_flows.tolerances import FLOAT64
+from course.checks.calibration_and_flows.jacobians import mapped
+from course.checks.calibration_and_flows.tolerances import SINGLE
 from course.task import Close, Misconception, Task
-
-
-def _mapped(transform, points):
-    """A map's values and autograd's log|det J|, one point at a time."""
-    points = torch.as_tensor(np.array(points))
-    values = torch.stack([transform(point) for point in points])
-    jacobians = [
-        torch.autograd.functional.jacobian(transform, point) for point in points
-    ]
-    log_det = [
-        float(torch.linalg.slogdet(jacobian).logabsdet) for jacobian in jacobians
-    ]
-    return {
-        "points": Close(values.numpy(), rtol=1e-9, atol=1e-9, because=FLOAT64),
-        "log_det": Close(log_det, rtol=1e-6, atol=1e-6, because=FLOAT64),
-    }
 
 
 def _affine_cases(rng):
     return [
         {
-            "z": rng.normal(0, 2, (4, d)),
-            "shift": rng.normal(0, 1, d),
-            "log_scale": rng.normal(0.4, 0.7, d),
+            "z": rng.normal(0, 2, shape),
+            "shift": rng.normal(0, 1, shape[-1]),
+            "log_scale": rng.normal(0.4, 0.7, shape[-1]),
         }
-        for d in (2, 3)
+        for shape in ((4, 2), (2, 3, 3))
     ]
 
 
 def _affine_probe(answer, z, shift, log_scale):
     import torch
 
-    result = answer(*(torch.as_tensor(a.copy()) for a in (z, shift, log_scale)))
+    inputs = {"z": z, "shift": shift, "log_scale": log_scale}
+    leaves = [torch.tensor(value, requires_grad=True) for value in inputs.values()]
+    result = answer(*leaves)
     points, log_det = (None, None) if result is None else result
-    return {"points": points, "log_det": log_det}
+    values = {"points": points, "log_det": log_det}
+    sums = [part.sum() for part in (points, log_det) if part is not None]
+    gradients = [torch.zeros_like(leaf) for leaf in leaves]
+    if sums and sum(sums).requires_grad:
+        gradients = torch.autograd.grad(sum(sums), leaves, materialize_grads=True)
+    for name, gradient in zip(inputs, gradients, strict=True):
+        values[f"gradient_of_{name}"] = gradient
+    return values
 
 
 def _affine_oracle(z, shift, log_scale):
-    matrix, offset = (
-        torch.diag(torch.as_tensor(np.exp(log_scale))),
-        torch.as_tensor(shift.copy()),
+    return mapped(
+        lambda point, shift, log_scale: torch.diag(log_scale.exp()) @ point + shift,
+        z=z,
+        shift=shift,
+        log_scale=log_scale,
     )
-    return _mapped(lambda point: matrix @ point + offset, z)
+
+
+def _affine(log_det, points=lambda z, shift, log_scale: shift + log_scale.exp() * z):
+    def answer(z, shift, log_scale):
+        return points(z, shift, log_scale), log_det(log_scale).expand(z.shape[:-1])
+
+    return answer
 
 
 AFFINE_FLOW = Task(
@@ -67,32 +69,30 @@ AFFINE_FLOW = Task(
             "there is one log|det| for all points. The flows that follow have one for each: expand it.",
         ),
         Misconception(
-            lambda z, shift, log_scale: (
-                shift + log_scale.exp() * z,
-                -log_scale.sum().expand(len(z)),
-            ),
+            _affine(lambda log_scale: -log_scale.sum()),
             "log|det| has the wrong sign: stretching space makes it positive.",
         ),
         Misconception(
-            lambda z, shift, log_scale: (
-                shift + log_scale * z,
-                log_scale.abs().log().sum().expand(len(z)),
+            _affine(
+                lambda log_scale: log_scale.abs().log().sum(),
+                lambda z, shift, log_scale: shift + log_scale * z,
             ),
             "log_scale is used as if it were the scale. Exponentiate it.",
         ),
         Misconception(
-            lambda z, shift, log_scale: (
-                shift + log_scale.exp() * z,
-                log_scale.exp().sum().expand(len(z)),
-            ),
+            _affine(lambda log_scale: log_scale.exp().sum()),
             "the scales are added. The determinant is their product, so their logarithms are added.",
         ),
         Misconception(
-            lambda z, shift, log_scale: (
-                (shift + z) * log_scale.exp(),
-                log_scale.sum().expand(len(z)),
+            _affine(
+                lambda log_scale: log_scale.sum(),
+                lambda z, shift, log_scale: (shift + z) * log_scale.exp(),
             ),
             "the shift is scaled as well: scale first, then shift.",
+        ),
+        Misconception(
+            _affine(lambda log_scale: log_scale.sum().detach()),
+            "log|det| carries no graph (.detach(), .item() or no_grad): then nothing holds the scale back.",
         ),
     ],
     hints=[
@@ -104,12 +104,13 @@ AFFINE_FLOW = Task(
 
 def _planar_cases(rng):
     cases = []
-    for d in (2, 3):
+    for shape in ((4, 2), (2, 3, 3)):
+        d = shape[-1]
         w, u = rng.normal(0, 1, d), rng.normal(0, 1, d)
         u += (rng.uniform(0.5, 1.5) - w @ u) * w / (w @ w)  # well inside wᵀu > −1
         cases.append(
             {
-                "z": rng.normal(0, 1, (4, d)),
+                "z": rng.normal(0, 1, shape),
                 "u": u,
                 "w": w,
                 "b": float(rng.uniform(0.3, 1)),
@@ -123,23 +124,37 @@ def _planar_cases(rng):
 def _planar_probe(answer, z, u, w, b):
     import torch
 
-    result = answer(
-        *(torch.as_tensor(a.copy()) for a in (z, u, w)),
-        torch.tensor(b, dtype=torch.float64),
-    )
+    inputs = {"z": z, "u": u, "w": w, "b": b}
+    leaves = [
+        torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        for value in inputs.values()
+    ]
+    result = answer(*leaves)
     points, log_det = (None, None) if result is None else result
-    return {"points": points, "log_det": log_det}
+    values = {"points": points, "log_det": log_det}
+    sums = [part.sum() for part in (points, log_det) if part is not None]
+    gradients = [torch.zeros_like(leaf) for leaf in leaves]
+    if sums and sum(sums).requires_grad:
+        gradients = torch.autograd.grad(sum(sums), leaves, materialize_grads=True)
+    for name, gradient in zip(inputs, gradients, strict=True):
+        values[f"gradient_of_{name}"] = gradient
+    return values
 
 
 def _planar_oracle(z, u, w, b):
-    u, w = torch.as_tensor(u.copy()), torch.as_tensor(w.copy())
-    return _mapped(lambda point: point + u * torch.tanh(torch.dot(w, point) + b), z)
+    return mapped(
+        lambda point, u, w, b: point + u * torch.tanh(torch.dot(w, point) + b),
+        z=z,
+        u=u,
+        w=w,
+        b=b,
+    )
 
 
 def _planar(log_det):
     def answer(z, u, w, b):
         h = torch.tanh(z @ w + b)
-        return z + h[:, None] * u, log_det(h, u @ w)
+        return z + h[..., None] * u, log_det(h, u @ w)
 
     return answer
 
@@ -165,16 +180,21 @@ PLANAR_FLOW = Task(
             "the derivative of tanh is 1 − tanh², not 1 − tanh.",
         ),
         Misconception(
-            _planar(lambda h, uw: torch.log(1 + uw.expand(len(h)))),
+            _planar(lambda h, uw: torch.log(1 + uw.expand(h.shape))),
             "the derivative of tanh is left out, so that every point has the same determinant.",
         ),
         Misconception(
-            _planar(lambda h, uw: torch.log(torch.abs(1 + uw * (1 - h**2)) + 1e-3)),
+            _planar(lambda h, uw: torch.log(torch.abs(1 + uw * (1 - h**2)) + 1e-6)),
             "something is added inside the logarithm. An invertible flow needs no such guard, and it biases every term.",
         ),
         Misconception(
             _planar(lambda h, uw: torch.log1p(uw * (1 - h**2)).sum()),
             "the logarithms of all points are added. Each point has its own.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log1p(uw * (1 - h**2)).detach()),
+            "log|det| carries no graph (.detach(), .item() or no_grad): then nothing keeps the flow from squeezing "
+            "or blowing up space.",
         ),
     ],
     hints=[
@@ -195,15 +215,31 @@ def _u_cases(rng):
 def _u_probe(answer, u, w):
     import torch
 
-    return {"u_hat": answer(torch.as_tensor(u.copy()), torch.as_tensor(w.copy()))}
+    u = torch.tensor(u, requires_grad=True)
+    w = torch.tensor(w, requires_grad=True)
+    value = answer(u, w)
+    to_u, to_w = torch.zeros_like(u), torch.zeros_like(w)
+    if getattr(value, "requires_grad", False):
+        to_u, to_w = torch.autograd.grad(value.sum(), (u, w), materialize_grads=True)
+    return {"u_hat": value, "gradient_of_u": to_u, "gradient_of_w": to_w}
 
 
 def _u_oracle(u, w):
     """Put together from its parts: across w as before, along w so that wᵀû = m."""
-    along = w / np.linalg.norm(w)
-    m = -1 + np.logaddexp(0, u @ w + np.log(np.e - 1))
-    value = u - (u @ along) * along + m / np.linalg.norm(w) * along
-    return {"u_hat": Close(value, rtol=1e-7, atol=1e-9, because=FLOAT64)}
+    u, w = torch.tensor(u, requires_grad=True), torch.tensor(w, requires_grad=True)
+    norm = torch.linalg.vector_norm(w)
+    along = w / norm
+    m = torch.log((1 + (math.e - 1) * torch.exp(u @ w)) / math.e)
+    value = u - (u @ along) * along + m / norm * along
+    to_u, to_w = torch.autograd.grad(value.sum(), (u, w))
+    # An error of m's, which a rounded log(e − 1) brings, is divided by ‖w‖.
+    small = min(float(norm.detach()), 1.0)
+    close = {"rtol": 1e-5, "because": f"{SINGLE}, and m is divided by ‖w‖"}
+    return {
+        "u_hat": Close(value.detach(), atol=1e-6 / small, **close),
+        "gradient_of_u": Close(to_u, atol=1e-5, **close),
+        "gradient_of_w": Close(to_w, atol=1e-6 / small**2, **close),
+    }
 
 
 def _u(m, power=1.0):
@@ -247,6 +283,10 @@ INVERTIBLE_U = Task(
             lambda u, w: u + _right_m(w @ u) * w / (w @ w),
             "m is added to what u already has along w. Take wᵀu away first.",
         ),
+        Misconception(
+            lambda u, w: u + ((_right_m(w @ u) - w @ u) * w / (w @ w)).detach(),
+            "the step along w carries no graph (.detach(), .data or no_grad): gradients then point where û does not go.",
+        ),
     ],
     hints=[
         "Only the component of u along w matters: compute a = wᵀu and what it should be, m(a).",
@@ -258,7 +298,7 @@ INVERTIBLE_U = Task(
 
 def _compose_cases(rng):
     three = {
-        "z": rng.normal(0, 1, (3, 2)),
+        "z": rng.normal(0, 1, (2, 3, 2)),
         "strengths": rng.uniform(0.5, 3, 3),
         "shifts": rng.uniform(0.3, 1.5, 3),
     }
@@ -283,9 +323,14 @@ def _compose_probe(answer, z, strengths, shifts):
         return flow
 
     layers = [layer(float(a), float(b)) for a, b in zip(strengths, shifts, strict=True)]
-    result = answer(layers, torch.as_tensor(z.copy()))
+    z = torch.tensor(z, requires_grad=True)
+    result = answer(layers, z)
     points, log_det = (None, None) if result is None else result
-    return {"points": points, "log_det": log_det}
+    gradient = torch.zeros_like(z)
+    sums = [part.sum() for part in (points, log_det) if hasattr(part, "sum")]
+    if sums and sum(sums).requires_grad:
+        (gradient,) = torch.autograd.grad(sum(sums), z, materialize_grads=True)
+    return {"points": points, "log_det": log_det, "gradient_of_z": gradient}
 
 
 def _compose_oracle(z, strengths, shifts):
@@ -294,12 +339,12 @@ def _compose_oracle(z, strengths, shifts):
             point = point + strength * torch.tanh(point + shift)
         return point
 
-    return _mapped(transform, z)
+    return mapped(transform, z=z)
 
 
 def _composed(add, *, at_start=False, backwards=False):
     def answer(layers, z):
-        start, total = z, torch.zeros(len(z), dtype=z.dtype)
+        start, total = z, torch.zeros(z.shape[:-1], dtype=z.dtype)
         for layer in reversed(layers) if backwards else layers:
             moved, log_det = layer(z)
             total = add(total, layer(start)[1] if at_start else log_det)
@@ -332,6 +377,10 @@ COMPOSE = Task(
         Misconception(
             _composed(lambda total, new: total - new),
             "the logarithms are subtracted. Determinants of a chain multiply, so their logarithms add.",
+        ),
+        Misconception(
+            _composed(lambda total, new: total + new.detach()),
+            "the log|det| carry no graph (.detach(), .item() or no_grad): then nothing is learnt from them.",
         ),
     ],
     hints=[

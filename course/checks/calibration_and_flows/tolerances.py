@@ -1,6 +1,7 @@
 """Why an answer need not agree to the last digit."""
 
 FLOAT64 = "double precision, summed in another order"
+SINGLE = "shares or constants in single precision, which carries 7 digits"
 SEARCH = "the minimum is found by a search that stops"
 DRAWS = "six standard errors of a mean over 2,000 draws"
 EXACT = "yes is 1 and no is 0"

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-import torch
-
-from course.checks.calibration_and_flows.flows import _mapped
+from course.checks.calibration_and_flows.jacobians import mapped
 from course.task import Misconception, Task
 
 
 def _radial_cases(rng):
     cases = []
-    for d, low, high in ((2, 0.5, 2.0), (3, 0.5, 2.0), (3, -0.8, -0.5)):
+    for shape, low, high in (
+        ((4, 2), 0.5, 2.0),
+        ((2, 3, 3), 0.5, 2.0),
+        ((4, 3), -0.8, -0.5),
+    ):
         alpha = rng.uniform(0.8, 1.5)
         cases.append(
             {
-                "z": rng.normal(0, 1, (4, d)),
-                "centre": rng.normal(0, 0.5, d),
+                "z": rng.normal(0, 1, shape),
+                "centre": rng.normal(0, 0.5, shape[-1]),
                 "alpha": float(alpha),
                 "beta": float(alpha * rng.uniform(low, high)),
             }
@@ -27,20 +28,29 @@ def _radial_cases(rng):
 def _radial_probe(answer, z, centre, alpha, beta):
     import torch
 
-    tensors = [torch.tensor(a, dtype=torch.float64) for a in (z, centre, alpha, beta)]
-    result = answer(*tensors)
+    inputs = {"z": z, "centre": centre, "alpha": alpha, "beta": beta}
+    leaves = [
+        torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        for value in inputs.values()
+    ]
+    result = answer(*leaves)
     points, log_det = (None, None) if result is None else result
-    return {"points": points, "log_det": log_det}
+    values = {"points": points, "log_det": log_det}
+    sums = [part.sum() for part in (points, log_det) if part is not None]
+    gradients = [torch.zeros_like(leaf) for leaf in leaves]
+    if sums and sum(sums).requires_grad:
+        gradients = torch.autograd.grad(sum(sums), leaves, materialize_grads=True)
+    for name, gradient in zip(inputs, gradients, strict=True):
+        values[f"gradient_of_{name}"] = gradient
+    return values
 
 
 def _radial_oracle(z, centre, alpha, beta):
-    centre = torch.as_tensor(np.array(centre))
-
-    def transform(point):
+    def transform(point, centre, alpha, beta):
         offset = point - centre
         return point + beta * offset / (alpha + offset.norm())
 
-    return _mapped(transform, z)
+    return mapped(transform, z=z, centre=centre, alpha=alpha, beta=beta)
 
 
 def _radial(log_det):
@@ -49,7 +59,7 @@ def _radial(log_det):
         r = offset.norm(dim=-1)
         h = 1 / (alpha + r)
         across, along = 1 + beta * h, 1 + beta * h - beta * r * h**2
-        return z + beta * h[:, None] * offset, log_det(
+        return z + beta * h[..., None] * offset, log_det(
             across, along, z.shape[-1], beta * r * h**2
         )
 
@@ -89,6 +99,15 @@ RADIAL_FLOW = Task(
         Misconception(
             _radial(lambda across, along, d, _: across.log() + (d - 1) * along.log()),
             "the two factors are exchanged: one direction lies along the radius, D − 1 lie across it.",
+        ),
+        Misconception(
+            _radial(
+                lambda across, along, d, _: (
+                    (d - 1) * across.log() + along.log()
+                ).detach()
+            ),
+            "log|det| carries no graph (.detach(), .item() or no_grad): then nothing keeps the flow from blowing up "
+            "space.",
         ),
     ],
     hints=[

@@ -7,7 +7,7 @@ import scipy.special
 import scipy.stats
 import torch
 
-from course.checks.calibration_and_flows.tolerances import DRAWS, EXACT, FLOAT64
+from course.checks.calibration_and_flows.tolerances import DRAWS, EXACT, SINGLE
 from course.task import Close, Misconception, Task
 
 
@@ -37,11 +37,15 @@ def _kl_probe(answer, base_mean, base_std, prior_mean, prior_std, z0, z, log_det
         )
 
     base, prior = normal(base_mean, base_std), normal(prior_mean, prior_std)
-    return {
-        "kl": answer(
-            base, prior, *(torch.as_tensor(a.copy()) for a in (z0, z, log_det))
+    z = torch.tensor(z, requires_grad=True)
+    log_det = torch.tensor(log_det, requires_grad=True)
+    kl = answer(base, prior, torch.tensor(z0), z, log_det)
+    to_z, to_log_det = torch.zeros_like(z), torch.zeros_like(log_det)
+    if getattr(kl, "requires_grad", False):
+        to_z, to_log_det = torch.autograd.grad(
+            kl.sum(), (z, log_det), materialize_grads=True
         )
-    }
+    return {"kl": kl, "gradient_of_z": to_z, "gradient_of_log_det": to_log_det}
 
 
 def _kl_oracle(base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
@@ -53,10 +57,11 @@ def _kl_oracle(base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
     log_prior = scipy.stats.multivariate_normal(
         np.full(len(eye), prior_mean), prior_std**2 * eye
     ).logpdf(z)
+    close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
     return {
-        "kl": Close(
-            log_base - log_det - log_prior, rtol=1e-5, atol=1e-5, because=FLOAT64
-        )
+        "kl": Close(log_base - log_det - log_prior, **close),
+        "gradient_of_z": Close((z - prior_mean) / prior_std**2, **close),
+        "gradient_of_log_det": Close(np.full_like(log_det, -1), **close),
     }
 
 
@@ -102,6 +107,12 @@ FLOW_KL = Task(
             lambda base, prior, z0, z, log_det: _at(prior, z) - _at(base, z0) + log_det,
             "q and p are exchanged: log q comes first, minus log p.",
         ),
+        Misconception(
+            lambda base, prior, z0, z, log_det: (
+                _at(base, z0) - log_det - _at(prior, z)
+            ).detach(),
+            "the value carries no graph (.detach(), .item() or no_grad): no flow learns from it.",
+        ),
     ],
     hints=[
         "KL(q ‖ p) = E[log q(z_K) − log p(z_K)], with z_K = f(z₀): two log-densities, each at its own point.",
@@ -128,24 +139,28 @@ def _elbo_cases(rng):
 def _elbo_probe(answer, log_probs, labels, kl):
     import torch
 
-    return {
-        "loss": answer(
-            torch.as_tensor(log_probs.copy()),
-            torch.as_tensor(labels),
-            torch.as_tensor(kl.copy()),
+    # Whoever normalises once more is right too: the gradient is that of the logits.
+    logits = torch.tensor(log_probs, requires_grad=True)
+    kl = torch.tensor(kl, requires_grad=True)
+    loss = answer(torch.log_softmax(logits, dim=-1), torch.tensor(labels), kl)
+    to_logits, to_kl = torch.zeros_like(logits), torch.zeros_like(kl)
+    if getattr(loss, "requires_grad", False):
+        to_logits, to_kl = torch.autograd.grad(
+            loss.sum(), (logits, kl), materialize_grads=True
         )
-    }
+    return {"loss": loss, "gradient_of_logits": to_logits, "gradient_of_kl": to_kl}
 
 
 def _elbo_oracle(log_probs, labels, kl):
-    picked = np.einsum("...nk,nk->...n", log_probs, np.eye(log_probs.shape[-1])[labels])
+    one_hot = np.eye(log_probs.shape[-1])[labels]
+    picked = np.einsum("...nk,nk->...n", log_probs, one_hot)
+    close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
     return {
-        "loss": Close(
-            np.mean(kl, axis=-1) - np.mean(picked, axis=-1),
-            rtol=1e-9,
-            atol=1e-9,
-            because=FLOAT64,
-        )
+        "loss": Close(np.mean(kl, axis=-1) - np.mean(picked, axis=-1), **close),
+        "gradient_of_logits": Close(
+            (np.exp(log_probs) - one_hot) / len(labels), **close
+        ),
+        "gradient_of_kl": Close(np.full_like(kl, 1 / len(labels)), **close),
     }
 
 
@@ -198,6 +213,12 @@ NEGATIVE_ELBO = Task(
             ),
             "the likelihood is a mean over the data and the KL is a sum: they are not on one scale.",
         ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                kl.detach() - _log_likelihood(log_probs, labels)
+            ).mean(-1),
+            "the KL carries no graph (.detach(), .item() or no_grad): the prior then pulls at nothing.",
+        ),
     ],
     hints=[
         "Per datum: −log p(y | x, z) + KL. Both are of the shape (…, N).",
@@ -231,20 +252,22 @@ def _predict_probe(answer, x, seed):
             probs = torch.stack([u * first, (1 - u) * first, 1 - first], -1)
             return probs.log(), z0, torch.zeros_like(u)
 
-    def once():
-        generator = torch.Generator().manual_seed(seed)
+    def once(offset=0, draws=2000):
+        generator = torch.Generator().manual_seed(seed + offset)
         result = answer(
-            Model(), torch.as_tensor(x.copy()), draws=2000, generator=generator
+            Model(), torch.as_tensor(x.copy()), draws=draws, generator=generator
         )
         return (None, None) if result is None else result
 
+    def equal(one, two):
+        floats = isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor)
+        return floats and torch.equal(one, two)
+
     mean, variance = once()
-    again, _ = once()
-    floats = (
-        isinstance(mean, torch.Tensor)
-        and isinstance(again, torch.Tensor)
-        and mean.shape == again.shape
-    )
+    own = 0.0  # do the data differ in their draws of u?
+    if isinstance(mean, torch.Tensor) and mean.shape == (len(x), 3):
+        u = mean[:, 0].detach() / torch.as_tensor(x[:, 0].copy())
+        own = float(u.max() - u.min() > 1e-6)
     return {
         "mean": mean,
         "variance": variance,
@@ -252,7 +275,10 @@ def _predict_probe(answer, x, seed):
             getattr(mean, "requires_grad", False)
             or getattr(variance, "requires_grad", False)
         ),
-        "reproducible": float(floats and torch.equal(mean, again)),
+        "noise_of_its_own": own,
+        "draws_count": float(not equal(once(draws=3)[0], once(draws=4)[0])),
+        "reproducible": float(equal(mean, once()[0])),
+        "another_seed_another_draw": float(not equal(mean, once(offset=1)[0])),
     }
 
 
@@ -270,7 +296,10 @@ def _predict_oracle(x, seed):
         "mean": Close(mean, atol=6 * mean_error, because=DRAWS),
         "variance": Close(variance, atol=6 * variance_error, because=DRAWS),
         "graph": Close(0.0, because=EXACT),
+        "noise_of_its_own": Close(1.0, because=EXACT),
+        "draws_count": Close(1.0, because=EXACT),
         "reproducible": Close(1.0, because=EXACT),
+        "another_seed_another_draw": Close(1.0, because=EXACT),
     }
 
 
@@ -278,15 +307,13 @@ def _predicted(
     summary=lambda p: (p.mean(0), p.var(0, correction=0)),
     *,
     graph=False,
-    own_noise=True,
-    ignore=False,
+    shape_of=lambda draws, x: (draws, *x.shape),
+    noise_of=lambda generator: generator,
 ):
     def answer(model, x, *, draws, generator):
         with torch.set_grad_enabled(graph):
-            shape = (draws, *x.shape) if own_noise else (1, *x.shape)
-            log_probs, _, _ = model(
-                x, model.draw(shape, generator=None if ignore else generator)
-            )
+            z0 = model.draw(shape_of(draws, x), generator=noise_of(generator))
+            log_probs, _, _ = model(x, z0)
             return summary(log_probs.exp())
 
     return answer
@@ -318,8 +345,16 @@ PREDICT = Task(
             "the variance is that of the label, p(1 − p). What is asked for is how much p itself varies over the draws.",
         ),
         Misconception(
-            _predicted(ignore=True),
+            _predicted(noise_of=lambda generator: None),
             "the generator is not used: the same seed gives another prediction each time.",
+        ),
+        Misconception(
+            _predicted(noise_of=lambda generator: torch.Generator().manual_seed(0)),
+            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+        ),
+        Misconception(
+            _predicted(shape_of=lambda draws, x: (draws, 1, x.shape[1])),
+            "all data share their noise. Every datum has a latent of its own: draw (draws, N, D).",
         ),
         Misconception(
             _predicted(lambda p: (p.mean(0), p.var(0, correction=0) / len(p))),

@@ -4,10 +4,10 @@ from course.checks.deep_ensembles.derivations import (
     GAUSSIAN_EXPRESSION,
     LAPLACE_EXPRESSION,
 )
+from course.checks.deep_ensembles.heads import HEADS
 from course.checks.deep_ensembles.likelihoods import (
     CATEGORICAL_NLL,
     GAUSSIAN_NLL,
-    HEADS,
     LAPLACE_NLL,
 )
 from course.checks.deep_ensembles.mixtures import (

@@ -127,14 +127,25 @@ def _adversarial_loss_probe(answer, x, y, params, epsilon):
         return jnp.mean((x @ params - y) ** 2)
 
     params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
+    value = answer(loss, params, x, y, epsilon)
+    if value is None:
+        return {"loss": None}
     jax.make_jaxpr(lambda x: answer(loss, params, x, y, epsilon))(x)  # as training does
-    return {"loss": answer(loss, params, x, y, epsilon)}
+    gradient = jax.grad(lambda params: answer(loss, params, x, y, epsilon))(params)
+    return {"loss": value, "gradient": gradient}
 
 
 def _adversarial_loss_oracle(x, y, params, epsilon):
-    clean = np.mean((x @ params - y) ** 2)
-    moved = np.mean((_fgsm_exact(x, y, params, epsilon) @ params - y) ** 2)
-    return {"loss": Close((clean + moved) / 2, rtol=5e-5, because=FLOAT32)}
+    """The adversarial inputs are constants: the gradient of a sign is 0."""
+    moved = _fgsm_exact(x, y, params, epsilon)
+    losses = [np.mean((inputs @ params - y) ** 2) for inputs in (x, moved)]
+    gradients = [2 / y.size * inputs.T @ (inputs @ params - y) for inputs in (x, moved)]
+    return {
+        "loss": Close(np.mean(losses), rtol=5e-5, because=FLOAT32),
+        "gradient": Close(
+            np.mean(gradients, axis=0), rtol=5e-5, atol=5e-5, because=FLOAT32
+        ),
+    }
 
 
 ADVERSARIAL_LOSS = Task(
@@ -170,6 +181,19 @@ ADVERSARIAL_LOSS = Task(
         Misconception(
             lambda loss, params, x, y, epsilon: loss(params, x, y),
             "the adversarial inputs are never used: this is the clean loss.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                0.5
+                * (
+                    loss(params, x, y)
+                    + jax.lax.stop_gradient(
+                        loss(params, _fgsm(loss, params, x, y, epsilon), y)
+                    )
+                )
+            ),
+            "the adversarial loss is held fixed (stop_gradient): it counts in the value, and nothing is learnt from "
+            "it. Only the inputs x' may be held fixed.",
         ),
     ],
     hints=[

@@ -27,21 +27,36 @@ def _student_t_cases(rng):
 
 
 def _student_t_probe(answer, location, scale, df, y):
+    import jax
     import jax.numpy as jnp
 
+    location, scale, y = jnp.asarray(location), jnp.asarray(scale), jnp.asarray(y)
+    nll = answer(location, scale, df, y)
+    if nll is None:
+        return {"nll": None}
+    to_location, to_scale = jax.grad(lambda m, s: jnp.sum(answer(m, s, df, y)), (0, 1))(
+        location, scale
+    )
     return {
-        "nll": answer(jnp.asarray(location), jnp.asarray(scale), df, jnp.asarray(y))
+        "nll": nll,
+        "gradient_of_location": to_location,
+        "gradient_of_scale": to_scale,
     }
 
 
 def _student_t_oracle(location, scale, df, y):
+    z = (y - location) / scale
+    pull = (df + 1) * z / (df + z**2)
+    close = {"rtol": 1e-4, "atol": 1e-4, "because": FLOAT32}
     return {
         "nll": Close(
             -scipy.stats.t.logpdf(y, df, location, scale),
             rtol=5e-5,
             atol=5e-5,
             because=FLOAT32,
-        )
+        ),
+        "gradient_of_location": Close(-pull / scale, **close),
+        "gradient_of_scale": Close((1 - pull * z) / scale, **close),
     }
 
 
@@ -108,6 +123,12 @@ STUDENT_T_NLL = Task(
                 + 0.5 * ((y - location) / scale) ** 2
             ),
             "the degrees of freedom play no part: this is a Gaussian.",
+        ),
+        Misconception(
+            lambda location, scale, df, y: _t_nll(
+                (y - location) / scale, df, jax.lax.stop_gradient(jnp.log(scale))
+            ),
+            "log s is held fixed (stop_gradient): the value is right, but the scale learns to grow for ever.",
         ),
     ],
     hints=[

@@ -1,0 +1,120 @@
+"""A variational layer whose noise is drawn on its outputs."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from course.checks.approximate_inference.layers import (
+    MeanWeights,
+    VariationalLayer,
+    layer_cases,
+    layer_oracle,
+    layer_probe,
+)
+from course.task import Misconception, Task
+
+
+class _Local(VariationalLayer):
+    """The local trick, with one mistake."""
+
+    def spread(self, x):
+        return (
+            F.linear(x**2, F.softplus(self.w_rho) ** 2, F.softplus(self.b_rho) ** 2)
+        ).sqrt()
+
+    def noise(self, shape, generator):
+        return torch.randn(shape, generator=generator)
+
+    def forward(self, x, *, generator):
+        mean = F.linear(x, self.w_mu, self.b_mu)
+        return mean + self.spread(x) * self.noise(mean.shape, generator)
+
+
+class _LocalNoRoot(_Local):
+    def spread(self, x):
+        return super().spread(x) ** 2
+
+
+class _LocalUnsquared(_Local):
+    def spread(self, x):
+        return F.linear(x.abs(), F.softplus(self.w_rho), F.softplus(self.b_rho))
+
+
+class _LocalNoBias(_Local):
+    def spread(self, x):
+        return F.linear(x**2, F.softplus(self.w_rho) ** 2).sqrt()
+
+
+class _LocalSharedData(_Local):
+    def noise(self, shape, generator):
+        return torch.randn((1, shape[1]), generator=generator)
+
+
+class _LocalSharedOutputs(_Local):
+    def noise(self, shape, generator):
+        return torch.randn((shape[0], 1), generator=generator)
+
+
+class _LocalFrozen(_Local):
+    def noise(self, shape, generator):
+        return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+class _LocalFixedSpread(_Local):
+    def spread(self, x):
+        return super().spread(x).detach()
+
+
+LOCAL_LINEAR_VARIATIONAL = Task(
+    id="approximate-inference/local-linear-variational",
+    name="LocalLinearVariational",
+    points=2,
+    cases=layer_cases,
+    probe=layer_probe,
+    oracle=layer_oracle(shared=False),
+    misconceptions=[
+        Misconception(
+            VariationalLayer,
+            "weights are sampled, as in LinearVariational: all data then share their noise. Here each output "
+            "of each datum has noise of its own.",
+        ),
+        Misconception(
+            _LocalNoRoot,
+            "ε is multiplied by the variance; it must be the standard deviation.",
+        ),
+        Misconception(
+            _LocalUnsquared,
+            "standard deviations are added up, |x|σ. Of independent terms the variances x²σ² add up.",
+        ),
+        Misconception(
+            _LocalNoBias,
+            "the bias's variance is left out of the sum.",
+        ),
+        Misconception(
+            _LocalSharedData,
+            "all data share one ε: draw it in the shape of the outputs.",
+        ),
+        Misconception(
+            _LocalSharedOutputs,
+            "all outputs of a datum share one ε: draw it in the shape of the outputs.",
+        ),
+        Misconception(
+            _LocalFrozen,
+            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+        ),
+        Misconception(
+            _LocalFixedSpread,
+            "no gradient reaches ρ: something on the way to the noise is detached, or uses .data or no_grad.",
+        ),
+        Misconception(
+            MeanWeights,
+            "the layer computes with the means alone: nothing is sampled.",
+        ),
+    ],
+    hints=[
+        "An output is a sum of independent Gaussians, so it is Gaussian. What are its mean and its variance?",
+        "Both are linear layers: the mean of x, with µ; the variance of x², with the squares of softplus(ρ).",
+        "mean + torch.sqrt(variance) * ε, where ε = torch.randn(mean.shape, ...) has the shape of the outputs.",
+    ],
+)

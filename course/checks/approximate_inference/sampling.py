@@ -1,0 +1,179 @@
+"""A draw of a mean-field Gaussian, and the gradients that reach µ and ρ through it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from course.checks.approximate_inference.tolerances import (
+    DRAWS,
+    gaussian_distance,
+    six_errors,
+)
+from course.task import Close, Misconception, Task
+
+
+def _sample_cases(rng):
+    return [
+        {
+            "mu": rng.normal(0, 1, 3),
+            "rho": rng.uniform(-1, 1, 3),
+            "seed": int(rng.integers(1 << 30)),
+        },
+        {
+            "mu": np.zeros(2),
+            "rho": np.full(2, 95.0),
+            "seed": int(rng.integers(1 << 30)),
+        },
+        {
+            "mu": np.zeros(2),
+            "rho": np.full(2, -18.0),
+            "seed": int(rng.integers(1 << 30)),
+        },
+    ]
+
+
+def _sample_probe(answer, mu, rho, seed):
+    import torch
+
+    draws = 2000
+    mu = torch.tensor(mu, dtype=torch.float32).repeat(draws, 1).requires_grad_()
+    rho = torch.tensor(rho, dtype=torch.float32).repeat(draws, 1).requires_grad_()
+
+    def seeded(offset=0):
+        return torch.Generator().manual_seed(seed + offset)
+
+    generator = seeded()
+    w = answer(mu, rho, generator=generator)
+    if w is None:
+        return {"mean": None}
+    second, again = (answer(mu, rho, generator=g) for g in (generator, seeded()))
+    other = answer(mu, rho, generator=seeded(1))
+    gradients = (None, None)
+    if w.requires_grad:
+        gradients = torch.autograd.grad(w.sum(), (mu, rho), allow_unused=True)
+    to_mu, to_rho = (torch.zeros_like(mu) if g is None else g for g in gradients)
+    # How w moves with ρ, for each unit of its distance from µ.
+    w, distance = w.detach(), (w - mu).detach().double()
+    slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
+    off = (distance - distance.mean(0)).abs().mean(0) / distance.std(0)
+    return {
+        "mean": w.double().mean(0),
+        "std": w.double().std(0),
+        "mean_distance_in_stds": off.mean(),
+        "gradient_mu": to_mu.mean(0),
+        "gradient_rho": slope,
+        "correlation": torch.corrcoef(distance.T)[0, 1],
+        "reproducible": float(torch.equal(w, again.detach())),
+        "fresh": float(not torch.equal(w, second.detach())),
+        "another_seed_another_draw": float(not torch.equal(w, other.detach())),
+    }
+
+
+def _sample_oracle(mu, rho, seed):
+    std = np.logaddexp(0, rho)
+    slope = 1 / (1 + np.exp(-rho)) / std
+    return {
+        "mean": Close(
+            mu, atol=6 * float(std.max()) / math.sqrt(DRAWS), because=six_errors()
+        ),
+        "std": Close(
+            std, rtol=6 / math.sqrt(2 * DRAWS), because=six_errors("standard deviation")
+        ),
+        "mean_distance_in_stds": gaussian_distance(DRAWS * len(mu)),
+        "gradient_mu": Close(
+            np.ones_like(mu), rtol=1e-5, because="dw/dµ is 1, whatever ε was"
+        ),
+        "gradient_rho": Close(
+            slope,
+            rtol=1e-3,
+            because="dw/dρ is ε times the sigmoid of ρ, in single precision",
+        ),
+        "correlation": Close(
+            0.0, atol=6 / math.sqrt(DRAWS), because=six_errors("correlation")
+        ),
+        "reproducible": Close(1.0, because="the same generator gives the same draw"),
+        "fresh": Close(1.0, because="the next call draws anew"),
+        "another_seed_another_draw": Close(
+            1.0, because="the noise comes from the generator that is passed in"
+        ),
+    }
+
+
+def _noise(like, generator):
+    return torch.randn(like.shape, generator=generator)
+
+
+REPARAMETRISED_SAMPLE = Task(
+    id="approximate-inference/reparametrised-sample",
+    name="reparametrised_sample",
+    points=2,
+    cases=_sample_cases,
+    probe=_sample_probe,
+    oracle=_sample_oracle,
+    misconceptions=[
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + torch.sqrt(F.softplus(rho)) * _noise(mu, generator)
+            ),
+            "softplus(ρ) is taken for the variance. In this course it is the standard deviation.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: mu + torch.exp(rho) * _noise(mu, generator),
+            "the standard deviation is exp(ρ); here it is softplus(ρ).",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + torch.log(1 + torch.exp(rho)) * _noise(mu, generator)
+            ),
+            "softplus is written as log(1 + exp(ρ)): in single precision that is inf from ρ = 89 on, and 0 below "
+            "ρ = −17. F.softplus is neither.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: mu + rho * _noise(mu, generator),
+            "ρ itself is used as the standard deviation; softplus is forgotten.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) * torch.randn((), generator=generator)
+            ),
+            "one ε is drawn for all weights: then they move in step. Each weight has an ε of its own.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) * _noise(mu[..., :1], generator)
+            ),
+            "the weights of a row share one ε: then they move in step. Each weight has an ε of its own.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: mu + F.softplus(rho) * torch.randn_like(mu),
+            "the generator is not used, so the draw cannot be repeated: torch.randn_like takes the global one.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) * _noise(mu, torch.Generator().manual_seed(0))
+            ),
+            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: torch.normal(
+                mu.detach(), F.softplus(rho).detach(), generator=generator
+            ),
+            "the draw carries no gradient: torch.normal and .sample() stop it. Draw ε, then compute w from µ, σ and ε.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) * torch.rand(mu.shape, generator=generator)
+            ),
+            "ε is uniform (torch.rand); it must be normal (torch.randn).",
+        ),
+    ],
+    hints=[
+        "Draw ε first, from a distribution that has no parameters; then shift and scale it.",
+        "The standard deviation is F.softplus(rho), and ε has the shape of mu.",
+        "torch.randn(mu.shape, dtype=mu.dtype, generator=generator)",
+    ],
+)

@@ -1,0 +1,204 @@
+"""A Bayesian linear layer's outputs drawn in place of its weights; oracles in closed form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special
+import torch
+import torch.nn.functional as F
+
+from course.checks.bayes_by_backprop.tolerances import (
+    DRAWS,
+    EXACT,
+    SIX_ERRORS,
+    gaussian_distance,
+    softplus,
+)
+from course.task import Close, Misconception, Task
+
+
+def _activations_cases(rng):
+    """Inputs so small that the bias's noise counts, and so large that x and x² differ."""
+    return [
+        {
+            "x": rng.uniform(low, high, 3),
+            "weight_mu": rng.normal(0, 1, (2, 3)),
+            "weight_rho": rng.uniform(0.5, 2, (2, 3)),
+            "bias_mu": rng.normal(0, 1, 2),
+            "bias_rho": rng.uniform(0.2, 0.6, 2),
+            "seed": int(rng.integers(1, 1_000_000)),
+        }
+        for low, high in ((0.1, 0.25), (2.5, 2.8))
+    ]
+
+
+def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
+    import torch
+
+    q = [
+        torch.tensor(value, requires_grad=True)
+        for value in (weight_mu, weight_rho, bias_mu, bias_rho)
+    ]
+    # 2,000 equal inputs: as many independent draws
+    rows = torch.tensor(x).repeat(2_000, 1).requires_grad_()
+
+    def seeded(offset=0):
+        return torch.Generator().manual_seed(seed + offset)
+
+    def gradients(value, inputs):
+        if not value.requires_grad:
+            return [torch.zeros_like(leaf) for leaf in inputs]
+        return torch.autograd.grad(
+            value, inputs, retain_graph=True, materialize_grads=True
+        )
+
+    generator = seeded()
+    y = answer(rows, *q, generator=generator)
+    if y is None:
+        return {"mean": None}
+    second = answer(rows, *q, generator=generator)
+    to_weight_mu, to_bias_mu = gradients(y.sum() / 2_000, [q[0], q[2]])
+    # How the noise moves with its parameters, for each unit of itself.
+    noise = y - (rows @ q[0].T + q[2])
+    here = noise.detach()
+    shares = (noise * here).sum(0) / (here**2).sum(0)
+    to_weight_rho, to_bias_rho = gradients(shares.sum(), [q[1], q[3]])
+    to_rows = gradients(shares[0], [rows])[0]
+    if not y.requires_grad:  # then this is the gradient of the mean above
+        to_weight_rho, to_bias_rho, to_rows = (
+            torch.zeros_like(value) for value in (q[1], q[3], rows)
+        )
+    y = y.detach()
+    off = (y - y.mean(0)).abs().mean(0) / y.std(0)
+    return {
+        "mean": y.mean(0),
+        "std": y.std(0),
+        "mean_distance_in_stds": off.mean(),
+        "correlation": torch.corrcoef(y.T)[0, 1],
+        "reproducible": float(torch.equal(y, answer(rows, *q, generator=seeded()))),
+        "fresh": float(not torch.equal(y, second)),
+        "another_seed_another_draw": float(
+            not torch.equal(y, answer(rows, *q, generator=seeded(1)))
+        ),
+        "gradient_of_weight_mu": to_weight_mu,
+        "gradient_of_bias_mu": to_bias_mu,
+        "slope_in_weight_rho": to_weight_rho,
+        "slope_in_bias_rho": to_bias_rho,
+        "slope_in_x": to_rows.sum(0),
+    }
+
+
+def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
+    weight_std, bias_std = softplus(weight_rho), softplus(bias_rho)
+    variance = weight_std**2 @ x**2 + bias_std**2
+    slope = weight_std * scipy.special.expit(weight_rho) * x**2 / variance[:, None]
+    close = {"rtol": 1e-5, "atol": 1e-9, "because": EXACT}
+    return {
+        "mean": Close(
+            weight_mu @ x + bias_mu,
+            atol=6 * math.sqrt(variance.max() / DRAWS),
+            because=SIX_ERRORS,
+        ),
+        "std": Close(
+            np.sqrt(variance), rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS
+        ),
+        "mean_distance_in_stds": gaussian_distance(2 * DRAWS),
+        "correlation": Close(0.0, atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS),
+        "reproducible": Close(
+            1.0, because="the same generator in the same state gives the same draw"
+        ),
+        "fresh": Close(1.0, because="the next call draws anew"),
+        "another_seed_another_draw": Close(
+            1.0, because="the noise comes from the generator that is passed in"
+        ),
+        "gradient_of_weight_mu": Close(np.stack([x, x]), **close),
+        "gradient_of_bias_mu": Close(np.ones(2), **close),
+        "slope_in_weight_rho": Close(slope, **close),
+        "slope_in_bias_rho": Close(
+            bias_std * scipy.special.expit(bias_rho) / variance, **close
+        ),
+        "slope_in_x": Close(weight_std[0] ** 2 * x / variance[0], **close),
+    }
+
+
+def _activations(std_of, *, per_row=True, noise_of=lambda generator: generator):
+    def answer(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
+        mean = F.linear(x, weight_mu, bias_mu)
+        std = std_of(x, F.softplus(weight_rho), F.softplus(bias_rho))
+        shape = mean.shape if per_row else mean.shape[-1:]
+        return mean + std * torch.randn(
+            shape, generator=noise_of(generator), dtype=mean.dtype
+        )
+
+    return answer
+
+
+def _right_std(x, weight_std, bias_std):
+    return torch.sqrt(F.linear(x**2, weight_std**2, bias_std**2))
+
+
+SAMPLE_ACTIVATIONS = Task(
+    id="bayes-by-backprop/sample-activations",
+    name="sample_activations",
+    points=3,
+    cases=_activations_cases,
+    probe=_activations_probe,
+    oracle=_activations_oracle,
+    misconceptions=[
+        Misconception(
+            _activations(
+                lambda x, weight_std, bias_std: F.linear(x, weight_std, bias_std)
+            ),
+            "standard deviations are added. Variances of independent terms add; take the root at the end.",
+        ),
+        Misconception(
+            _activations(
+                lambda x, weight_std, bias_std: torch.sqrt(
+                    F.linear(x, weight_std**2, bias_std**2)
+                )
+            ),
+            "the inputs are not squared: the variance of w·x is σ²x².",
+        ),
+        Misconception(
+            _activations(
+                lambda x, weight_std, bias_std: torch.sqrt(
+                    F.linear(x**2, weight_std**2)
+                )
+            ),
+            "the variance of the biases is left out.",
+        ),
+        Misconception(
+            _activations(
+                lambda x, weight_std, bias_std: F.linear(
+                    x**2, weight_std**2, bias_std**2
+                )
+            ),
+            "the noise is multiplied with the variance; take its square root.",
+        ),
+        Misconception(
+            _activations(_right_std, per_row=False),
+            "all rows share their noise. Here every row has its own: that is what lowers the gradient's variance.",
+        ),
+        Misconception(
+            _activations(_right_std, noise_of=lambda generator: None),
+            "the global random state is used instead of the generator: the draw cannot be repeated.",
+        ),
+        Misconception(
+            _activations(
+                _right_std, noise_of=lambda generator: torch.Generator().manual_seed(0)
+            ),
+            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+        ),
+        Misconception(
+            _activations(lambda *q: _right_std(*q).detach()),
+            "no gradient reaches ρ: .detach(), .data or Normal.sample() has cut the graph.",
+        ),
+    ],
+    hints=[
+        "The mean: F.linear(x, weight_mu, bias_mu).",
+        "The variance: F.linear of the squared inputs, the squared σ of the weights and the squared σ of the biases.",
+        "mean + sqrt(variance) · ε, with an ε of the shape of mean.",
+    ],
+)

@@ -1,0 +1,45 @@
+"""The oracle of every flow: autograd's Jacobian, point by point, and its slogdet."""
+
+from __future__ import annotations
+
+import torch
+
+from course.checks.calibration_and_flows.tolerances import FLOAT64
+from course.task import Close
+
+
+def mapped(transform, **inputs):
+    """A map's values and autograd's log|det J|, one point at a time, and how their sum moves.
+
+    Args:
+        transform: maps one point, (D,) → (D,), given the other inputs.
+        inputs: the points z, shape (…, D), and whatever else the flow depends on.
+
+    Returns:
+        ``points``, ``log_det``, and the gradient of Σ points + Σ log_det for every input.
+    """
+    leaves = {
+        name: torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        for name, value in inputs.items()
+    }
+    others = {name: leaf for name, leaf in leaves.items() if name != "z"}
+    lead, dims = leaves["z"].shape[:-1], leaves["z"].shape[-1]
+    values, log_det = [], []
+    for point in leaves["z"].reshape(-1, dims):
+        values.append(transform(point, **others))
+        jacobian = torch.autograd.functional.jacobian(
+            lambda point: transform(point, **others), point, create_graph=True
+        )
+        log_det.append(torch.linalg.slogdet(jacobian).logabsdet)
+    values, log_det = torch.stack(values), torch.stack(log_det)
+    gradients = torch.autograd.grad(
+        values.sum() + log_det.sum(), list(leaves.values()), materialize_grads=True
+    )
+    close = {"rtol": 1e-8, "atol": 1e-8, "because": FLOAT64}
+    return {
+        "points": Close(values.detach().reshape(*lead, dims), **close),
+        "log_det": Close(log_det.detach().reshape(lead), **close),
+    } | {
+        f"gradient_of_{name}": Close(gradient, **close)
+        for name, gradient in zip(leaves, gradients, strict=True)
+    }

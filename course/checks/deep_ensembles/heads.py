@@ -1,0 +1,108 @@
+"""A network's two outputs, read as a mean and a spread."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+
+from course.checks.deep_ensembles.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _heads_cases(rng):
+    """Ordinary ones; spreads that vanish, and one that overflows, apart for their sizes."""
+    return [
+        {"outputs": rng.normal(0, 2, (3, 2))},
+        {"outputs": np.column_stack([rng.normal(0, 1, 2), [-60.0, -14.0]])},
+        {"outputs": np.column_stack([rng.normal(0, 1, 1), [95.0]])},
+    ]
+
+
+def _heads_probe(answer, outputs):
+    import jax
+    import jax.numpy as jnp
+
+    outputs = jnp.asarray(outputs)
+    result = answer(outputs)
+    mean, spread = (None, None) if result is None else result
+    if mean is None or spread is None:
+        return {"mean": mean, "spread": spread}
+    jax.make_jaxpr(answer)(outputs)  # training compiles it
+    gradient = jax.grad(lambda outputs: sum(map(jnp.sum, answer(outputs))))(outputs)
+    return {"mean": mean, "spread": spread, "gradient_of_their_sum": gradient}
+
+
+def _heads_oracle(outputs):
+    slope = scipy.special.expit(outputs[:, 1])
+    because = "single precision, and MIN_SPREAD = 1e-6 within a tenth"
+    return {
+        "mean": Close(outputs[:, 0], rtol=1e-6, because=FLOAT32),
+        "spread": Close(
+            np.logaddexp(0, outputs[:, 1]) + 1e-6, rtol=1e-5, atol=1e-7, because=because
+        ),
+        "gradient_of_their_sum": Close(
+            np.column_stack([np.ones(len(slope)), slope]),
+            rtol=5e-5,
+            atol=5e-7,
+            because=FLOAT32,
+        ),
+    }
+
+
+HEADS = Task(
+    id="deep-ensembles/heads",
+    name="heads",
+    points=1,
+    cases=_heads_cases,
+    probe=_heads_probe,
+    oracle=_heads_oracle,
+    misconceptions=[
+        Misconception(
+            lambda outputs: (outputs[:, 0], jnp.log(1 + jnp.exp(outputs[:, 1])) + 1e-6),
+            "softplus is written as log(1 + exp(ρ)): from ρ = 89 on this overflows. jax.nn.softplus does not.",
+        ),
+        Misconception(
+            lambda outputs: (outputs[:, 0], jax.nn.softplus(outputs[:, 1])),
+            "MIN_SPREAD is not added: at ρ = −60 the spread vanishes, and the loss with it.",
+        ),
+        Misconception(
+            lambda outputs: (outputs[:, 1], jax.nn.softplus(outputs[:, 0]) + 1e-6),
+            "the columns are exchanged: the first is the mean µ, the second ρ.",
+        ),
+        Misconception(
+            lambda outputs: (jax.nn.softplus(outputs[:, 1]) + 1e-6, outputs[:, 0]),
+            "the two results are exchanged: the mean comes first.",
+        ),
+        Misconception(
+            lambda outputs: (
+                outputs[:, 0],
+                jnp.maximum(jax.nn.softplus(outputs[:, 1]), 1e-6),
+            ),
+            "the larger of softplus(ρ) and MIN_SPREAD is taken; their sum is asked for.",
+        ),
+        Misconception(
+            lambda outputs: (outputs[:, 0], jnp.exp(outputs[:, 1]) + 1e-6),
+            "exp takes the place of softplus.",
+        ),
+        Misconception(
+            lambda outputs: (
+                outputs[:, 0],
+                jnp.sqrt(jax.nn.softplus(outputs[:, 1])) + 1e-6,
+            ),
+            "softplus is taken for the variance: in this course it is the spread itself.",
+        ),
+        Misconception(
+            lambda outputs: (
+                outputs[:, 0],
+                jax.lax.stop_gradient(jax.nn.softplus(outputs[:, 1]) + 1e-6),
+            ),
+            "the spread is held fixed (stop_gradient): its value is right, but it is never learnt.",
+        ),
+    ],
+    hints=[
+        "Column 0 is the mean as it is; column 1 must be made positive.",
+        "jax.nn.softplus makes it positive; MIN_SPREAD is added to that.",
+    ],
+)

@@ -1,0 +1,215 @@
+"""Practical 2. Plain numbers become tensors of the default dtype, as they do in a student's cell."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch.distributions import Bernoulli, MultivariateNormal, Normal, kl_divergence
+
+from solutions import approximate_inference as ref
+
+
+def single(number):
+    return torch.tensor(float(number))
+
+
+def joint_of_distributions(w, x, y, prior_variance):
+    log_likelihood = Bernoulli(logits=x @ w).log_prob(y).sum()
+    return -log_likelihood - Normal(0.0, math.sqrt(prior_variance)).log_prob(w).sum()
+
+
+def joint_of_tensors(w, x, y, prior_variance):
+    logits, variance = x @ w, single(prior_variance)
+    nll = -(y * F.logsigmoid(logits) + (1 - y) * F.logsigmoid(-logits)).sum()
+    quadratic = (w**2).sum() / (2 * variance)
+    return nll + quadratic + len(w) / 2 * torch.log(2 * single(math.pi) * variance)
+
+
+def joint_of_a_vector(w, x, y, prior_variance):
+    prior = MultivariateNormal(
+        torch.zeros_like(w), prior_variance * torch.eye(len(w), dtype=w.dtype)
+    )
+    return F.softplus((1 - 2 * y) * (x @ w)).sum() - prior.log_prob(w)
+
+
+def closed(w, x, prior_variance):
+    p = torch.sigmoid(x @ w)
+    return x.T @ torch.diag(p * (1 - p)) @ x + torch.eye(len(w)) / prior_variance
+
+
+def closed_by_outer_products(w, x, prior_variance):
+    hessian = torch.eye(len(w)) / single(prior_variance)
+    for row in x:
+        p = torch.sigmoid(row @ w)
+        hessian = hessian + p * (1 - p) * torch.outer(row, row)
+    return hessian
+
+
+def mode_with_single_eye(x, y, prior_variance, steps=30):
+    w = torch.zeros(x.shape[1], dtype=x.dtype)
+    for _ in range(steps):
+        gradient = x.T @ (torch.sigmoid(x @ w) - y) + w / single(prior_variance)
+        w = w - torch.linalg.inv(closed(w, x, prior_variance)) @ gradient
+    return w
+
+
+def mode_by_lbfgs(x, y, prior_variance):
+    w = torch.zeros(x.shape[1], dtype=x.dtype, requires_grad=True)
+    optimiser = torch.optim.LBFGS(
+        [w],
+        max_iter=200,
+        tolerance_grad=1e-9,
+        tolerance_change=1e-14,
+        line_search_fn="strong_wolfe",
+    )
+
+    def closure():
+        optimiser.zero_grad()
+        loss = joint_of_distributions(w, x, y, prior_variance)
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    return w.detach()
+
+
+def covariance_by_autograd(w, x, y, prior_variance):
+    return torch.autograd.functional.hessian(
+        lambda w: joint_of_distributions(w, x, y, prior_variance), w
+    ).inverse()
+
+
+def evidence(w, covariance, x, y, prior_variance):
+    volume = len(w) / 2 * torch.log(single(2 * math.pi)) + covariance.det().log() / 2
+    return volume - joint_of_tensors(w, x, y, prior_variance)
+
+
+def softmax_covariance(weights, x, prior_variance):
+    k, d = weights.shape
+    hessian = torch.eye(k * d) / prior_variance
+    for row, p in zip(x, torch.softmax(x @ weights.T, -1), strict=True):
+        hessian = hessian + torch.kron(
+            p.diag() - torch.outer(p, p), torch.outer(row, row)
+        )
+    return torch.linalg.inv(hessian)
+
+
+def predictive_in_a_loop(x, weights, chunk=512):
+    probs = torch.zeros(len(x))
+    for w in weights:
+        probs += torch.sigmoid(x @ w) / len(weights)
+    return probs
+
+
+def probit(x, mean, covariance):
+    variance = torch.einsum("ni,ij,nj->n", x, covariance, x)
+    kappa = 1 / torch.sqrt(1 + single(math.pi / 8) * variance)
+    return torch.sigmoid(kappa * (x @ mean))
+
+
+def normal_(mu, rho, *, generator):
+    return mu + F.softplus(rho) * torch.empty_like(mu).normal_(generator=generator)
+
+
+def of_zeros(mu, rho, *, generator):
+    zeros, ones = torch.zeros_like(mu), torch.ones_like(mu)
+    std = torch.logaddexp(rho, zeros)
+    return mu + std * torch.normal(zeros, ones, generator=generator)
+
+
+def kl_of_distributions(mu, rho, prior_std):
+    return kl_divergence(Normal(mu, F.softplus(rho)), Normal(0.0, prior_std)).sum()
+
+
+def kl_of_tensors(mu, rho, prior_std):
+    std, prior = F.softplus(rho), single(prior_std)
+    return torch.sum(torch.log(prior / std) + (std**2 + mu**2) / (2 * prior**2) - 0.5)
+
+
+def elbo_in_a_loop(logits, y, kl):
+    nll = 0.0
+    for draw in logits:
+        nll = nll - Bernoulli(logits=draw).log_prob(y).sum()
+    return nll / len(logits) + kl
+
+
+def elbo_of_sums(logits, y, kl):
+    rows = y.repeat(len(logits), 1)
+    nll = F.binary_cross_entropy_with_logits(logits, rows, reduction="sum")
+    return nll / single(len(logits)) + kl
+
+
+class ByHand(ref.LinearVariational):
+    def kl(self):
+        pairs = (self.w_mu, self.w_rho), (self.b_mu, self.b_rho)
+        return sum(kl_of_distributions(mu, rho, self.prior_std) for mu, rho in pairs)
+
+    def forward(self, x, *, generator):
+        bias = of_zeros(self.b_mu, self.b_rho, generator=generator)
+        weight = normal_(self.w_mu, self.w_rho, generator=generator)
+        return x @ weight.T + bias
+
+
+class LocalByHand(ref.LocalLinearVariational):
+    def forward(self, x, *, generator):
+        variance = x.square() @ F.softplus(self.w_rho).square().T
+        std = (variance + F.softplus(self.b_rho).square()).sqrt()
+        mean = x @ self.w_mu.T + self.b_mu
+        return mean + std * torch.empty_like(mean).normal_(generator=generator)
+
+
+class Clamped(ref.VariationalMLP):
+    def kl(self):
+        return sum(layer.kl() for layer in (self.output, self.hidden))
+
+    def forward(self, x, *, generator):
+        hidden = self.hidden(x, generator=generator).clamp(min=0)
+        return self.output(hidden, generator=generator)[:, 0]
+
+
+class BernoulliMasks(ref.DropoutMLP):
+    def forward(self, x, *, generator):
+        hidden = torch.relu(self.hidden(x))
+        share = torch.full_like(hidden, 1 - self.p)
+        mask = torch.bernoulli(share, generator=generator)
+        return self.output(hidden * mask / share)[:, 0]
+
+
+ANSWERS = {
+    "negative_log_joint": {
+        "distributions": joint_of_distributions,
+        "tensors": joint_of_tensors,
+        "one vector": joint_of_a_vector,
+    },
+    "prior_variance_of": {
+        "tensors": lambda decay, n: float(1 / (2 * n * single(decay))),
+        "a fraction": lambda decay, n: 0.5 * (n * decay) ** -1,
+    },
+    "hessian_by_backward": {
+        "autograd's own": torch.autograd.functional.hessian,
+        "torch.func": lambda function, w: torch.func.hessian(function)(w),
+        "a graph that stays": lambda function, w: torch.autograd.functional.hessian(
+            function, w, create_graph=True
+        ),
+    },
+    "logistic_hessian": {
+        "single eye": closed,
+        "outer products": closed_by_outer_products,
+    },
+    "find_mode": {"single eye": mode_with_single_eye, "LBFGS": mode_by_lbfgs},
+    "laplace_covariance": {
+        "autograd": covariance_by_autograd,
+        "closed form": lambda w, x, y, v: torch.linalg.inv(closed(w, x, v)),
+    },
+    "laplace_log_evidence": {"tensors": evidence},
+    "softmax_laplace_covariance": {"Kronecker products": softmax_covariance},
+    "sampled_predictive": {"a loop into single precision": predictive_in_a_loop},
+    "probit_predictive": {"κ": probit},
+    "reparametrised_sample": {"normal_": normal_, "torch.normal": of_zeros},
+    "gaussian_kl": {"distributions": kl_of_distributions, "tensors": kl_of_tensors},
+    "negative_elbo": {"a loop": elbo_in_a_loop, "sums": elbo_of_sums},
+    "LinearVariational": {"by hand": ByHand},
+    "LocalLinearVariational": {"by hand": LocalByHand},
+    "VariationalMLP": {"clamp": Clamped},
+    "DropoutMLP": {"torch.bernoulli": BernoulliMasks},
+}

@@ -1,0 +1,152 @@
+"""Practical 3."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from wrong_answers.spoiling import of_graph, of_noise, without_graph
+
+from solutions import bayes_by_backprop as right
+
+
+def sampled_kl(shared=False, count=None, divisor=None):
+    def answer(mu, rho, log_prior, *, draws, generator):
+        number = count or draws
+        shape = (number, *mu.shape[:-1], 1) if shared else (number, *mu.shape)
+        epsilon = torch.randn(shape, generator=generator, dtype=mu.dtype)
+        w = mu + F.softplus(rho) * epsilon
+        terms = right.log_posterior(w, mu, rho) - log_prior(w)
+        return terms.sum() / (divisor or number)
+
+    return answer
+
+
+def through_numpy(mu, rho, prior_std):
+    std = F.softplus(rho).detach().numpy()
+    kl = prior_std / std
+    return torch.tensor(
+        (
+            torch.log(torch.tensor(kl))
+            + (torch.tensor(std) ** 2 + mu.detach() ** 2) / (2 * prior_std**2)
+            - 0.5
+        ).sum()
+    )
+
+
+class Layer(right.BayesianLinear):
+    """The reference, to spoil."""
+
+
+class ZeroMeans(Layer):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        nn.init.zeros_(self.weight_mu)
+
+
+class GlobalMeans(Layer):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        nn.init.normal_(self.weight_mu, std=2**-0.5)
+
+
+class WideMeans(Layer):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        with torch.no_grad():
+            self.weight_mu.mul_(2**0.5)
+
+
+class OtherRho(Layer):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        nn.init.constant_(self.weight_rho, -3.0)
+
+
+class RandomBiases(Layer):
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        nn.init.normal_(self.bias_mu)
+
+
+class DataKL(Layer):
+    def kl(self):
+        return right.gaussian_kl(
+            self.weight_mu.data, self.weight_rho, self.prior_std
+        ) + right.gaussian_kl(self.bias_mu.data, self.bias_rho, self.prior_std)
+
+
+class FixedRhoKL(Layer):
+    def kl(self):
+        return right.gaussian_kl(
+            self.weight_mu, self.weight_rho.detach(), self.prior_std
+        ) + right.gaussian_kl(self.bias_mu, self.bias_rho.detach(), self.prior_std)
+
+
+class FixedMeans(Layer):
+    def forward(self, x, *, generator):
+        weight = right.sample_weights(
+            self.weight_mu.detach(), self.weight_rho, generator=generator
+        )
+        bias = right.sample_weights(self.bias_mu, self.bias_rho, generator=generator)
+        return F.linear(x, weight, bias)
+
+
+class FixedBiasSpread(Layer):
+    def forward(self, x, *, generator):
+        weight = right.sample_weights(
+            self.weight_mu, self.weight_rho, generator=generator
+        )
+        bias = right.sample_weights(
+            self.bias_mu, self.bias_rho.detach(), generator=generator
+        )
+        return F.linear(x, weight, bias)
+
+
+def cut_variance(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
+    mean = F.linear(x, weight_mu, bias_mu)
+    variance = F.linear(
+        x.detach() ** 2, F.softplus(weight_rho) ** 2, F.softplus(bias_rho) ** 2
+    )
+    noise = torch.randn(mean.shape, generator=generator, dtype=mean.dtype)
+    return mean + variance.sqrt() * noise
+
+
+ANSWERS = {
+    "reparametrise": of_graph(right.reparametrise, "mu", "rho"),
+    "sample_weights": of_noise(right.sample_weights)
+    | of_graph(right.sample_weights, "mu", "rho"),
+    "log_posterior": of_graph(right.log_posterior, "w", "mu", "rho"),
+    "log_prior": of_graph(right.log_prior, "w"),
+    "log_likelihood": of_graph(right.log_likelihood, "prediction"),
+    "draw_loss": of_graph(right.draw_loss, "mu", "rho"),
+    "exact_loss": of_graph(right.exact_loss, "mu", "rho"),
+    "gaussian_kl": of_graph(right.gaussian_kl, "mu", "rho")
+    | {"through NumPy": through_numpy},
+    "log_scale_mixture": of_graph(right.log_scale_mixture, "w"),
+    "sampled_kl": of_noise(right.sampled_kl)
+    | of_graph(right.sampled_kl, "mu", "rho")
+    | {
+        "one ε for all weights of a draw": sampled_kl(shared=True),
+        "always 2,000 draws": sampled_kl(count=2_000),
+        "always divided by 2,000": sampled_kl(divisor=2_000),
+    },
+    "sample_activations": of_noise(right.sample_activations)
+    | of_graph(
+        right.sample_activations, "x", "weight_mu", "weight_rho", "bias_mu", "bias_rho"
+    )
+    | {"x is cut off in the variance": cut_variance},
+    "minibatch_loss": of_graph(right.minibatch_loss, "logits", "kl"),
+    "BayesianLinear": of_noise(Layer)
+    | {
+        "no graph": without_graph(Layer),
+        "no graph in kl": without_graph(Layer, ["kl"]),
+        "all means 0": ZeroMeans,
+        "means of the global generator": GlobalMeans,
+        "means of variance 1": WideMeans,
+        "another first ρ": OtherRho,
+        "random first biases": RandomBiases,
+        "kl of .data": DataKL,
+        "ρ is cut off in kl": FixedRhoKL,
+        "means are cut off": FixedMeans,
+        "the biases' ρ is cut off": FixedBiasSpread,
+    },
+}

@@ -1,0 +1,74 @@
+"""Practical 4."""
+
+import torch
+from wrong_answers.spoiling import frozen, of_graph
+
+from solutions import calibration_and_flows as right
+
+
+def cut_log_det(flow):
+    def answer(*args):
+        points, log_det = flow(*args)
+        return points, log_det.detach()
+
+    return answer
+
+
+def cut_points(flow):
+    def answer(*args):
+        points, log_det = flow(*args)
+        return points.detach(), log_det
+
+    return answer
+
+
+def of_flow(flow, *names):
+    return of_graph(flow, *names) | {
+        "log|det| is cut off": cut_log_det(flow),
+        "the points are cut off": cut_points(flow),
+    }
+
+
+def guarded(guard):
+    def answer(z, u, w, b):
+        h = torch.tanh((z * w).sum(-1) + b)
+        return z + u * h[..., None], torch.log((1 + (u @ w) * (1 - h**2)).abs() + guard)
+
+    return answer
+
+
+def per_batch_only(z, shift, log_scale):
+    return shift + log_scale.exp() * z, log_scale.sum().expand(len(z))
+
+
+def predict(shape_of=lambda draws, x: (draws, *x.shape), count=None):
+    def answer(model, x, *, draws, generator):
+        with torch.no_grad():
+            z0 = model.draw(shape_of(count or draws, x), generator=generator)
+            probs = model(x, z0)[0].exp()
+            return probs.mean(0), probs.var(0, correction=0)
+
+    return answer
+
+
+ANSWERS = {
+    "affine_flow": of_flow(right.affine_flow, "z", "shift", "log_scale")
+    | {"one log|det| per row of the first axis": per_batch_only},
+    "planar_flow": of_flow(right.planar_flow, "z", "u", "w", "b")
+    | {"1e-6 is added": guarded(1e-6), "1e-7 is added": guarded(1e-7)},
+    "invertible_u": of_graph(right.invertible_u, "u", "w"),
+    "compose": {
+        "no graph": of_graph(right.compose)["no graph"],
+        "log|det| is cut off": cut_log_det(right.compose),
+        "the points are cut off": cut_points(right.compose),
+        "z is cut off": lambda layers, z: right.compose(layers, z.detach()),
+    },
+    "radial_flow": of_flow(right.radial_flow, "z", "centre", "alpha", "beta"),
+    "flow_kl": of_graph(right.flow_kl, "z", "log_det"),
+    "negative_elbo": of_graph(right.negative_elbo, "log_probs", "kl"),
+    "predict": {
+        "frozen noise": frozen(right.predict),
+        "always 2,000 draws": predict(count=2_000),
+        "one noise for all data": predict(lambda draws, x: (draws, 1, x.shape[1])),
+    },
+}
