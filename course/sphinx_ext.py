@@ -182,6 +182,14 @@ def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
     return []
 
 
+def name_list_items(app: Sphinx, page, template, context, doctree) -> None:
+    """The entries of a bibliography are items of a list, as docutils calls what is around them."""
+    if "body" in context:
+        context["body"] = context["body"].replace(
+            'role="doc-biblioentry"', 'role="listitem"'
+        )
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     edition = os.environ.get("EDITION", EDITIONS[0])
@@ -193,4 +201,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", key_cache_on_sources)
     app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)
+    app.connect("html-page-context", name_list_items)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,194 @@
+"""Gates for every page of the built book: links, spelling, weight, accessibility."""
+
+import functools
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from browser import served
+from bs4 import BeautifulSoup
+from conftest import ROOT
+
+MAX_PAGE = 2_000_000  # bytes, beside the script for mathematics
+MATHS = "mathjax"
+WORDS = ROOT / "book" / "words.txt"
+WORD = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)*")
+
+
+@functools.cache
+def soup(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.fixture(scope="module")
+def pages(book):
+    found = sorted(book.glob("book/*.html"))
+    assert len(found) > 5
+    return found
+
+
+# --- links ----------------------------------------------------------------------------
+
+
+def broken_links(page, book):
+    """The links of a page that lead to no file or to no place in one."""
+    broken = []
+    for link in soup(page).select("a[href], link[href], img[src], script[src]"):
+        address = link.get("href") or link.get("src")
+        parts = urlsplit(address)
+        if parts.scheme or parts.netloc or address == "#":
+            continue
+        target = (page.parent / unquote(parts.path)) if parts.path else page
+        target = target.resolve()
+        if not target.is_relative_to(book.resolve()) or not target.is_file():
+            broken.append(address)
+        elif parts.fragment and target.suffix == ".html":
+            wanted = unquote(parts.fragment)
+            if not soup(target).find(id=wanted) and not soup(target).find(
+                attrs={"name": wanted}
+            ):
+                broken.append(address)
+    return broken
+
+
+def test_every_link_leads_somewhere(pages, book):
+    found = {page.name: broken_links(page, book) for page in pages}
+    assert {name: links for name, links in found.items() if links} == {}
+
+
+def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<a id=here href='#here'>a</a><a href='#nowhere'>b</a><a href='none.html'>c</a>"
+        "<a href='https://example.org/#x'>d</a><a href='../out.html'>e</a>"
+    )
+    (tmp_path.parent / "out.html").write_text("")
+    assert broken_links(page, tmp_path) == ["#nowhere", "none.html", "../out.html"]
+
+
+# --- spelling -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dictionary():
+    from spylls.hunspell import Dictionary
+
+    english = Dictionary.from_files("en_US")
+    own = {word for word in WORDS.read_text("utf-8").split() if word}
+
+    @functools.cache
+    def knows(word):
+        """Is it English, a word of the project, or a form of either?"""
+        plain = word.replace("’", "'")
+        plain = plain.removesuffix("'s")
+        if {plain, plain.lower()} & own or english.lookup(plain):
+            return True
+        return plain.istitle() and english.lookup(plain.lower())
+
+    knows.own = own
+    return knows
+
+
+def prose(page):
+    """The words that a reader reads on a page, alternative texts included."""
+    article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find(
+        "article"
+    )
+    for part in article.select(
+        "pre, code, script, style, svg, kbd, .math, .bibliography, .citation, .output"
+    ):
+        part.replace_with(" ")
+    texts = [article.get_text(" ")]
+    texts += [image.get("alt") or "" for image in article.select("img")]
+    text = re.sub(
+        r"https?://\S+|\S+\.(?:ipynb|py|csv|html|json)\b", " ", " ".join(texts)
+    )
+    return {
+        word
+        for word in WORD.findall(text)
+        if len(word) > 2 and not (word.isupper() or re.search(r"[^\x00-\x7f’]", word))
+    }
+
+
+def test_every_word_is_spelt_as_in_a_dictionary(pages, dictionary):
+    found = {
+        page.name: sorted(word for word in prose(page) if not dictionary(word))
+        for page in pages
+    }
+    found = {name: words for name, words in found.items() if words}
+    assert found == {}, f"mend them, or add them to {WORDS.relative_to(ROOT)}"
+
+
+def test_a_word_that_is_none_is_noticed_and_the_list_is_in_order(dictionary):
+    assert dictionary("likelihood")
+    assert dictionary("Likelihood’s")
+    assert not dictionary("liklihood")
+    lines = WORDS.read_text("utf-8").split()
+    assert lines == sorted(set(lines), key=lambda word: (word.casefold(), word))
+
+
+def test_the_word_list_holds_no_word_that_nobody_uses(pages, dictionary):
+    used = {
+        word.replace("’", "'").removesuffix("'s") for p in pages for word in prose(p)
+    }
+    used |= {word.lower() for word in used}
+    assert dictionary.own - used == set()
+
+
+# --- weight ---------------------------------------------------------------------------
+
+
+def weight(page):
+    """The bytes of a page with all that it loads, without the script for mathematics."""
+    parts = {page}
+    for link in soup(page).select("link[rel=stylesheet], img[src], script[src]"):
+        address = urlsplit(link.get("href") or link.get("src"))
+        if not address.scheme and MATHS not in address.path:
+            parts.add((page.parent / unquote(address.path)).resolve())
+    return sum(part.stat().st_size for part in parts)
+
+
+def test_no_page_weighs_more_than_two_megabytes(pages):
+    weights = {page.name: weight(page) for page in pages}
+    assert {name: n for name, n in weights.items() if n > MAX_PAGE} == {}
+    assert max(weights.values()) > 100_000  # what a page loads is found
+
+
+# --- accessibility --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def address(book):
+    with served(book) as at:
+        yield at
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_violation(pages, browser, address, scheme):
+    axe = Path(__import__("axe_core_python").__file__).with_name("axe.min.js")
+    context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+    found = {}
+    for path in pages:
+        page = context.new_page()
+        page.goto(f"{address}/book/{path.name}")
+        page.wait_for_load_state("load")
+        page.add_script_tag(path=axe)
+        result = page.evaluate("() => axe.run({resultTypes: ['violations']})")
+        found[path.name] = [
+            f"{v['id']}: {v['help']} ({len(v['nodes'])}) {v['nodes'][0]['html'][:160]}"
+            for v in result["violations"]
+            if v["impact"] in ("serious", "critical")
+        ]
+        page.close()
+    # That it can find any: a picture without a text.
+    page = context.new_page()
+    page.set_content(
+        "<html lang=en><title>x</title><main><img src='x.png'></main></html>"
+    )
+    page.add_script_tag(path=axe)
+    planted = page.evaluate("() => axe.run({resultTypes: ['violations']})")
+    assert "image-alt" in {violation["id"] for violation in planted["violations"]}
+    context.close()
+    assert {name: problems for name, problems in found.items() if problems} == {}
