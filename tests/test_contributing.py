@@ -97,13 +97,19 @@ def commands(title, **names):
     return found
 
 
+def versioned(pattern="*"):
+    """The names of the files under version control that are there."""
+    files = subprocess.check_output(
+        ["git", "ls-files", "-z", "--", pattern], cwd=ROOT, text=True
+    )
+    return [name for name in files.split("\0") if (ROOT / name).is_file()]
+
+
 @pytest.fixture
 def copy(tmp_path):
-    files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
-    for name in filter(None, files.split("\0")):
-        if (ROOT / name).is_file():
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    for name in versioned():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     return tmp_path
 
 
@@ -135,6 +141,14 @@ def replace(path, old, new):
     text = path.read_text("utf-8")
     assert old in text, path
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_no_python_file_is_longer_than_it_says():
+    most = int(re.search(r"longer than (\d+) lines", TEXT)[1])
+    names = versioned("*.py")
+    assert len(names) > 100
+    lines = {name: len((ROOT / name).read_bytes().splitlines()) for name in names}
+    assert {name: n for name, n in lines.items() if n > most} == {}
 
 
 @pytest.mark.parametrize("title", RECIPES)

@@ -6,15 +6,11 @@ from course.checks.bayes_by_backprop.densities import (
     LOG_POSTERIOR,
     LOG_PRIOR,
 )
-from course.checks.bayes_by_backprop.divergence import (
-    GAUSSIAN_KL,
-    LOG_SCALE_MIXTURE,
-    SAMPLED_KL,
-)
+from course.checks.bayes_by_backprop.divergence import GAUSSIAN_KL, LOG_SCALE_MIXTURE
+from course.checks.bayes_by_backprop.exact import EXACT_LOSS
 from course.checks.bayes_by_backprop.layers import BAYESIAN_LINEAR
 from course.checks.bayes_by_backprop.loss import (
     DRAW_LOSS,
-    EXACT_LOSS,
     GRADIENT_STEP,
     PAPER_GRADIENTS,
 )
@@ -23,6 +19,7 @@ from course.checks.bayes_by_backprop.prediction import (
     PREDICTIVE_ENTROPY,
     PREDICTIVE_MOMENTS,
 )
+from course.checks.bayes_by_backprop.sampled import SAMPLED_KL
 from course.checks.bayes_by_backprop.training import KL_WEIGHTS, MINIBATCH_LOSS
 from course.checks.bayes_by_backprop.weights import REPARAMETRISE, SAMPLE_WEIGHTS
 

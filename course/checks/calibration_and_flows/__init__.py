@@ -5,17 +5,13 @@ from course.checks.calibration_and_flows.binning import (
     CALIBRATION_BINS,
     CALIBRATION_ERROR,
 )
-from course.checks.calibration_and_flows.flows import (
-    AFFINE_FLOW,
-    COMPOSE,
-    INVERTIBLE_U,
-    PLANAR_FLOW,
-)
+from course.checks.calibration_and_flows.flows import AFFINE_FLOW, COMPOSE
 from course.checks.calibration_and_flows.linear import (
     BOUNDARY_LINE,
     CALIBRATED_PROBS,
     FIT_TEMPERATURE,
 )
+from course.checks.calibration_and_flows.planar import INVERTIBLE_U, PLANAR_FLOW
 from course.checks.calibration_and_flows.transfer import RADIAL_FLOW
 from course.checks.calibration_and_flows.variational import (
     FLOW_KL,

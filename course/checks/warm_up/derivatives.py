@@ -91,14 +91,23 @@ def _squared_errors_cases(rng):
 
 
 def _squared_errors_probe(answer, prediction, y):
+    import jax
     import jax.numpy as jnp
 
-    return {"errors": answer(jnp.asarray(prediction), jnp.asarray(y))}
+    prediction, y = jnp.asarray(prediction), jnp.asarray(y)
+    errors = answer(prediction, y)
+    if errors is None:
+        return {"errors": None}
+    gradient = jax.grad(lambda prediction: jnp.sum(answer(prediction, y)))(prediction)
+    return {"errors": errors, "gradient": gradient}
 
 
 def _squared_errors_oracle(prediction, y):
     right = [(row[0] - target) ** 2 for row, target in zip(prediction, y, strict=True)]
-    return {"errors": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32)}
+    return {
+        "errors": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32),
+        "gradient": Close(2 * (prediction - y[:, None]), rtol=2e-5, because=FLOAT32),
+    }
 
 
 SQUARED_ERRORS = Task(
@@ -142,31 +151,35 @@ SQUARED_ERRORS = Task(
 
 
 def _gradient_cases(rng):
-    """Residuals r of both signs, far from 0, and from those of the other data."""
+    """Residuals r of both signs, far from 0, and from those of the other data.
+
+    The loss has a factor that no answer can know without calling it.
+    """
     cases = []
     for size in (3, 4):
         params = rng.choice([-1, 1], 3) * rng.uniform(0.5, 1.5, 3)
         x = rng.choice([-1, 1], (size, 3)) * rng.uniform(0.3, 1.5, (size, 3))
         residual = rng.permutation(np.resize([-1, 1], size)) * rng.uniform(1, 2, size)
-        cases.append({"params": params, "x": x, "y": x @ params - residual})
+        case = {"params": params, "x": x, "y": x @ params - residual}
+        cases.append(case | {"factor": float(rng.uniform(1.5, 3))})
     return cases
 
 
-def _gradient_probe(answer, params, x, y):
+def _gradient_probe(answer, params, x, y, factor):
     import jax.numpy as jnp
 
     def loss(params, x, y):
-        return 0.5 * jnp.sum((x @ params - y) ** 2)
+        return factor / 2 * jnp.sum((x @ params - y) ** 2)
 
     by_params, by_x = answer(loss, jnp.asarray(params), jnp.asarray(x), jnp.asarray(y))
     return {"by_params": by_params, "by_x": by_x}
 
 
-def _gradient_oracle(params, x, y):
-    residual = (x @ params - y)[:, None]
+def _gradient_oracle(params, x, y, factor):
+    slope = factor * (x @ params - y)[:, None]
     return {
-        "by_params": Close(residual * x, rtol=5e-5, atol=1e-5, because=FLOAT32),
-        "by_x": Close(residual * params, rtol=5e-5, atol=1e-5, because=FLOAT32),
+        "by_params": Close(slope * x, rtol=5e-5, atol=1e-5, because=FLOAT32),
+        "by_x": Close(slope * params, rtol=5e-5, atol=1e-5, because=FLOAT32),
     }
 
 

@@ -25,15 +25,32 @@ def _objective_cases(rng):
 
 
 def _objective_probe(answer, nll, kl, n_data):
+    import jax
     import jax.numpy as jnp
 
-    return {"objective": answer(jnp.asarray(nll), jnp.asarray(kl), n_data)}
+    nll, kl = jnp.asarray(nll), jnp.asarray(kl)
+    objective = answer(nll, kl, n_data)
+    if objective is None:
+        return {"objective": None}
+    to_nll, to_kl = jax.grad(lambda nll, kl: jnp.sum(answer(nll, kl, n_data)), (0, 1))(
+        nll, kl
+    )
+    return {
+        "objective": objective,
+        "gradient_of_nll": to_nll,
+        "gradient_of_kl": to_kl,
+    }
 
 
 def _objective_oracle(nll, kl, n_data):
     """Every datum of the minibatch stands for N/B data."""
-    right = float(np.sum(np.repeat(nll, n_data // len(nll)))) + kl
-    return {"objective": Close(right, rtol=2e-5, because=FLOAT32)}
+    times = n_data // len(nll)
+    right = float(np.sum(np.repeat(nll, times))) + kl
+    return {
+        "objective": Close(right, rtol=2e-5, because=FLOAT32),
+        "gradient_of_nll": Close(np.full(len(nll), times), rtol=1e-5, because=FLOAT32),
+        "gradient_of_kl": Close(1.0, rtol=1e-5, because=FLOAT32),
+    }
 
 
 MINIBATCH_OBJECTIVE = Task(

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
-from course.checks.warm_up.tolerances import FLOAT32
+from course.checks.warm_up.tolerances import EXPONENTS, FLOAT32, LARGE
 from course.task import Close, Misconception, Task
 
 
@@ -31,14 +31,34 @@ def _log_softmax(logits):
 
 
 def _kl_probe(answer, log_p, log_q):
+    import jax
     import jax.numpy as jnp
 
-    return {"divergence": answer(jnp.asarray(log_p), jnp.asarray(log_q))}
+    log_p, log_q = jnp.asarray(log_p), jnp.asarray(log_q)
+    divergence = answer(log_p, log_q)
+    if divergence is None:
+        return {"divergence": None}
+
+    def total(p, q):  # of logits: probabilities that sum to one are all that is asked
+        return jnp.sum(answer(jax.nn.log_softmax(p), jax.nn.log_softmax(q)))
+
+    to_p, to_q = jax.grad(total, (0, 1))(log_p, log_q)
+    return {
+        "divergence": divergence,
+        "gradient_of_logits_of_p": to_p,
+        "gradient_of_logits_of_q": to_q,
+    }
 
 
 def _kl_oracle(log_p, log_q):
-    right = scipy.special.rel_entr(np.exp(log_p), np.exp(log_q)).sum(-1)
-    return {"divergence": Close(right, rtol=5e-5, atol=1e-6, because=FLOAT32)}
+    p, q = np.exp(log_p), np.exp(log_q)
+    right = scipy.special.rel_entr(p, q).sum(-1)
+    to_p = p * (log_p - log_q - right[:, None])
+    return {
+        "divergence": Close(right, rtol=5e-5, atol=1e-6, because=FLOAT32),
+        "gradient_of_logits_of_p": Close(to_p, rtol=5e-5, atol=1e-4, because=LARGE),
+        "gradient_of_logits_of_q": Close(q - p, rtol=5e-5, atol=5e-5, because=FLOAT32),
+    }
 
 
 def _kl(log_p, log_q, reduce=jnp.sum):
@@ -109,16 +129,35 @@ def _log_normal_cases(rng):
 
 
 def _log_normal_probe(answer, y, mean, std):
+    import jax
     import jax.numpy as jnp
 
+    at = jnp.asarray(y), jnp.asarray(mean), jnp.asarray(std)
+    log_density = answer(*at)
+    if log_density is None:
+        return {"log_density": None}
+    to_y, to_mean, to_std = jax.grad(lambda *at: jnp.sum(answer(*at)), (0, 1, 2))(*at)
     return {
-        "log_density": answer(jnp.asarray(y), jnp.asarray(mean), jnp.asarray(std)),
+        "log_density": log_density,
+        "gradient_of_y": to_y,
+        "gradient_of_mean": to_mean,
+        "gradient_of_std": to_std,
     }
 
 
 def _log_normal_oracle(y, mean, std):
     right = scipy.stats.lognorm.logpdf(y, s=std, scale=np.exp(mean))
-    return {"log_density": Close(right, rtol=5e-5, atol=5e-5, because=FLOAT32)}
+    scaled = (np.log(y) - mean) / std
+    return {
+        "log_density": Close(right, rtol=5e-5, atol=5e-5, because=FLOAT32),
+        "gradient_of_y": Close(
+            -(1 + scaled / std) / y, rtol=5e-5, atol=2e-4, because=LARGE
+        ),
+        "gradient_of_mean": Close(scaled / std, rtol=5e-5, atol=5e-5, because=FLOAT32),
+        "gradient_of_std": Close(
+            (scaled**2 - 1) / std, rtol=5e-5, atol=2e-4, because=LARGE
+        ),
+    }
 
 
 _logpdf = jax.scipy.stats.norm.logpdf
@@ -162,9 +201,11 @@ LOG_NORMAL = Task(
 
 
 def _log_mean_exp_cases(rng):
-    """Draws that differ by much; in the last case all probabilities underflow, or nearly all."""
+    """Draws that differ by much; in the last case the probabilities of two data underflow."""
     cases = []
-    for draws, shift in ((4, -1.0), (5, -1.0), (6, -300.0)):
+    # One largest number for all data is not enough where they lie so far apart.
+    apart = np.array([-1.0, -150.0, -300.0])
+    for draws, shift in ((4, -1.0), (5, -1.0), (6, apart)):
         log_probs = shift - rng.uniform(0.2, 4, (draws, 3))
         log_probs[0] = shift - rng.uniform(0.0, 0.1, 3)
         cases.append({"log_probs": log_probs})
@@ -172,14 +213,24 @@ def _log_mean_exp_cases(rng):
 
 
 def _log_mean_exp_probe(answer, log_probs):
+    import jax
     import jax.numpy as jnp
 
-    return {"log_prob": answer(jnp.asarray(log_probs))}
+    log_probs = jnp.asarray(log_probs)
+    log_prob = answer(log_probs)
+    if log_prob is None:
+        return {"log_prob": None}
+    gradient = jax.grad(lambda log_probs: jnp.sum(answer(log_probs)))(log_probs)
+    return {"log_prob": log_prob, "gradient": gradient}
 
 
 def _log_mean_exp_oracle(log_probs):
     right = np.log(np.mean(np.exp(log_probs), axis=0))  # exp(-310) is a double still
-    return {"log_prob": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32)}
+    weights = scipy.special.softmax(log_probs, axis=0)
+    return {
+        "log_prob": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32),
+        "gradient": Close(weights, rtol=2e-4, because=EXPONENTS),
+    }
 
 
 _logsumexp = jax.scipy.special.logsumexp

@@ -1,0 +1,206 @@
+"""The planar flow, and the constraint on u that makes it invertible."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from course.checks.calibration_and_flows.jacobians import mapped
+from course.checks.calibration_and_flows.tolerances import SINGLE
+from course.task import Close, Misconception, Task
+
+
+def _planar_cases(rng):
+    cases = []
+    for shape in ((4, 2), (2, 3, 3)):
+        d = shape[-1]
+        w, u = rng.normal(0, 1, d), rng.normal(0, 1, d)
+        u += (rng.uniform(0.5, 1.5) - w @ u) * w / (w @ w)  # well inside wᵀu > −1
+        cases.append(
+            {
+                "z": rng.normal(0, 1, shape),
+                "u": u,
+                "w": w,
+                "b": float(rng.uniform(0.3, 1)),
+            }
+        )
+    squeeze = cases[0]["w"]
+    cases[0]["u"] = -0.9 * squeeze / (squeeze @ squeeze)
+    return cases
+
+
+def _planar_probe(answer, z, u, w, b):
+    import torch
+
+    inputs = {"z": z, "u": u, "w": w, "b": b}
+    leaves = [
+        torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        for value in inputs.values()
+    ]
+    result = answer(*leaves)
+    points, log_det = (None, None) if result is None else result
+    values = {"points": points, "log_det": log_det}
+    sums = [part.sum() for part in (points, log_det) if part is not None]
+    gradients = [torch.zeros_like(leaf) for leaf in leaves]
+    if sums and sum(sums).requires_grad:
+        gradients = torch.autograd.grad(sum(sums), leaves, materialize_grads=True)
+    for name, gradient in zip(inputs, gradients, strict=True):
+        values[f"gradient_of_{name}"] = gradient
+    return values
+
+
+def _planar_oracle(z, u, w, b):
+    return mapped(
+        lambda point, u, w, b: point + u * torch.tanh(torch.dot(w, point) + b),
+        z=z,
+        u=u,
+        w=w,
+        b=b,
+    )
+
+
+def _planar(log_det):
+    def answer(z, u, w, b):
+        h = torch.tanh(z @ w + b)
+        return z + h[..., None] * u, log_det(h, u @ w)
+
+    return answer
+
+
+PLANAR_FLOW = Task(
+    id="calibration-and-flows/planar-flow",
+    name="planar_flow",
+    points=3,
+    cases=_planar_cases,
+    probe=_planar_probe,
+    oracle=_planar_oracle,
+    misconceptions=[
+        Misconception(
+            _planar(lambda h, uw: -torch.log(1 + uw * (1 - h**2))),
+            "log|det| has the wrong sign: this is the logarithm of the inverse's determinant.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: 1 + uw * (1 - h**2)),
+            "the determinant is returned; its logarithm is asked for.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log(1 + uw * (1 - h))),
+            "the derivative of tanh is 1 − tanh², not 1 − tanh.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log(1 + uw.expand(h.shape))),
+            "the derivative of tanh is left out, so that every point has the same determinant.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log(torch.abs(1 + uw * (1 - h**2)) + 1e-6)),
+            "something is added inside the logarithm. An invertible flow needs no such guard, and it biases every term.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log1p(uw * (1 - h**2)).sum()),
+            "the logarithms of all points are added. Each point has its own.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log1p(uw * (1 - h**2)).detach()),
+            "log|det| carries no graph (.detach(), .item() or no_grad): then nothing keeps the flow from squeezing "
+            "or blowing up space.",
+        ),
+    ],
+    hints=[
+        "h = tanh(z @ w + b) has one value per point; h.unsqueeze(-1) lets it multiply the vector u.",
+        "The Jacobian is 1 + u ψᵀ with ψ = (1 − h²) w, and det(1 + u ψᵀ) = 1 + uᵀψ.",
+        "log_det = torch.log1p((u @ w) * (1 - h**2)).",
+    ],
+)
+
+
+def _u_cases(rng):
+    cases = [{"u": rng.normal(0, 1, d), "w": rng.normal(0, 1, d)} for d in (2, 3)]
+    cases[1]["u"] = -3 * cases[1]["w"] + 0.3 * cases[1]["u"]  # far from invertible
+    small = rng.normal(0, 0.01, (2, 2))
+    return [*cases, {"u": small[0], "w": small[1]}, {"u": np.zeros(2), "w": small[1]}]
+
+
+def _u_probe(answer, u, w):
+    import torch
+
+    u = torch.tensor(u, requires_grad=True)
+    w = torch.tensor(w, requires_grad=True)
+    value = answer(u, w)
+    to_u, to_w = torch.zeros_like(u), torch.zeros_like(w)
+    if getattr(value, "requires_grad", False):
+        to_u, to_w = torch.autograd.grad(value.sum(), (u, w), materialize_grads=True)
+    return {"u_hat": value, "gradient_of_u": to_u, "gradient_of_w": to_w}
+
+
+def _u_oracle(u, w):
+    """Put together from its parts: across w as before, along w so that wᵀû = m."""
+    u, w = torch.tensor(u, requires_grad=True), torch.tensor(w, requires_grad=True)
+    norm = torch.linalg.vector_norm(w)
+    along = w / norm
+    m = torch.log((1 + (math.e - 1) * torch.exp(u @ w)) / math.e)
+    value = u - (u @ along) * along + m / norm * along
+    to_u, to_w = torch.autograd.grad(value.sum(), (u, w))
+    # An error of m's, which a rounded log(e − 1) brings, is divided by ‖w‖.
+    small = min(float(norm.detach()), 1.0)
+    close = {"rtol": 1e-5, "because": f"{SINGLE}, and m is divided by ‖w‖"}
+    return {
+        "u_hat": Close(value.detach(), atol=1e-6 / small, **close),
+        "gradient_of_u": Close(to_u, atol=1e-5, **close),
+        "gradient_of_w": Close(to_w, atol=1e-6 / small**2, **close),
+    }
+
+
+def _u(m, power=1.0):
+    def answer(u, w):
+        a = w @ u
+        return u + (m(a) - a) * w / (w @ w) ** power
+
+    return answer
+
+
+def _right_m(a):
+    return -1 + torch.nn.functional.softplus(a + math.log(math.e - 1))
+
+
+INVERTIBLE_U = Task(
+    id="calibration-and-flows/invertible-u",
+    name="invertible_u",
+    points=2,
+    cases=_u_cases,
+    probe=_u_probe,
+    oracle=_u_oracle,
+    misconceptions=[
+        Misconception(
+            _u(lambda a: -1 + torch.nn.functional.softplus(a)),
+            "m is taken as the planar-flow paper prints it, −1 + log(1 + eᵃ). Then m(0) = −.31, and u = 0 is "
+            "moved by .31/‖w‖, far when w is small. Shift its argument by log(e − 1).",
+        ),
+        Misconception(
+            _u(_right_m, power=0.5),
+            "the step along w is divided by ‖w‖; divide by ‖w‖², or wᵀû is not m(wᵀu).",
+        ),
+        Misconception(
+            lambda u, w: u,
+            "u is left as it is: wherever wᵀu < −1 the flow folds space over and has no inverse.",
+        ),
+        Misconception(
+            _u(lambda a: a.clamp(min=-1.0)),
+            "wᵀu is cut off at −1. That is invertible, barely, but beyond the cut its gradient is 0 and u is stuck.",
+        ),
+        Misconception(
+            lambda u, w: u + _right_m(w @ u) * w / (w @ w),
+            "m is added to what u already has along w. Take wᵀu away first.",
+        ),
+        Misconception(
+            lambda u, w: u + ((_right_m(w @ u) - w @ u) * w / (w @ w)).detach(),
+            "the step along w carries no graph (.detach(), .data or no_grad): gradients then point where û does not go.",
+        ),
+    ],
+    hints=[
+        "Only the component of u along w matters: compute a = wᵀu and what it should be, m(a).",
+        "Moving u by t · w / ‖w‖² changes wᵀu by just t.",
+        "softplus(a + math.log(math.e − 1)) − 1 is m(a); the step is (m(a) − a) · w / (w @ w).",
+    ],
+)

@@ -1,0 +1,114 @@
+"""The warm-up."""
+
+import jax
+import jax.numpy as jnp
+from jax.lax import stop_gradient
+from jax.scipy.special import entr, logsumexp
+from jax.scipy.stats import norm
+from wrong_answers.deep_ensembles import of_graph
+
+from solutions import warm_up as right
+
+
+def weights_fixed(log_p, log_q):
+    return jnp.sum(stop_gradient(jnp.exp(log_p)) * (log_p - log_q), axis=-1)
+
+
+def kl_of_clipped(log_p, log_q):
+    p, q = (jnp.clip(jnp.exp(logs), 1e-12) for logs in (log_p, log_q))
+    return jnp.sum(p * jnp.log(p / q), axis=-1)
+
+
+def entropy_of_underflow(log_p, log_q):
+    """SciPy's entropy knows what 0 log 0 is, and its gradient does not."""
+    p = jnp.exp(log_p)
+    return -jnp.sum(p * log_q, axis=-1) - jnp.sum(entr(p), axis=-1)
+
+
+def determinant_fixed(y, mean, std):
+    return norm.logpdf(jnp.log(y), mean, std) - stop_gradient(jnp.log(y))
+
+
+def one_largest(log_probs):
+    largest = jnp.max(log_probs)
+    return largest + jnp.log(jnp.mean(jnp.exp(log_probs - largest), axis=0))
+
+
+def largest_draw(log_probs):
+    """The value of the mean, and the gradient of its largest term."""
+    largest = jnp.max(log_probs, axis=0)
+    return largest + stop_gradient(right.log_mean_exp(log_probs) - largest)
+
+
+def of_known_loss(loss, params, x, y):
+    """For the loss ½ (θ·x − y)², whatever loss is given."""
+    residual = (x @ params - y)[:, None]
+    return residual * x, residual * params
+
+
+def shared_among_data(loss, params, x, y):
+    """One vmap over the gradient of the mean."""
+    by_params, by_x = right.per_example_gradients(loss, params, x, y)
+    return jnp.broadcast_to(by_params.mean(0), by_params.shape), by_x
+
+
+def clipped_rounded(x):
+    """The straight-through estimator of a binary unit: no gradient beyond ±1."""
+    inside = jnp.clip(x, -1, 1)
+    return inside + stop_gradient(jnp.round(x) - inside)
+
+
+@jax.custom_vjp
+def deaf(x):
+    """Its gradient is 1, whatever comes down the chain."""
+    return jnp.round(x)
+
+
+deaf.defvjp(lambda x: (jnp.round(x), None), lambda _, upstream: (1 + 0 * upstream,))
+
+
+def mean_fixed(nll, kl, n_data):
+    return n_data * stop_gradient(jnp.mean(nll)) + kl
+
+
+def first_only(nll, kl, n_data):
+    """The value of the whole minibatch, and the gradient of its first datum."""
+    rest = stop_gradient(nll[1:])
+    return n_data / len(nll) * (nll[0] + jnp.sum(rest)) + kl
+
+
+ANSWERS = {
+    "kl_categorical": of_graph(right.kl_categorical, "log_p", "log_q")
+    | {
+        "the weights are held fixed": weights_fixed,
+        "clipped": kl_of_clipped,
+        "the entropy of probabilities": entropy_of_underflow,
+    },
+    "log_normal_log_density": of_graph(right.log_normal_log_density, "y", "mean", "std")
+    | {"the determinant is held fixed": determinant_fixed},
+    "log_mean_exp": of_graph(right.log_mean_exp, "log_probs")
+    | {
+        "one largest number for all data": one_largest,
+        "the gradient of the largest draw": largest_draw,
+        "a small number inside": lambda log_probs: jnp.log(
+            jnp.mean(jnp.exp(log_probs), axis=0) + 1e-12
+        ),
+        "clipped": lambda log_probs: right.log_mean_exp(jnp.clip(log_probs, -100)),
+        "axis of the data": lambda log_probs: (
+            logsumexp(log_probs.T, axis=0)[:3] - jnp.log(3)
+        ),
+    },
+    "curvature": {
+        "one rate for all": lambda w, x, y: jnp.mean(jnp.exp(x @ w)) * (x.T @ x),
+        "counts for rates": lambda w, x, y: (x * y[:, None]).T @ x,
+    },
+    "squared_errors": of_graph(right.squared_errors, "prediction"),
+    "per_example_gradients": {
+        "of a loss of its own": of_known_loss,
+        "the same for all data": shared_among_data,
+    },
+    "rounded": of_graph(right.rounded, "x")
+    | {"clipped": clipped_rounded, "deaf to what comes down": deaf},
+    "minibatch_objective": of_graph(right.minibatch_objective, "nll", "kl")
+    | {"the mean is held fixed": mean_fixed, "only the first datum": first_only},
+}
