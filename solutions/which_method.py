@@ -36,7 +36,7 @@ def ood_auroc(inside: np.ndarray, outside: np.ndarray) -> float:
     Returns:
         A number between 0 and 1; 0.5 for scores that tell nothing.
 
-    Source: Hanley and McNeil (1982); Hendrycks and Gimpel (2017), section 3.
+    Source: Hanley and McNeil (1982); Hendrycks and Gimpel (2017).
     """
     # All N'·N pairs fit into one array: outside[:, None] against inside[None, :].
     ### BEGIN SOLUTION
@@ -83,7 +83,7 @@ def difference_interval(
     Returns:
         The mean difference, and the lower and upper end of its interval.
 
-    Source: Student (1908), section 9.
+    Source: Student (1908).
     """
     # Start from hurried_difference_interval and mend it: what did the two runs share?
     ### BEGIN SOLUTION
@@ -110,7 +110,7 @@ def gaussian_crps(mean: np.ndarray, std: np.ndarray, y: np.ndarray) -> np.ndarra
     Returns:
         Scores, shape (N,).
 
-    Source: Gneiting and Raftery (2007), equation 21 with the sign changed.
+    Source: Gneiting et al. (2005), equation 5.
     """
     # scipy.stats.norm.cdf is Φ, scipy.stats.norm.pdf is φ.
     ### BEGIN SOLUTION
@@ -201,7 +201,7 @@ def last_layer_log_probs(features: Array, weights: Array, covariances: Array) ->
     Returns:
         Log-probabilities, shape (N, K).
 
-    Source: MacKay (1992), equation 10; Lu, Ie and Sha (2020), section 3.
+    Source: MacKay (1992), equation 10; Lu, Ie and Sha (2020).
     """
     # jnp.einsum("ni,kij,nj->nk", …) forms all quadratic forms at once.
     ### BEGIN SOLUTION
@@ -250,7 +250,7 @@ def mimo_inputs(
         Inputs, shape (N, M, D), and the targets that belong to them, shape (N, M, …).
         Each member sees each datum once.
 
-    Source: Havasi et al. (2021), sections 2 and 3.
+    Source: Havasi et al. (2021).
     """
     # jax.random.split gives a key to each permutation; x[rows] takes an (N, M) array of rows.
     ### BEGIN SOLUTION
@@ -277,7 +277,7 @@ def mimo_loss(logits: Array, targets: Array) -> Array:
     Returns:
         A scalar, in nats.
 
-    Source: Havasi et al. (2021), section 2.
+    Source: Havasi et al. (2021).
     """
     ### BEGIN SOLUTION
     log_probs = jax.nn.log_softmax(logits, axis=-1)
@@ -296,7 +296,7 @@ def mimo_log_probs(network: Callable[[Array], Array], x: Array, members: int) ->
     Returns:
         log(1/M Σₘ pₘ(y | x, …, x)), shape (N, K).
 
-    Source: Havasi et al. (2021), section 2.
+    Source: Havasi et al. (2021).
     """
     # logsumexp adds what is given by logarithms; the heads' axis is axis 1.
     ### BEGIN SOLUTION
