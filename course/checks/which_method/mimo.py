@@ -15,7 +15,7 @@ DRAWS = 500
 
 def _inputs_cases(rng):
     cases = []
-    for repetition in (0.0, 0.25, 2 / 3):
+    for members, repetition in ((3, 0.25), (2, 2 / 3)):
         x = rng.normal(0, 1, (12, 2))
         # The first and the last datum are extreme: leaving them in place shows.
         x[:, 0] = np.sort(x[:, 0]) + np.linspace(-3, 3, 12)
@@ -23,7 +23,7 @@ def _inputs_cases(rng):
             {
                 "x": x,
                 "targets": rng.normal(0, 1, (12, 2)),
-                "members": int(rng.integers(3, 5)),
+                "members": members,
                 "repetition": repetition,
                 "seed": int(rng.integers(1, 1_000_000)),
             }
@@ -34,35 +34,33 @@ def _inputs_cases(rng):
 def _inputs_probe(answer, x, targets, members, repetition, seed):
     import jax
     import jax.numpy as jnp
+    import numpy as np
 
-    x, targets = jnp.asarray(x), jnp.asarray(targets)
-    key = jax.random.key(seed)
-    result = answer(x, targets, members, repetition, key=key)
+    @jax.vmap
+    def draw(key):  # traced, as in training
+        return answer(
+            jnp.asarray(x), jnp.asarray(targets), members, repetition, key=key
+        )
+
+    keys = jax.random.split(jax.random.key(seed), 500)
+    result = draw(keys)
     if result is None:
         return {"inputs": None}
-    inputs, chosen = result
-    if inputs.shape != (len(x), members, x.shape[1]) or (
-        chosen.shape != (len(x), members, targets.shape[1])
+    inputs, chosen = (np.asarray(part) for part in result)
+    if inputs.shape[1:] != (len(x), members, x.shape[1]) or (
+        chosen.shape[1:] != (len(x), members, targets.shape[1])
     ):
-        return {"inputs": inputs, "targets": chosen}
-    rows = jnp.argmin(jnp.abs(inputs[:, :, None, 0] - x[:, 0]), axis=2)
-    again, _ = answer(x, targets, members, repetition, key=key)
-
-    def facts(key):
-        inputs, _ = answer(x, targets, members, repetition, key=key)
-        same = (inputs == inputs[:, :1]).all(2).sum(0)[1:].astype(float)
-        return same, inputs[0, 0, 0], inputs[-1, 0, 0]
-
-    same, first, last = jax.vmap(facts)(jax.random.split(key, 500))
-    shared = float(round(repetition * len(x)))
+        return {"inputs": inputs[0], "targets": chosen[0]}
+    rows = np.abs(inputs[0, :, :, None, 0] - x[:, 0]).argmin(axis=2)
+    same = (inputs == inputs[:, :, :1]).all(3).sum(1)[:, 1:].astype(float)
     return {
-        "inputs": jnp.sort(inputs, axis=0),
-        "targets": jnp.abs(chosen - targets[rows]).mean((0, 2)),
-        "reproducible": jnp.abs(again - inputs).max(),
+        "inputs": np.sort(inputs[0], axis=0),
+        "targets": np.abs(chosen[0] - targets[rows]).mean((0, 2)),
+        "reproducible": np.abs(np.asarray(draw(keys)[0]) - inputs).max(),
         "same row": same.mean(0),
-        "fewest same rows": jnp.minimum(same.min(0), shared),
-        "first row": first.mean(),
-        "last row": last.mean(),
+        "fewest same rows": np.minimum(same.min(0), round(repetition * len(x))),
+        "first row": inputs[:, 0, 0, 0].mean(),
+        "last row": inputs[:, -1, 0, 0].mean(),
     }
 
 
