@@ -3,8 +3,9 @@
 - A cell tagged ``task`` shows the reference solution, folded; one tagged ``given`` shows
   its source, open. No line of a solution stands in a chapter.
 - ``{task-info}`` shows points, minutes and level of a task, and its hints, folded.
-- The cache of executed chapters is keyed on the sources of ``solutions`` and ``course``,
-  which MyST-NB does not look at: after an edit, no page keeps its old output.
+- The cache of executed chapters is keyed on the sources of ``solutions`` and ``course`` and
+  on what experiments wrote, which MyST-NB does not look at: after an edit, no page keeps
+  its old output.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from course.chapter import stem_of
 from course.errors import CourseError
 from course.markdown import info
 from course.source import read_module
+
+RESULTS = ("csv", "json", "npz")  # what an experiment leaves for a chapter to read
 
 
 def show_sources(app: Sphinx, doctree: nodes.document) -> None:
@@ -120,9 +123,16 @@ def _tag(name: str):
 def key_cache_on_sources(app: Sphinx, config) -> None:
     """Give the cache of outputs a folder named after the sources that made them."""
     digest = hashlib.sha256()
-    for folder in ("solutions", "course"):
-        for path in sorted((Path(app.srcdir) / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
+    root = Path(app.srcdir)
+    paths = [
+        *sorted((root / "solutions").rglob("*.py")),
+        *sorted((root / "course").rglob("*.py")),
+        *sorted(
+            path for kind in RESULTS for path in root.glob(f"experiments/*/*.{kind}")
+        ),
+    ]
+    for path in paths:
+        digest.update(path.read_bytes())
     caches = Path(app.outdir).parent / ".jupyter_cache"
     current = caches / digest.hexdigest()[:16]
     if caches.exists():
