@@ -127,17 +127,16 @@ def _paired_oracle(method, baseline, level):
     }
 
 
-def _interval(differences, half):
-    mean = np.mean(differences)
-    return float(mean), float(mean - half), float(mean + half)
+def _interval(gaps, half):
+    return tuple(float(np.mean(gaps) + side * half) for side in (0, -1, 1))
 
 
 def _paired(quantile, *, ddof=1, power=0.5, sign=1):
     def answer(method, baseline, level):
-        differences = sign * (np.asarray(method) - np.asarray(baseline))
-        runs = len(differences)
-        half = quantile(level, runs) * np.std(differences, ddof=ddof) / runs**power
-        return _interval(differences, half)
+        gaps = sign * np.subtract(method, baseline)
+        count = gaps.size
+        error = np.std(gaps, ddof=ddof) / count**power
+        return _interval(gaps, quantile(level, count) * error)
 
     return answer
 

@@ -85,16 +85,13 @@ def _inputs_oracle(x, targets, members, repetition, seed):
 
 def _mixed(n, members, repetition, key, *, main=None, same=False):
     """Rows as the paper mixes them, (N, M)."""
-    mixed = n - round(repetition * n)
-    main_key, *keys = jax.random.split(key, members + 1)
-    order = jax.random.permutation(main_key, n) if main is None else main
-    if same:
-        keys = [keys[0]] * members
-    orders = [
-        jnp.concatenate([jax.random.permutation(key, order[:mixed]), order[mixed:]])
-        for key in keys
-    ]
-    return jnp.stack(orders, axis=1)
+    first, *own = jax.random.split(key, members + 1)
+    rows = jax.random.permutation(first, n) if main is None else main
+    own = [own[0]] * members if same else own
+    cut = n - round(repetition * n)
+    front = [jax.random.permutation(one, rows[:cut]) for one in own]
+    back = jnp.stack([rows[cut:]] * members, axis=1)
+    return jnp.concatenate([jnp.stack(front, axis=1), back])
 
 
 def _with_rows(rows_of, targets_of=lambda rows: rows):
@@ -286,8 +283,8 @@ def _tiled(x, members):
 
 
 def _voted(logits):
-    log_probs = jax.nn.log_softmax(logits, axis=-1)
-    return jax.nn.logsumexp(log_probs, axis=1) - jnp.log(logits.shape[1])
+    votes = jax.nn.log_softmax(logits)
+    return jax.nn.logsumexp(votes, axis=1) - jnp.log(logits.shape[1])
 
 
 def _wrongly_tiled(x, members):

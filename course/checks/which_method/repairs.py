@@ -34,7 +34,7 @@ def _last_layer_probe(answer, features, weights, covariances):
 
 
 def _last_layer_oracle(features, weights, covariances):
-    mean = features @ weights.T
+    mean = np.einsum("nh,kh->nk", features, weights)
     variance = np.stack(
         [np.diag(features @ sigma @ features.T) for sigma in covariances], axis=1
     )
@@ -44,8 +44,8 @@ def _last_layer_oracle(features, weights, covariances):
 
 def _with(temper):
     def answer(features, weights, covariances):
-        variance = jnp.einsum("ni,kij,nj->nk", features, covariances, features)
-        return jax.nn.log_softmax(temper(features @ weights.T, variance), axis=-1)
+        spread = jnp.einsum("ni,kij,nj->nk", features, covariances, features)
+        return jax.nn.log_softmax(temper(features @ weights.T, spread))
 
     return answer
 
