@@ -9,6 +9,7 @@ MEMBERS = 5  # of a deep ensemble
 SUBNETWORKS = 3  # of a MIMO network
 DRAWS = 100  # for each prediction of a method that samples
 SEEDS = 5
+PRIORS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # standard deviations
 
 
 class Method(NamedTuple):
@@ -27,19 +28,21 @@ class Method(NamedTuple):
 
 
 METHODS = {
-    "MAP": Method("torch", "prior std", (0.1, 0.3, 1.0, 3.0), 1000, 0.01),
+    "MAP": Method("torch", "prior std", PRIORS, 1000, 0.01),
     "temperature": Method("torch", "temperature", (), 0, 0.0, "MAP"),
-    "last-layer Laplace": Method(
-        "torch", "prior std", (0.1, 0.3, 1.0, 3.0), 0, 0.0, "MAP"
-    ),
-    "Laplace": Method("torch", "prior std", (0.1, 0.3, 1.0, 3.0), 0, 0.0, "MAP"),
-    "variational": Method("torch", "prior std", (0.1, 0.3, 1.0, 3.0), 2000, 0.03),
-    "Bayes by Backprop": Method("torch", "prior std", (0.1, 0.3, 1.0, 3.0), 2000, 0.03),
+    "last-layer Laplace": Method("torch", "prior std", PRIORS, 0, 0.0, "MAP"),
+    "Laplace": Method("torch", "prior std", PRIORS, 0, 0.0, "MAP"),
+    "variational": Method("torch", "prior std", PRIORS, 2000, 0.03),
+    "Bayes by Backprop": Method("torch", "prior std", PRIORS, 2000, 0.03),
     "cold Bayes by Backprop": Method(
-        "torch", "KL factor", (0.01, 0.1, 0.3), 2000, 0.03, "Bayes by Backprop"
+        "torch", "KL factor", (0.001, 0.01, 0.1, 0.3), 2000, 0.03, "Bayes by Backprop"
     ),
-    "MC dropout": Method("torch", "dropped share", (0.1, 0.3, 0.5), 1000, 0.01, "MAP"),
-    "flow noise": Method("torch", "noise std", (0.1, 0.3, 1.0), 1000, 0.01, "MAP"),
-    "deep ensemble": Method("jax", "prior std", (0.1, 0.3, 1.0, 3.0), 1000, 0.01),
+    "MC dropout": Method(
+        "torch", "dropped share", (0.03, 0.1, 0.3, 0.5), 1000, 0.01, "MAP"
+    ),
+    "flow noise": Method(
+        "torch", "noise std", (0.03, 0.1, 0.3, 1.0), 1000, 0.01, "MAP"
+    ),
+    "deep ensemble": Method("jax", "prior std", PRIORS, 1000, 0.01),
     "MIMO": Method("jax", "repetition", (0.0, 0.5, 0.9), 2000, 0.01, "deep ensemble"),
 }
