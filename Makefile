@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: book pdf test test-long bench bench-grading mnist lint exercises clean help
+.PHONY: book pdf test test-long bench bench-grading mnist which lint exercises clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -62,6 +62,9 @@ bench: .venv/ready  ## print speed as ratios, side by side
 
 mnist: .venv/ready  ## the full experiment of practical 3, a quarter of an hour on two cores
 	$(BIN)/python -m experiments.mnist
+
+which: .venv/ready  ## every method on the same data for chapter 5, half an hour on two cores
+	$(BIN)/python -m experiments.which_method
 
 exercises: .venv/ready  ## regenerate the exercise notebooks
 	$(BIN)/course exercises

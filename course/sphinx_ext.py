@@ -5,8 +5,9 @@
 - ``{task-info}`` shows points, minutes and level of a task, and its hints, folded.
 - The *class edition*, for readers who are still to answer, shows the stub in place of a
   solution, and no model answers; ``EDITION=class`` in the environment asks for it.
-- The cache of executed chapters is keyed on the sources of ``solutions`` and ``course``,
-  which MyST-NB does not look at: after an edit, no page keeps its old output.
+- The cache of executed chapters is keyed on the sources of ``solutions`` and ``course`` and
+  on what experiments wrote, which MyST-NB does not look at: after an edit, no page keeps
+  its old output.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ def choose_edition(app: Sphinx, config) -> None:
     if is_class(app):
         app.add_directive("solution", NoAnswer, override=True)
         config.html_copy_source = False
+
+
+RESULTS = ("csv", "json", "npz")  # what an experiment leaves for a chapter to read
 
 
 def show_sources(app: Sphinx, doctree: nodes.document) -> None:
@@ -156,11 +160,18 @@ def _tag(name: str):
 def key_cache_on_sources(app: Sphinx, config) -> None:
     """Give the cache of outputs a folder named after the sources that made them."""
     digest = hashlib.sha256()
-    for folder in ("solutions", "course"):
-        for path in sorted((Path(app.srcdir) / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
+    root = Path(app.srcdir)
+    paths = [
+        *sorted((root / "solutions").rglob("*.py")),
+        *sorted((root / "course").rglob("*.py")),
+        *sorted(
+            path for kind in RESULTS for path in root.glob(f"experiments/*/*.{kind}")
+        ),
+    ]
+    for path in paths:
+        digest.update(path.read_bytes())
     # Of the checkout, whatever the edition: both run the same cells.
-    caches = Path(app.srcdir) / "_build" / ".jupyter_cache"
+    caches = root / "_build" / ".jupyter_cache"
     current = caches / digest.hexdigest()[:16]
     if caches.exists():
         for stale in set(caches.iterdir()) - {current}:

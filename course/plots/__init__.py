@@ -12,6 +12,7 @@ from course.plots.calibration import (
 )
 from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
+from course.plots.methods import METHODS, method_intervals
 from course.plots.posteriors import density, gaussian_ellipses, probability_map
 from course.plots.style import COLOURS, use_style
 from course.plots.weights import class_bars, show_image, weight_diagram
@@ -23,12 +24,14 @@ __all__ = [
     "reliability_diagram",
     "warped_grid",
     "COLOURS",
+    "METHODS",
     "class_bars",
     "class_map",
     "curves",
     "density",
     "field",
     "gaussian_ellipses",
+    "method_intervals",
     "predictive_band",
     "probability_map",
     "scatter_classes",

@@ -1,0 +1,287 @@
+"""Scores of detectors, of differences and of forecasts; oracles from scikit-learn and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.integrate
+import scipy.stats
+from sklearn.metrics import roc_auc_score
+
+from course.checks.which_method.tolerances import ROUNDING
+from course.task import Close, Misconception, Task
+
+
+def _auroc(inside, outside):
+    label = np.r_[np.zeros(len(inside)), np.ones(len(outside))]
+    return roc_auc_score(label, np.r_[inside, outside])
+
+
+AUROC_MISTAKES = [
+    Misconception(
+        lambda inside, outside: float((inside[:, None] > outside[None]).mean()),
+        "the two sets are exchanged: a good detector's score is high outside.",
+    ),
+    Misconception(
+        lambda inside, outside: float((outside[:, None] > inside[None]).mean()),
+        "ties count for nothing. A tie is a coin toss: it counts one half.",
+    ),
+    Misconception(
+        lambda inside, outside: float((outside[:, None] >= inside[None]).mean()),
+        "ties count in full. A tie is a coin toss: it counts one half.",
+    ),
+    Misconception(
+        lambda inside, outside: float((outside > np.median(inside)).mean()),
+        "one threshold is chosen, the median inside. The area runs over all "
+        "thresholds: every datum outside meets every one inside.",
+    ),
+    Misconception(
+        lambda inside, outside: float(
+            (outside > inside[: len(outside)]).mean()
+            + 0.5 * (outside == inside[: len(outside)]).mean()
+        ),
+        "only data at the same position are compared. Every datum outside meets every "
+        "one inside: outside[:, None] against inside[None, :].",
+    ),
+]
+
+
+def _auroc_cases(rng):
+    """Scores with ties and without, drawn until every known mistake gives another number."""
+    cases = []
+    for tied in (False, True):
+        while True:
+            inside, outside = rng.normal(0, 1, 23), rng.normal(0.7, 1, 17)
+            if tied:
+                inside, outside = np.round(inside), np.round(outside)
+            case = {"inside": inside, "outside": outside}
+            numbers = [_auroc(**case)]
+            numbers += [row.answer(**case) for row in AUROC_MISTAKES]
+            far = np.diff(np.sort(numbers)) > 1e-3
+            # Without ties, how they count is all the same; the other case tells.
+            if far.sum() >= (5 if tied else 3):
+                break
+        cases.append(case)
+    return cases
+
+
+def _auroc_probe(answer, inside, outside):
+    import numpy as np
+
+    area = answer(np.asarray(inside), np.asarray(outside))
+    return {"area": area}
+
+
+OOD_AUROC = Task(
+    id="which-method/ood-auroc",
+    name="ood_auroc",
+    points=2,
+    cases=_auroc_cases,
+    probe=_auroc_probe,
+    oracle=lambda inside, outside: {
+        "area": Close(_auroc(inside, outside), atol=1e-6, because=ROUNDING)
+    },
+    misconceptions=AUROC_MISTAKES,
+    hints=[
+        "Draw one score from each set: how probable is it that the one from outside is higher?",
+        "outside[:, None] > inside[None, :] compares all pairs at once; its mean is the share.",
+        "Add half of the share of pairs that are equal.",
+    ],
+)
+
+
+def _paired_cases(rng):
+    cases = []
+    for runs in rng.choice([4, 5, 6, 7, 8], 3, replace=False):
+        shared = rng.normal(0, 1, runs)
+        shared = 3 * (shared - shared.mean()) / shared.std()  # the split decides most
+        shift = rng.uniform(0.3, 1.0) * rng.choice([-1, 1])
+        own = rng.normal(0, 0.3, runs)
+        cases.append(
+            {
+                "method": shared + shift + own,
+                "baseline": shared,
+                "level": float(rng.uniform(0.85, 0.99)),
+            }
+        )
+    return cases
+
+
+def _paired_probe(answer, method, baseline, level):
+    import numpy as np
+
+    result = answer(np.asarray(method), np.asarray(baseline), level)
+    difference, low, high = (None, None, None) if result is None else result
+    return {"difference": difference, "low": low, "high": high}
+
+
+def _paired_oracle(method, baseline, level):
+    interval = scipy.stats.ttest_rel(method, baseline).confidence_interval(level)
+    values = {
+        "difference": np.mean(method - baseline),
+        "low": interval.low,
+        "high": interval.high,
+    }
+    return {
+        key: Close(value, rtol=1e-5, atol=1e-5, because=ROUNDING)
+        for key, value in values.items()
+    }
+
+
+def _interval(gaps, half):
+    return tuple(float(np.mean(gaps) + side * half) for side in (0, -1, 1))
+
+
+def _paired(quantile, *, ddof=1, power=0.5, sign=1):
+    def answer(method, baseline, level):
+        gaps = sign * np.subtract(method, baseline)
+        count = gaps.size
+        error = np.std(gaps, ddof=ddof) / count**power
+        return _interval(gaps, quantile(level, count) * error)
+
+    return answer
+
+
+def _student(level, runs):
+    return scipy.stats.t.ppf((1 + level) / 2, runs - 1)
+
+
+def _unpaired(method, baseline, level):
+    runs = len(method)
+    error = np.sqrt((np.var(method, ddof=1) + np.var(baseline, ddof=1)) / runs)
+    half = scipy.stats.t.ppf((1 + level) / 2, 2 * runs - 2) * error
+    return _interval(np.asarray(method) - np.asarray(baseline), half)
+
+
+DIFFERENCE_INTERVAL = Task(
+    id="which-method/difference-interval",
+    name="difference_interval",
+    points=2,
+    cases=_paired_cases,
+    probe=_paired_probe,
+    oracle=_paired_oracle,
+    misconceptions=[
+        Misconception(
+            _unpaired,
+            "the two methods count as independent, as in the hurried version. They saw "
+            "the same data: what a split does to both cancels in the difference.",
+        ),
+        Misconception(
+            _paired(lambda level, runs: scipy.stats.norm.ppf((1 + level) / 2)),
+            "a Gaussian's quantile is taken. With so few runs the standard deviation is "
+            "itself uncertain: Student's t with R − 1 degrees of freedom knows that.",
+        ),
+        Misconception(
+            _paired(lambda level, runs: scipy.stats.t.ppf((1 + level) / 2, runs)),
+            "there are R degrees of freedom. One went into the mean: R − 1.",
+        ),
+        Misconception(
+            _paired(lambda level, runs: scipy.stats.t.ppf(level, runs - 1)),
+            "the quantile is one-sided: what is outside has to be shared by both ends.",
+        ),
+        Misconception(
+            _paired(_student, ddof=0),
+            "the squared deviations are divided by R, not by R − 1 (ddof=1).",
+        ),
+        Misconception(
+            _paired(_student, power=0),
+            "√R is forgotten: this is the spread of a single run, not of the mean.",
+        ),
+        Misconception(
+            _paired(_student, sign=-1),
+            "the baseline's score comes first. The difference is method − baseline.",
+        ),
+    ],
+    hints=[
+        "Run r of the method and run r of the baseline had the same split. Subtract first.",
+        "Then there is one sample of R differences, with a mean and a standard deviation.",
+        "Mean ± t · s/√R, with scipy.stats.t.ppf((1 + level) / 2, R − 1) and ddof=1.",
+    ],
+)
+
+
+def _forecast_cases(rng):
+    return [
+        {
+            "mean": rng.normal(0, 3, 3),
+            "std": rng.uniform(0.3, 0.7, 3) * rng.choice([1, 4], 3),
+            "y": rng.normal(0, 3, 3),
+        }
+        for _ in range(2)
+    ]
+
+
+def _crps_probe(answer, mean, std, y):
+    import numpy as np
+
+    return {"crps": answer(np.asarray(mean), np.asarray(std), np.asarray(y))}
+
+
+def _crps_exact(mean, std, y):
+    """The integral itself, below the target and above it, for one datum."""
+    below, _ = scipy.integrate.quad(
+        lambda z: scipy.stats.norm.cdf(z) ** 2, -40, (y - mean) / std, epsabs=1e-10
+    )
+    above, _ = scipy.integrate.quad(
+        lambda z: scipy.stats.norm.sf(z) ** 2, (y - mean) / std, 40, epsabs=1e-10
+    )
+    return std * (below + above)
+
+
+def _crps(mean, std, y, *, probability=2.0, density=2.0, constant=1.0):
+    z = (y - mean) / std
+    normal = scipy.stats.norm
+    inner = z * (probability * normal.cdf(z) - 1) + density * normal.pdf(z)
+    return std * (inner - constant / np.sqrt(np.pi))
+
+
+GAUSSIAN_CRPS = Task(
+    id="which-method/gaussian-crps",
+    name="gaussian_crps",
+    points=2,
+    cases=_forecast_cases,
+    probe=_crps_probe,
+    oracle=lambda mean, std, y: {
+        "crps": Close(
+            [_crps_exact(*row) for row in zip(mean, std, y, strict=True)],
+            rtol=2e-5,
+            atol=2e-5,
+            because=ROUNDING,
+        )
+    },
+    misconceptions=[
+        Misconception(
+            lambda mean, std, y: _crps(mean, std**2, y),
+            "the variance stands where the standard deviation belongs.",
+        ),
+        Misconception(
+            lambda mean, std, y: _crps(mean, std, y) / std,
+            "σ before the bracket is forgotten: the score has the unit of y.",
+        ),
+        Misconception(
+            lambda mean, std, y: _crps(mean, std, y, constant=0.0),
+            "1/√π is left out: that is E|Y − y|, which rewards no sharpness.",
+        ),
+        Misconception(
+            lambda mean, std, y: _crps(mean, std, y, density=1.0),
+            "the density φ(z) is counted once; it has a factor 2.",
+        ),
+        Misconception(
+            lambda mean, std, y: _crps(mean, std, y, probability=1.0),
+            "Φ(z) is counted once; the bracket holds 2Φ(z) − 1.",
+        ),
+        Misconception(
+            lambda mean, std, y: np.abs(y - mean),
+            "only the distance to the mean counts: that is the CRPS of a forecast "
+            "without any spread.",
+        ),
+        Misconception(
+            lambda mean, std, y: -scipy.stats.norm.logpdf(y, mean, std),
+            "this is the negative log-likelihood, another score.",
+        ),
+    ],
+    hints=[
+        "Standardise first: z = (y − mean) / std.",
+        "scipy.stats.norm.cdf(z) is Φ(z), scipy.stats.norm.pdf(z) is φ(z).",
+        "std * (z * (2 Φ − 1) + 2 φ − 1/√π).",
+    ],
+)

@@ -1,0 +1,356 @@
+"""MIMO's three parts: how inputs are mixed, what is minimised, how it forecasts."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+
+from course.checks.which_method.tolerances import COUNTED, FLOAT32, SIX_ERRORS
+from course.task import Close, Misconception, Task
+
+DRAWS = 500
+
+
+def _inputs_cases(rng):
+    cases = []
+    for members, repetition in ((3, 0.25), (2, 2 / 3)):
+        x = rng.normal(0, 1, (12, 2))
+        # The first and the last datum are extreme: leaving them in place shows.
+        x[:, 0] = np.sort(x[:, 0]) + np.linspace(-3, 3, 12)
+        cases.append(
+            {
+                "x": x,
+                "targets": rng.normal(0, 1, (12, 2)),
+                "members": members,
+                "repetition": repetition,
+                "seed": int(rng.integers(1, 1_000_000)),
+            }
+        )
+    return cases
+
+
+def _inputs_probe(answer, x, targets, members, repetition, seed):
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    @jax.vmap
+    def draw(key):  # traced, as in training
+        return answer(
+            jnp.asarray(x), jnp.asarray(targets), members, repetition, key=key
+        )
+
+    keys = jax.random.split(jax.random.key(seed), 500)
+    result = draw(keys)
+    if result is None:
+        return {"inputs": None}
+    inputs, chosen = (np.asarray(part) for part in result)
+    if inputs.shape[1:] != (len(x), members, x.shape[1]) or (
+        chosen.shape[1:] != (len(x), members, targets.shape[1])
+    ):
+        return {"inputs": inputs[0], "targets": chosen[0]}
+    rows = np.abs(inputs[0, :, :, None, 0] - x[:, 0]).argmin(axis=2)
+    same = (inputs == inputs[:, :, :1]).all(3).sum(1)[:, 1:].astype(float)
+    return {
+        "inputs": np.sort(inputs[0], axis=0),
+        "targets": np.abs(chosen[0] - targets[rows]).mean((0, 2)),
+        "reproducible": np.abs(np.asarray(draw(keys)[0]) - inputs).max(),
+        "same row": same.mean(0),
+        "fewest same rows": np.minimum(same.min(0), round(repetition * len(x))),
+        "first row": inputs[:, 0, 0, 0].mean(),
+        "last row": inputs[:, -1, 0, 0].mean(),
+    }
+
+
+def _inputs_oracle(x, targets, members, repetition, seed):
+    shared = round(repetition * len(x))
+    copies = np.repeat(np.asarray(x)[:, None], members, axis=1)
+    others = np.ones(members - 1)
+    # Two random orders of the same data agree in one place on average, with variance 1.
+    error = 6 / DRAWS**0.5
+    spot = {"atol": float(x[:, 0].std()) * error, "because": SIX_ERRORS}
+    exact = {"atol": 1e-6, "because": COUNTED}
+    return {
+        "inputs": Close(np.sort(copies, axis=0), rtol=1e-6, **exact),
+        "targets": Close(np.zeros(members), **exact),
+        "reproducible": Close(0.0, **exact),
+        "same row": Close((shared + 1) * others, atol=error, because=SIX_ERRORS),
+        "fewest same rows": Close(shared * others, **exact),
+        "first row": Close(x[:, 0].mean(), **spot),
+        "last row": Close(x[:, 0].mean(), **spot),
+    }
+
+
+def _mixed(n, members, repetition, key, *, main=None, same=False):
+    """Rows as the paper mixes them, (N, M)."""
+    first, *own = jax.random.split(key, members + 1)
+    rows = jax.random.permutation(first, n) if main is None else main
+    own = [own[0]] * members if same else own
+    cut = n - round(repetition * n)
+    front = [jax.random.permutation(one, rows[:cut]) for one in own]
+    back = jnp.stack([rows[cut:]] * members, axis=1)
+    return jnp.concatenate([jnp.stack(front, axis=1), back])
+
+
+def _with_rows(rows_of, targets_of=lambda rows: rows):
+    def answer(x, targets, members, repetition, *, key):
+        rows = rows_of(len(x), members, repetition, key)
+        return x[rows], targets[targets_of(rows)]
+
+    return answer
+
+
+MIMO_INPUTS = Task(
+    id="which-method/mimo-inputs",
+    name="mimo_inputs",
+    points=3,
+    cases=_inputs_cases,
+    probe=_inputs_probe,
+    oracle=_inputs_oracle,
+    misconceptions=[
+        Misconception(
+            _with_rows(lambda n, m, r, key: _mixed(n, m, r, key, same=True)),
+            "all members get the same order, so they see the same datum in every row: "
+            "nothing forces them apart. Give each permutation a key of its own.",
+        ),
+        Misconception(
+            _with_rows(lambda n, m, r, key: jnp.stack([jnp.arange(n)] * m, axis=1)),
+            "every slot holds the same datum, in the old order. That is how MIMO "
+            "predicts; in training each member needs an order of its own.",
+        ),
+        Misconception(
+            _with_rows(
+                _mixed,
+                lambda rows: jnp.stack([jnp.arange(len(rows))] * rows.shape[1], 1),
+            ),
+            "the inputs are shuffled and the targets are not.",
+        ),
+        Misconception(
+            _with_rows(_mixed, lambda rows: jnp.repeat(rows[:, :1], rows.shape[1], 1)),
+            "all heads get the first member's targets. Each has to learn its own input's.",
+        ),
+        Misconception(
+            _with_rows(lambda n, m, r, key: jax.random.randint(key, (n, m), 0, n)),
+            "data are drawn with replacement: in each pass a member misses about a "
+            "third of them.",
+        ),
+        Misconception(
+            _with_rows(lambda n, m, r, key: _mixed(n, m, 0.0, key)),
+            "no row repeats its datum, whatever the share of repetition.",
+        ),
+        Misconception(
+            _with_rows(lambda n, m, r, key: _mixed(n, m, 1 - r, key)),
+            "the share is taken for that of the mixed rows; it is that of the repeated.",
+        ),
+        Misconception(
+            _with_rows(lambda n, m, r, key: _mixed(n, m, r, key, main=jnp.arange(n))),
+            "the same data are repeated every time, those that come last. Draw anew "
+            "which: shuffle all rows once before you mix.",
+        ),
+    ],
+    hints=[
+        "One permutation of all rows decides which data are repeated: the last ones of it.",
+        "Each member then shuffles the first N − round(repetition · N) rows with a key of its own.",
+        "jnp.stack(orders, axis=1) has the shape (N, M); x[rows] and targets[rows] do the rest.",
+    ],
+)
+
+
+def _loss_cases(rng):
+    cases = []
+    for scale in (2.0, 300.0):
+        labels = rng.integers(0, 3, (5, 4))
+        labels[0] = (0, 1, 2, 0)  # heads are asked for different classes
+        logits = rng.normal(0, scale, (5, 4, 3))
+        cases.append({"logits": logits, "targets": np.eye(3)[labels]})
+    return cases
+
+
+def _loss_probe(answer, logits, targets):
+    import jax
+    import jax.numpy as jnp
+
+    logits, targets = jnp.asarray(logits), jnp.asarray(targets)
+    loss = answer(logits, targets)
+    if loss is None:
+        return {"loss": None}
+    jax.make_jaxpr(answer)(logits, targets)  # training compiles it
+    return {"loss": loss}
+
+
+def _loss_oracle(logits, targets):
+    log_probs = scipy.special.log_softmax(logits, axis=-1)
+    value = -(targets * log_probs).sum((1, 2)).mean()
+    return {"loss": Close(value, rtol=5e-5, because=FLOAT32)}
+
+
+def _nll(logits, targets):
+    return -(targets * jax.nn.log_softmax(logits, axis=-1)).sum(-1)
+
+
+MIMO_LOSS = Task(
+    id="which-method/mimo-loss",
+    name="mimo_loss",
+    points=2,
+    cases=_loss_cases,
+    probe=_loss_probe,
+    oracle=_loss_oracle,
+    misconceptions=[
+        Misconception(
+            lambda logits, targets: _nll(logits, targets).mean(),
+            "the heads are averaged. Each of them is a classifier that has to learn: "
+            "their losses are summed.",
+        ),
+        Misconception(
+            lambda logits, targets: _nll(logits, targets).sum(),
+            "the rows are summed as well; a loss is a mean over the data.",
+        ),
+        Misconception(
+            lambda logits, targets: -jax.nn.log_softmax(logits).sum((1, 2)).mean() / 3,
+            "the targets play no part: all classes count alike.",
+        ),
+        Misconception(
+            lambda logits, targets: (
+                _nll(logits, jnp.repeat(targets[:, :1], targets.shape[1], 1))
+                .sum(1)
+                .mean()
+            ),
+            "every head is asked for the first input's label. Each has its own.",
+        ),
+        Misconception(
+            lambda logits, targets: (
+                _nll(logits.mean(1, keepdims=True), targets).sum(1).mean()
+            ),
+            "the heads' logits are averaged first: then no head learns which input is its own.",
+        ),
+        Misconception(
+            lambda logits, targets: (
+                -(targets * jax.nn.log_softmax(logits, axis=1)).sum((1, 2)).mean()
+            ),
+            "the softmax runs over the heads; it has to run over the classes, axis −1.",
+        ),
+        Misconception(
+            lambda logits, targets: (
+                -(targets * jnp.log(jax.nn.softmax(logits, axis=-1))).sum((1, 2)).mean()
+            ),
+            "probabilities underflow to 0 before their logarithm is taken. "
+            "jax.nn.log_softmax stays with logarithms.",
+        ),
+    ],
+    hints=[
+        "jax.nn.log_softmax over the classes gives log pₘ for every row and head.",
+        "targets · log p, summed over the classes, picks the label's; heads are summed too.",
+        "Then the mean over the rows, and a minus.",
+    ],
+)
+
+
+def _forecast_cases(rng):
+    shape = (3, 2, 3, 4)  # heads' inputs, and outputs
+    return [
+        {
+            "x": rng.normal(0, 1, (4, 2)),
+            "weights": rng.normal(0, 2, shape),
+            "bias": bias,
+        }
+        for bias in (np.zeros(4), np.array([0.0, 0.0, 0.0, -300.0]))
+    ]
+
+
+def _forecast_probe(answer, x, weights, bias):
+    import jax.numpy as jnp
+
+    weights, bias = jnp.asarray(weights), jnp.asarray(bias)
+
+    def network(inputs):  # (N, M, D) → (N, M, K), linear
+        return jnp.einsum("nmd,mdjk->njk", inputs, weights) + bias
+
+    return {"log_probs": answer(network, jnp.asarray(x), len(weights))}
+
+
+def _forecast_oracle(x, weights, bias):
+    x, weights = (np.asarray(a, np.float32).astype(float) for a in (x, weights))
+    logits = np.einsum("nd,mdjk->njk", x, weights) + bias
+    log_probs = scipy.special.log_softmax(logits, axis=-1)
+    value = scipy.special.logsumexp(log_probs, axis=1) - np.log(len(weights))
+    return {"log_probs": Close(value, rtol=5e-5, atol=1e-4, because=FLOAT32)}
+
+
+def _tiled(x, members):
+    return jnp.repeat(x[:, None], members, axis=1)
+
+
+def _voted(logits):
+    votes = jax.nn.log_softmax(logits)
+    return jax.nn.logsumexp(votes, axis=1) - jnp.log(logits.shape[1])
+
+
+def _wrongly_tiled(x, members):
+    return jnp.tile(x, (members, 1)).reshape(len(x), members, -1)
+
+
+def _first_slot(x, members):
+    return _tiled(x, members).at[:, 1:].set(0.0)
+
+
+MIMO_LOG_PROBS = Task(
+    id="which-method/mimo-log-probs",
+    name="mimo_log_probs",
+    points=2,
+    cases=_forecast_cases,
+    probe=_forecast_probe,
+    oracle=_forecast_oracle,
+    misconceptions=[
+        Misconception(
+            lambda network, x, members: jax.nn.log_softmax(
+                network(_tiled(x, members)).mean(1), axis=-1
+            ),
+            "logits are averaged. The heads' forecasts are a mixture: average probabilities.",
+        ),
+        Misconception(
+            lambda network, x, members: jax.nn.log_softmax(
+                network(_tiled(x, members)), axis=-1
+            ).mean(1),
+            "log-probabilities are averaged: a geometric mean, which does not sum to one.",
+        ),
+        Misconception(
+            lambda network, x, members: jax.nn.log_softmax(
+                network(_tiled(x, members))[:, 0], axis=-1
+            ),
+            "one head decides alone; the others have learnt something too.",
+        ),
+        Misconception(
+            lambda network, x, members: _voted(network(_wrongly_tiled(x, members))),
+            "a row holds different data: jnp.tile puts whole batches below one another. "
+            "Every slot of row n holds xₙ: jnp.repeat along a new axis.",
+        ),
+        Misconception(
+            lambda network, x, members: _voted(network(_first_slot(x, members))),
+            "only the first slot is filled. The other heads read theirs.",
+        ),
+        Misconception(
+            lambda network, x, members: (
+                _voted(network(_tiled(x, members))) + jnp.log(members)
+            ),
+            "1/M is forgotten: the probabilities of the classes then sum to M.",
+        ),
+        Misconception(
+            lambda network, x, members: jnp.log(
+                jax.nn.softmax(network(_tiled(x, members)), axis=-1).mean(1)
+            ),
+            "probabilities underflow to 0 before their logarithm is taken. Stay with "
+            "logarithms: logsumexp over the heads, less log M.",
+        ),
+        Misconception(
+            lambda network, x, members: jnp.exp(_voted(network(_tiled(x, members)))),
+            "probabilities are returned; their logarithms are asked for.",
+        ),
+    ],
+    hints=[
+        "Every slot gets the same x: jnp.repeat(x[:, None], members, axis=1) is (N, M, D).",
+        "Each head's log-probabilities: log_softmax over the classes, the last axis.",
+        "logsumexp over the heads, axis 1, less jnp.log(members).",
+    ],
+)

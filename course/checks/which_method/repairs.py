@@ -1,0 +1,108 @@
+"""Laplace's approximation of the last layer; the oracle in double precision."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+
+from course.checks.which_method.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _last_layer_cases(rng):
+    cases = []
+    for scale in (0.3, 3.0):
+        roots = rng.normal(0, scale, (3, 4, 4))
+        features = np.concatenate([rng.normal(0, 1, (5, 3)), np.ones((5, 1))], 1)
+        cases.append(
+            {
+                "features": features,
+                "weights": rng.normal(0, 2, (3, 4)),
+                "covariances": roots @ roots.swapaxes(1, 2) + scale * np.eye(4),
+            }
+        )
+    return cases
+
+
+def _last_layer_probe(answer, features, weights, covariances):
+    import jax.numpy as jnp
+
+    arrays = (jnp.asarray(features), jnp.asarray(weights), jnp.asarray(covariances))
+    return {"log_probs": answer(*arrays)}
+
+
+def _last_layer_oracle(features, weights, covariances):
+    mean = np.einsum("nh,kh->nk", features, weights)
+    variance = np.stack(
+        [np.diag(features @ sigma @ features.T) for sigma in covariances], axis=1
+    )
+    value = scipy.special.log_softmax(mean / np.sqrt(1 + np.pi * variance / 8), axis=1)
+    return {"log_probs": Close(value, rtol=1e-4, atol=1e-4, because=FLOAT32)}
+
+
+def _with(temper):
+    def answer(features, weights, covariances):
+        spread = jnp.einsum("ni,kij,nj->nk", features, covariances, features)
+        return jax.nn.log_softmax(temper(features @ weights.T, spread))
+
+    return answer
+
+
+def _factor(variance):
+    return 1 + jnp.pi * variance / 8
+
+
+LAST_LAYER_LOG_PROBS = Task(
+    id="which-method/last-layer-log-probs",
+    name="last_layer_log_probs",
+    points=3,
+    cases=_last_layer_cases,
+    probe=_last_layer_probe,
+    oracle=_last_layer_oracle,
+    misconceptions=[
+        Misconception(
+            _with(lambda mean, variance: mean),
+            "the covariances play no part: this is the plug-in forecast.",
+        ),
+        Misconception(
+            _with(lambda mean, variance: mean / _factor(variance)),
+            "the root is forgotten: it is √(1 + πv/8).",
+        ),
+        Misconception(
+            _with(lambda mean, variance: mean * jnp.sqrt(_factor(variance))),
+            "logits are multiplied by the root: the forecast becomes surer where the "
+            "weights are less certain. Divide.",
+        ),
+        Misconception(
+            _with(lambda mean, variance: mean / jnp.sqrt(_factor(jnp.sqrt(variance)))),
+            "the standard deviation of the logit stands where its variance belongs.",
+        ),
+        Misconception(
+            _with(lambda mean, variance: mean / jnp.sqrt(1 + variance)),
+            "π/8 is left out: that factor makes a probit curve of the sigmoid.",
+        ),
+        Misconception(
+            _with(
+                lambda mean, variance: (
+                    mean / jnp.sqrt(_factor(variance.mean(-1, keepdims=True)))
+                )
+            ),
+            "one variance is used for all classes. Each logit has its own.",
+        ),
+        Misconception(
+            lambda *arrays: jnp.exp(
+                _with(lambda mean, variance: mean / jnp.sqrt(_factor(variance)))(
+                    *arrays
+                )
+            ),
+            "probabilities are returned; their logarithms are asked for.",
+        ),
+    ],
+    hints=[
+        "The logits' means are features @ weights.T; what is missing is one variance per logit.",
+        'vₙₖ = φₙᵀΣₖφₙ: jnp.einsum("ni,kij,nj->nk", features, covariances, features).',
+        "log_softmax of mean / jnp.sqrt(1 + jnp.pi * variance / 8), over the last axis.",
+    ],
+)

@@ -1,0 +1,60 @@
+"""Methods side by side: one colour and one marker for each, wherever it appears."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from course.plots.style import COLOURS
+
+# Relatives have related colours: Laplace's two are blue, variational ones warm. Three come
+# from Paul Tol's "muted" palette, which fits Okabe and Ito's; markers differ as well.
+METHODS = {
+    "MAP": (COLOURS["black"], "o"),
+    "temperature": (COLOURS["grey"], "s"),
+    "last-layer Laplace": (COLOURS["sky"], "^"),
+    "Laplace": (COLOURS["blue"], "v"),
+    "variational": (COLOURS["orange"], "D"),
+    "Bayes by Backprop": (COLOURS["vermilion"], "P"),
+    "cold Bayes by Backprop": ("#882255", "X"),
+    "MC dropout": (COLOURS["green"], "<"),
+    "flow noise": ("#999933", ">"),
+    "deep ensemble": ("#332288", "*"),
+    "MIMO": (COLOURS["purple"], "h"),
+}
+
+
+def method_intervals(
+    values: Mapping[str, tuple[float, float, float]],
+    *,
+    xlabel: str,
+    reference: float | None = None,
+    names: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """One row for each method: a dot, and the interval around it.
+
+    Args:
+        values: estimate, lower and upper end, by method; rows are in this order. A method
+            whose numbers are not finite keeps an empty row.
+        xlabel: what the numbers are, with their unit.
+        reference: where to draw a dotted line.
+        names: write the methods' names beside the rows.
+        ax: where to draw.
+    """
+    ax = ax or plt.gca()
+    for row, (name, (middle, low, high)) in enumerate(values.items()):
+        colour, marker = METHODS[name]
+        if np.isfinite(middle):
+            ax.plot([low, high], [row, row], color=colour, lw=2, solid_capstyle="butt")
+            size = 10 if marker == "*" else 6.5
+            ax.plot(middle, row, marker, ms=size, color=colour, mec="white", mew=0.6)
+    if reference is not None:
+        ax.axvline(reference, color="black", lw=1, ls=":", zorder=0.5)
+    ax.set_yticks(range(len(values)), list(values) if names else [""] * len(values))
+    ax.set(xlabel=xlabel, ylim=(len(values) - 0.5, -0.5))
+    ax.grid(axis="y", visible=False)
+    return ax
