@@ -41,7 +41,6 @@ given; you need not change them.
 {tasks} tasks, {points} points; they take about {minutes} minutes in all. {questions} \
 questions ask for an answer in words, for up to 3 points each. You may leave a task out; the \
 cells that train or draw need the tasks above them, and some of them take half a minute."""
-READY_ID = "given--ready"
 READY = """# Is everything here? If not, this cell says what to do.
 from importlib.util import find_spec
 
@@ -114,7 +113,7 @@ def generate(
         if "course" not in cell.metadata:
             cell["id"] = f"c{index:03d}"
     ready = new_code_cell(READY.format(packages=json.dumps(_packages(cells))))
-    cells.insert(_first(cells, "code"), _locked(ready, READY_ID, "given"))
+    cells.insert(_first(cells, "code"), _locked(ready, "ready", "ready"))
     metadata = {
         "kernelspec": KERNEL,
         "language_info": {"name": "python"},

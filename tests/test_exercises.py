@@ -204,7 +204,7 @@ def test_names_become_ids():
 @each_chapter
 def test_the_first_cell_says_what_is_missing_and_how_to_get_it(chapter):
     code = [c for c in notebook(ROOT, chapter).cells if c.cell_type == "code"]
-    assert code[0].id == "given--ready"
+    assert code[0].id == "ready"
     here = [sys.executable, "-c", code[0].source]
     done = subprocess.run(here, capture_output=True, text=True, cwd=ROOT)
     assert (done.stdout, done.stderr) == ("All that this notebook needs is here.\n", "")

@@ -17,7 +17,6 @@ import numpy as np
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.exercises import READY_ID
 from course.grading.answers import Added, Answers
 from course.grading.excerpts import APART, defined, definitions, imported
 from course.grading.sources import free
@@ -134,8 +133,6 @@ def assemble(
                 put(added.id, added.source, "added")
         course = cell.metadata.get("course", {})
         role, task = course.get("role"), course.get("task")
-        if cell["id"] == READY_ID:
-            continue  # it asks what is installed where the student works
         if role == "given":
             put(cell["id"], cell.source, "given")
         elif role == "task" and task not in judged:
