@@ -1,7 +1,9 @@
 """Gates for every page of the built book: links, spelling, weight, accessibility."""
 
 import functools
+import gc
 import re
+import warnings
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -74,7 +76,10 @@ def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
 def dictionary():
     from spylls.hunspell import Dictionary
 
-    english = Dictionary.from_files("en_US")
+    with warnings.catch_warnings():  # it leaves its own files open
+        warnings.simplefilter("ignore", ResourceWarning)
+        english = Dictionary.from_files("en_US")
+        gc.collect()
     own = {word for word in WORDS.read_text("utf-8").split() if word}
 
     @functools.cache

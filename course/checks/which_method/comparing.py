@@ -40,7 +40,7 @@ AUROC_MISTAKES = [
             + 0.5 * (outside == inside[: len(outside)]).mean()
         ),
         "only data at the same position are compared. Every datum outside meets every "
-        "one inside: outside[:, None] against inside[None, :].",
+        "one inside: outside[:, np.newaxis] against inside.",
     ),
 ]
 
@@ -83,7 +83,7 @@ OOD_AUROC = Task(
     misconceptions=AUROC_MISTAKES,
     hints=[
         "Draw one score from each set: how probable is it that the one from outside is higher?",
-        "outside[:, None] > inside[None, :] compares all pairs at once; its mean is the share.",
+        "outside[:, np.newaxis] > inside compares all pairs at once; its mean is the share.",
         "Add half of the share of pairs that are equal.",
     ],
 )

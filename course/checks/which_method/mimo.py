@@ -349,7 +349,7 @@ MIMO_LOG_PROBS = Task(
         ),
     ],
     hints=[
-        "Every slot gets the same x: jnp.repeat(x[:, None], members, axis=1) is (N, M, D).",
+        "Every slot gets the same x: jnp.repeat(x[:, jnp.newaxis], members, axis=1) is (N, M, D).",
         "Each head's log-probabilities: log_softmax over the classes, the last axis.",
         "logsumexp over the heads, axis 1, less jnp.log(members).",
     ],
