@@ -42,15 +42,23 @@ AUROC_MISTAKES = [
         "only data at the same position are compared. Every datum outside meets every "
         "one inside: outside[:, np.newaxis] against inside.",
     ),
+    Misconception(
+        lambda inside, outside: max(_auroc(inside, outside), _auroc(outside, inside)),
+        "a score that is higher inside is turned round. A detector that is worse than "
+        "chance has an area below one half, and has to be seen to have it.",
+    ),
 ]
 
 
 def _auroc_cases(rng):
-    """Scores with ties and without, drawn until every known mistake gives another number."""
+    """Scores with ties and without, drawn until every known mistake gives another number.
+
+    The last detector is worse than chance.
+    """
     cases = []
-    for tied in (False, True):
+    for shift, tied in ((0.7, False), (0.7, True), (-0.7, False)):
         while True:
-            inside, outside = rng.normal(0, 1, 23), rng.normal(0.7, 1, 17)
+            inside, outside = rng.normal(0, 1, 23), rng.normal(shift, 1, 17)
             if tied:
                 inside, outside = np.round(inside), np.round(outside)
             case = {"inside": inside, "outside": outside}
@@ -58,7 +66,8 @@ def _auroc_cases(rng):
             numbers += [row.answer(**case) for row in AUROC_MISTAKES]
             far = np.diff(np.sort(numbers)) > 1e-3
             # Without ties, how they count is all the same; the other case tells.
-            if far.sum() >= (5 if tied else 3):
+            turned = (numbers[0] - 0.5) * shift > 0.03
+            if turned and far.sum() >= (5 if tied else 3):
                 break
         cases.append(case)
     return cases
@@ -90,12 +99,15 @@ OOD_AUROC = Task(
 
 
 def _paired_cases(rng):
+    """Pairs that sorting would tear apart."""
     cases = []
     for runs in rng.choice([4, 5, 6, 7, 8], 3, replace=False):
         shared = rng.normal(0, 1, runs)
         shared = 3 * (shared - shared.mean()) / shared.std()  # the split decides most
         shift = rng.uniform(0.3, 1.0) * rng.choice([-1, 1])
         own = rng.normal(0, 0.3, runs)
+        while np.array_equal(np.argsort(shared + own), np.argsort(shared)):
+            shared, own = rng.permutation(shared), rng.normal(0, 0.3, runs)
         cases.append(
             {
                 "method": shared + shift + own,
@@ -200,14 +212,14 @@ DIFFERENCE_INTERVAL = Task(
 
 
 def _forecast_cases(rng):
-    return [
-        {
-            "mean": rng.normal(0, 3, 3),
-            "std": rng.uniform(0.3, 0.7, 3) * rng.choice([1, 4], 3),
-            "y": rng.normal(0, 3, 3),
-        }
-        for _ in range(2)
-    ]
+    """The last target lies twenty standard deviations off, or more, on either side."""
+    cases = []
+    for side in (-1, 1):
+        mean, y = rng.normal(0, 3, (2, 4))
+        std = rng.uniform(0.3, 0.7, 4) * rng.choice([1, 4], 4)
+        y[-1] = mean[-1] + side * rng.uniform(20, 30) * std[-1]
+        cases.append({"mean": mean, "std": std, "y": y})
+    return cases
 
 
 def _crps_probe(answer, mean, std, y):

@@ -14,15 +14,16 @@ DRAWS = 500
 
 
 def _inputs_cases(rng):
+    """Shares of 12 rows to be rounded up, rounded down, and none; targets of two kinds."""
     cases = []
-    for members, repetition in ((3, 0.25), (2, 2 / 3)):
+    for members, repetition, shape in ((3, 0.3, (12, 2)), (2, 0.6, 12), (2, 0.0, 12)):
         x = rng.normal(0, 1, (12, 2))
         # The first and the last datum are extreme: leaving them in place shows.
         x[:, 0] = np.sort(x[:, 0]) + np.linspace(-3, 3, 12)
         cases.append(
             {
                 "x": x,
-                "targets": rng.normal(0, 1, (12, 2)),
+                "targets": rng.normal(0, 1, shape),
                 "members": members,
                 "repetition": repetition,
                 "seed": int(rng.integers(1, 1_000_000)),
@@ -48,16 +49,18 @@ def _inputs_probe(answer, x, targets, members, repetition, seed):
         return {"inputs": None}
     inputs, chosen = (np.asarray(part) for part in result)
     if inputs.shape[1:] != (len(x), members, x.shape[1]) or (
-        chosen.shape[1:] != (len(x), members, targets.shape[1])
+        chosen.shape[1:] != (len(x), members, *targets.shape[1:])
     ):
         return {"inputs": inputs[0], "targets": chosen[0]}
     rows = np.abs(inputs[0, :, :, None, 0] - x[:, 0]).argmin(axis=2)
-    same = (inputs == inputs[:, :, :1]).all(3).sum(1)[:, 1:].astype(float)
+    one, other = np.triu_indices(members, 1)  # all pairs of members
+    same = (inputs[:, :, one] == inputs[:, :, other]).all(3).sum(1).astype(float)
     return {
         "inputs": np.sort(inputs[0], axis=0),
-        "targets": np.abs(chosen[0] - targets[rows]).mean((0, 2)),
+        "targets": np.abs(chosen[0] - targets[rows]),
         "reproducible": np.abs(np.asarray(draw(keys)[0]) - inputs).max(),
         "same row": same.mean(0),
+        "spread of same rows": same.var(0),
         "fewest same rows": np.minimum(same.min(0), round(repetition * len(x))),
         "first row": inputs[:, 0, 0, 0].mean(),
         "last row": inputs[:, -1, 0, 0].mean(),
@@ -67,17 +70,19 @@ def _inputs_probe(answer, x, targets, members, repetition, seed):
 def _inputs_oracle(x, targets, members, repetition, seed):
     shared = round(repetition * len(x))
     copies = np.repeat(np.asarray(x)[:, None], members, axis=1)
-    others = np.ones(members - 1)
-    # Two random orders of the same data agree in one place on average, with variance 1.
+    pairs = np.ones(members * (members - 1) // 2)
+    # Two random orders of the same data agree in one place on average, with variance 1
+    # and, from four data on, fourth central moment 4: the variance's own variance is 3.
     error = 6 / DRAWS**0.5
     spot = {"atol": float(x[:, 0].std()) * error, "because": SIX_ERRORS}
     exact = {"atol": 1e-6, "because": COUNTED}
     return {
         "inputs": Close(np.sort(copies, axis=0), rtol=1e-6, **exact),
-        "targets": Close(np.zeros(members), **exact),
+        "targets": Close(np.zeros((len(x), members, *targets.shape[1:])), **exact),
         "reproducible": Close(0.0, **exact),
-        "same row": Close((shared + 1) * others, atol=error, because=SIX_ERRORS),
-        "fewest same rows": Close(shared * others, **exact),
+        "same row": Close((shared + 1) * pairs, atol=error, because=SIX_ERRORS),
+        "spread of same rows": Close(pairs, atol=3**0.5 * error, because=SIX_ERRORS),
+        "fewest same rows": Close(shared * pairs, **exact),
         "first row": Close(x[:, 0].mean(), **spot),
         "last row": Close(x[:, 0].mean(), **spot),
     }
@@ -145,6 +150,15 @@ MIMO_INPUTS = Task(
             "the share is taken for that of the mixed rows; it is that of the repeated.",
         ),
         Misconception(
+            _with_rows(lambda n, m, r, key: _mixed(n, m, int(r * n) / n, key)),
+            "int cuts the number of repeated rows down: round(repetition · N) of them.",
+        ),
+        Misconception(
+            _with_rows(lambda n, m, r, key: _mixed(n, m, r if r * n > 0.5 else 1, key)),
+            "without repetition all rows are repeated: a slice [:-0] is empty. Cut at "
+            "N − round(repetition · N).",
+        ),
+        Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r, key, main=jnp.arange(n))),
             "the same data are repeated every time, those that come last. Draw anew "
             "which: shuffle all rows once before you mix.",
@@ -176,14 +190,22 @@ def _loss_probe(answer, logits, targets):
     loss = answer(logits, targets)
     if loss is None:
         return {"loss": None}
-    jax.make_jaxpr(answer)(logits, targets)  # training compiles it
-    return {"loss": loss}
+
+    @jax.jit  # as in training
+    def total(logits):
+        return jnp.sum(answer(logits, targets))
+
+    return {"loss": loss, "gradient": jax.grad(total)(logits)}
 
 
 def _loss_oracle(logits, targets):
     log_probs = scipy.special.log_softmax(logits, axis=-1)
     value = -(targets * log_probs).sum((1, 2)).mean()
-    return {"loss": Close(value, rtol=5e-5, because=FLOAT32)}
+    gradient = (np.exp(log_probs) - targets) / len(logits)
+    return {
+        "loss": Close(value, rtol=5e-5, because=FLOAT32),
+        "gradient": Close(gradient, rtol=5e-5, atol=2e-5, because=FLOAT32),
+    }
 
 
 def _nll(logits, targets):
@@ -248,14 +270,14 @@ MIMO_LOSS = Task(
 
 
 def _forecast_cases(rng):
-    shape = (3, 2, 3, 4)  # heads' inputs, and outputs
+    """In the second case exp(logit) of a class is 0 in single precision."""
     return [
         {
-            "x": rng.normal(0, 1, (4, 2)),
-            "weights": rng.normal(0, 2, shape),
-            "bias": bias,
+            "x": rng.normal(0, 1, (5, 2)),
+            "weights": rng.normal(0, 2, (m, 2, m, 4)),  # heads' inputs, and outputs
+            "bias": np.array([0.0, 0.0, 0.0, bias]),
         }
-        for bias in (np.zeros(4), np.array([0.0, 0.0, 0.0, -300.0]))
+        for m, bias in ((3, 0.0), (2, -300.0))
     ]
 
 

@@ -12,14 +12,17 @@ from course.task import Close, Misconception, Task
 
 
 def _last_layer_cases(rng):
+    """In the last case exp(logit) of a class is 0 in single precision."""
     cases = []
-    for scale in (0.3, 3.0):
+    for scale, bias in ((0.3, 0.0), (3.0, 0.0), (0.3, -1000.0)):
+        weights = rng.normal(0, 2, (3, 4))
+        weights[2, 3] += bias
         roots = rng.normal(0, scale, (3, 4, 4))
         features = np.concatenate([rng.normal(0, 1, (5, 3)), np.ones((5, 1))], 1)
         cases.append(
             {
                 "features": features,
-                "weights": rng.normal(0, 2, (3, 4)),
+                "weights": weights,
                 "covariances": roots @ roots.swapaxes(1, 2) + scale * np.eye(4),
             }
         )
@@ -98,6 +101,17 @@ LAST_LAYER_LOG_PROBS = Task(
                 )
             ),
             "probabilities are returned; their logarithms are asked for.",
+        ),
+        Misconception(
+            lambda *arrays: jnp.log(
+                jnp.exp(
+                    _with(lambda mean, variance: mean / jnp.sqrt(_factor(variance)))(
+                        *arrays
+                    )
+                )
+            ),
+            "probabilities underflow to 0 before their logarithm is taken. "
+            "jax.nn.log_softmax stays with logarithms.",
         ),
     ],
     hints=[
