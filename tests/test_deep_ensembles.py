@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -296,7 +297,7 @@ def test_members_may_live_on_several_devices():
     """Two CPU devices give the numbers of one (its own process: devices are fixed at start)."""
     script = """
 import jax, numpy as np
-from tests.test_deep_ensembles import fit, problem
+from test_deep_ensembles import fit, problem
 mesh = jax.sharding.Mesh(jax.devices(), ("member",))
 for in_turn in (False, True):
     one, two = fit(*problem(), in_turn=in_turn), fit(*problem(), in_turn=in_turn, mesh=mesh)
@@ -304,7 +305,11 @@ for in_turn in (False, True):
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3), one, two)
 print("same numbers")
 """
-    env = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    here = Path(__file__).parent
+    env = os.environ | {
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=2",
+        "PYTHONPATH": os.pathsep.join(map(str, (here, here.parent))),
+    }
     run = subprocess.run(
         [sys.executable, "-c", script], env=env, capture_output=True, text=True
     )

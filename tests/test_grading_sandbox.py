@@ -48,7 +48,7 @@ def inside(library, tmp_path):
 def test_an_allow_list_of_files_can_be_seen(inside, tmp_path):
     (tmp_path / "secret").write_text("expected values")
     hidden = [
-        ROOT / "solutions" / "deep_ensembles.py",
+        ROOT / "solutions" / "deep_ensembles" / "losses.py",
         ROOT / "course" / "checks" / "__init__.py",
         ROOT / "course" / "grading" / "expected.py",
         ROOT / "exercises",
@@ -62,7 +62,7 @@ def test_an_allow_list_of_files_can_be_seen(inside, tmp_path):
         Path("/proc/self"),
     ]
     names = [str(path) for path in hidden]
-    assert (ROOT / "solutions" / "deep_ensembles.py").exists()
+    assert (ROOT / "solutions" / "deep_ensembles" / "losses.py").exists()
     seen = inside(
         f"import json, os; print(json.dumps([p for p in {names} if os.path.exists(p)]))"
     )
