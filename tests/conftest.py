@@ -59,7 +59,9 @@ def build_book(root, to=None, **environment):
         shutil.rmtree(trees, ignore_errors=True)
         log = done.stdout.splitlines()
         problems = [
-            line for line in log[:-TAIL] if "WARNING:" in line or "ERROR:" in line
+            line
+            for line in log[:-TAIL]
+            if any(word in line for word in ("WARNING:", "ERROR:", "ExtensionError:"))
         ]
         shown = "\n".join(["the book does not build:", *problems, "…", *log[-TAIL:]])
         pytest.fail(shown, pytrace=False)
