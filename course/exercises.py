@@ -48,10 +48,9 @@ needed = {packages}
 missing = [name for name in needed if find_spec(name) is None]
 if missing:
     raise ModuleNotFoundError(
-        ", ".join(missing) + " cannot be found by the Python that runs this notebook. In a "
-        "terminal, in the folder that holds `exercises`, run `python -m pip install -r "
-        "requirements.txt` (in a checkout of the project: `python -m pip install -e "
-        "'.[student]'`), then `python -m jupyter lab exercises`, and open it again."
+        ", ".join(missing) + " cannot be found by the Python that runs this notebook. In the "
+        "folder that holds `exercises`, README.md says how to install everything and how to "
+        "start Jupyter there: `.venv/bin/jupyter lab exercises`. Then open it again."
     )
 print("All that this notebook needs is here.")"""
 ANSWER_HERE = "*Write your answer here.*"

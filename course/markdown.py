@@ -58,7 +58,8 @@ DROPPED = ("solution", "index", "raw", "bibliography", "tableofcontents", "conte
 class Translator:
     """Translates the Markdown cells of one chapter, in order.
 
-    Equations are numbered as they come; ``minutes`` adds up what the tasks say.
+    Equations are numbered as they come; ``minutes`` adds up what the tasks say; ``named``
+    are pages that no notebook holds, told once that they stand in the book.
     """
 
     path: Path
@@ -66,6 +67,7 @@ class Translator:
     macros: dict[str, str | list] = field(default_factory=dict)
     equations: dict[str, int] = field(default_factory=dict)
     minutes: int = 0
+    named: set[str] = field(default_factory=set)
 
     def number(self, source: str) -> None:
         """Number the labelled equations of a cell; done for all cells before the first is translated."""
@@ -177,6 +179,11 @@ class Translator:
                         f"The link {raw} has no text.",
                         "Give it one: an exercise has no numbering.",
                     )
+                page = (self.path.parent / href.partition("#")[0]).with_suffix(".md")
+                elsewhere = page.is_file() and not page.name[0].isdigit()
+                if elsewhere and page.name not in self.named:
+                    new += " (a page of the book)"  # not an exercise beside this one
+                    self.named.add(page.name)
             else:
                 continue
             at = text.index(raw, cursor)

@@ -212,7 +212,8 @@ def test_the_first_cell_says_what_is_missing_and_how_to_get_it(chapter):
     done = subprocess.run(bare, capture_output=True, text=True, cwd=ROOT)
     said = done.stderr.splitlines()[-1]
     assert said.startswith("ModuleNotFoundError: course, ")
-    assert "pip install -r requirements.txt" in said
+    assert "README.md says how" in said
+    assert "`.venv/bin/jupyter lab exercises`" in said
     framework = "jax" if "import jax" in code[1].source else "torch"
     assert framework in said
 

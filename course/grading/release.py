@@ -108,7 +108,8 @@ by them.
 ## Hand in
 
 Save the notebook and hand in the `.ipynb` file itself: no zip, no PDF, no copied text.
-*Kernel → Restart Kernel and Run All Cells…* first shows whether it all still works. Each task
+*Kernel → Restart Kernel and Run All Cells…* first shows whether it all still works; it stops
+at the first check that is not ticked, and the cells below it you run by hand. Each task
 is graded for itself, on inputs other than those of the checks; a wrong answer early on does
 not cost the points of those that build on it. A cell of your own should not need files,
 the network, plots or anything that takes long: it may not find them when it is graded.

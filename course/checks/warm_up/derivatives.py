@@ -241,7 +241,7 @@ PER_EXAMPLE_GRADIENTS = Task(
     hints=[
         "Two steps: a function that gives both gradients for one datum, and that function mapped over the data.",
         "jax.grad(loss, argnums=(0, 1)) returns a pair.",
-        "jax.vmap takes in_axes, a tuple with an entry for each argument: 0 for x and for y. The parameters are not mapped over; the text above the task says which entry says so.",
+        "jax.vmap takes in_axes, a tuple with an entry for each argument: 0 for x and for y. The parameters are shared, so they have no axis to map over.",
     ],
 )
 
@@ -308,7 +308,7 @@ ROUNDED = Task(
     ],
     hints=[
         "You want something whose value is round(x) and whose derivative is that of x. Start from x.",
-        "Add what is missing to the value, jnp.round(x) - x, so that it has no derivative.",
-        "x + jax.lax.stop_gradient(…).",
+        "jax.lax.stop_gradient(a) has the value of a, and no derivative.",
+        "Add to x what is missing to the value, jnp.round(x) - x, so that it has no derivative.",
     ],
 )

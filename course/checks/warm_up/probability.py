@@ -109,7 +109,7 @@ KL_CATEGORICAL = Task(
     hints=[
         "KL(p‖q) is an expectation under p of log p − log q.",
         "An expectation over classes is a sum, weighted with p = exp(log_p).",
-        "jnp.exp(log_p) * (log_p - log_q), summed over the last axis.",
+        "The classes are the last axis; a batch of distributions gives a batch of divergences.",
     ],
 )
 
@@ -267,6 +267,7 @@ LOG_MEAN_EXP = Task(
         ),
     ],
     hints=[
+        "Which of the two runs over the draws, the sum or the logarithm? Write the mean as a sum divided by S.",
         "The logarithm of a product is a sum: log (1/S) Σ p = log Σ p − log S.",
         "log Σ exp(a) is jax.scipy.special.logsumexp(a, axis=0).",
     ],
