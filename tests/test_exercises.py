@@ -12,11 +12,13 @@ import jupytext
 import nbformat
 import pytest
 from click.testing import CliRunner
+from pybtex.database import BibliographyData
 
 from course.chapter import read_chapter, task_id
 from course.cli import main
 from course.errors import CourseError
 from course.exercises import chapters, differences, exercise_path, generate, write
+from course.markdown import Translator
 from course.source import read_solutions
 from course.task import tasks_of
 
@@ -216,6 +218,12 @@ def test_the_first_cell_says_what_is_missing_and_how_to_get_it(chapter):
     assert "`.venv/bin/jupyter lab exercises`" in said
     framework = "jax" if "import jax" in code[1].source else "torch"
     assert framework in said
+
+
+def test_a_page_that_is_no_exercise_is_told_once():
+    translator = Translator(ROOT / "book/01-deep-ensembles.md", BibliographyData())
+    text = "[Sums](sums-and-means.md#a), [Sums](sums-and-means), [two](02-approximate-inference.md), [here](#there)"
+    assert translator.translate(text) == "Sums (a page of the book), Sums, two, here"
 
 
 # --- what is refused ------------------------------------------------------------------
