@@ -25,7 +25,10 @@ READY = """() => document.readyState === "complete"
   && (!document.querySelector("script[src*=mathjax]") || window.MathJax?.startup?.promise
       .then(() => true))"""
 UNFOLD = """() => {
-  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  for (const fold of document.querySelectorAll("details")) {
+    fold.querySelector("summary")?.remove();
+    fold.replaceWith(...fold.childNodes);
+  }
   for (const fold of document.querySelectorAll(".toggle-hidden"))
     fold.classList.remove("toggle-hidden");
   for (const tab of document.querySelectorAll(".sd-tab-content")) tab.style.display = "block";
@@ -82,7 +85,7 @@ def print_book(built: Path, target: Path, names: list[str]) -> None:
             start = len(whole.pages)
             whole.append(part, import_outline=False)
             title = (part.pages[0].extract_text() or name).strip().splitlines()[0]
-            whole.add_outline_item(title, start)
+            whole.add_outline_item(title=title, page_number=start)
         browser.close()
     new = target.with_suffix(".new")
     with open(new, "wb") as file:
