@@ -16,10 +16,12 @@ from course.task import find
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 DESK = {"viewport": {"width": 1300, "height": 900}}
 
-# True once mathematics, if the page has any, is typeset and every picture is there.
+# True once mathematics, if the page has any, is typeset, every picture is there, and no
+# colour is on its way from one to another.
 READY = """
 () => document.querySelector("main") && document.readyState === "complete"
   && [...document.images].every(image => image.complete)
+  && !document.getAnimations().some(animation => animation instanceof CSSTransition)
   && (!document.querySelector("script[src*=mathjax]") || (() => {
         window.MathJax?.startup?.promise?.then(() => { window.typeset = true });
         return window.typeset;

@@ -35,8 +35,9 @@ def copy(tmp_path):
         (tmp_path / folder).mkdir()
     shutil.copy(ROOT / "_toc.yml", tmp_path)
     shutil.copy(ROOT / "_config.yml", tmp_path)
+    for page in ROOT.glob("book/[!0-9]*.*"):
+        shutil.copy(page, tmp_path / "book")
     shutil.copy(ROOT / "book/01-deep-ensembles.md", tmp_path / "book")
-    shutil.copy(ROOT / "book/references.bib", tmp_path / "book")
     package = "solutions/deep_ensembles"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
