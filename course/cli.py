@@ -172,6 +172,12 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     "busy, or asleep.",
 )
 @click.option(
+    "--warm/--cold",
+    default=True,
+    help="Fork each kernel from a process that has imported the frameworks (the default; it "
+    "does without where that is not safe), or start each by itself.",
+)
+@click.option(
     "--no-sandbox",
     is_flag=True,
     help="Grade without bubblewrap. Then nothing keeps a submission from reading and "
@@ -186,6 +192,7 @@ def grade(
     jobs: int,
     manual: Path | None,
     retry: bool,
+    warm: bool,
     no_sandbox: bool,
 ) -> None:
     """Grade a class: a folder of notebooks, or a zip, as a learning platform gives it.
@@ -210,7 +217,9 @@ def grade(
             "files, other submissions, the grades. Its verdict is not guarded.",
             err=True,
         )
-    settings = Settings(project_root(), out, jobs, walled=not no_sandbox, retry=retry)
+    settings = Settings(
+        project_root(), out, jobs, walled=not no_sandbox, retry=retry, warm=warm
+    )
     results = grade_folder(submissions, settings, manual, Console())
     if not all(result.graded for result in results):
         ctx.exit(1)

@@ -12,7 +12,9 @@ from course.grading import expected, runner
 from course.grading.answers import Added, Answer, Answers
 from course.grading.classroom import released
 from course.grading.grader import STOOD_IN, Practical, Workshop, canary, grade
-from course.grading.sandbox import Limits, stage_library
+from course.grading.sandbox import Limits, Sandbox, stage_library
+from course.grading.template import NAME
+from course.grading.warm import Template
 from course.source import read_solutions
 from course.task import stems, tasks_of
 from experiments.submissions import planted
@@ -44,8 +46,14 @@ def practical_of(stem, folder, seed=2024):
 
 @pytest.fixture(scope="module")
 def workshop(tmp_path_factory):
+    """With a template for one practical; the kernels of the others start by themselves."""
     library = stage_library(tmp_path_factory.mktemp("stage") / "library")
-    return Workshop(library, Limits(task=20.0, submission=120.0), hidden=(ROOT,))
+    limits = Limits(task=20.0, submission=120.0)
+    box = Sandbox(runner.new_folder(), library, limits, hidden=(ROOT,))
+    template = Template(released(ROOT, STEM), box)
+    assert template.trouble() == ""
+    yield Workshop(library, limits, hidden=(ROOT,), rooms={STEM: template.rooms})
+    template.close()
 
 
 @pytest.fixture(scope="module")
@@ -244,12 +252,11 @@ def test_values_that_a_student_displays_do_not_count(graded):
     assert [f.code for f in result.flags] == ["forged-values"]
 
 
-def test_nothing_is_left_behind(graded):
-    def left():
-        return list(Path("/tmp").glob(f"ku-{os.getpid()}-*"))
-
+def test_nothing_is_left_behind(graded, workshop):
+    rooms = workshop.rooms[STEM]
     graded({SECOND: "import os; os._exit(0)"})
-    assert left() == []
+    assert list(Path("/tmp").glob(f"ku-{os.getpid()}-*")) == [rooms]
+    assert [path.name for path in rooms.iterdir()] == [NAME]
 
 
 def test_a_patch_by_a_wrong_answer_costs_no_other(graded):

@@ -1,5 +1,6 @@
 """What stands behind the wall, seen from inside it."""
 
+import dataclasses
 import json
 import shutil
 import struct
@@ -11,7 +12,13 @@ import pytest
 
 from course.errors import CourseError
 from course.grading import sandbox
-from course.grading.sandbox import Limits, Sandbox, require_wall, stage_library
+from course.grading.sandbox import (
+    COMPILED,
+    Limits,
+    Sandbox,
+    require_wall,
+    stage_library,
+)
 from course.grading.syscalls import LOAD, RETURN, filter_of
 
 ROOT = Path(__file__).parents[1]
@@ -31,12 +38,13 @@ def inside(library, tmp_path):
     for folder in (box.sockets, box.connection.parent):
         folder.mkdir(parents=True)
 
-    def run(text):
+    def run(text, **changes):
+        mine = dataclasses.replace(box, **changes)
         done = subprocess.run(
-            box.command([sys.executable, "-c", text]),
+            mine.command([sys.executable, "-c", text]),
             capture_output=True,
             text=True,
-            env=box.environment(),
+            env=mine.environment(),
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -113,6 +121,7 @@ def test_nothing_can_be_written_but_its_own_temporary_files(inside):
     places = [
         *("/", "/usr", "/dev", "/proc", "/bin", sys.prefix, sys.base_prefix),
         *(str(inside.box.library), str(inside.box.library / "course")),
+        str(inside.box.library / COMPILED),
         str(inside.box.connection.parent),
     ]
     written = inside(
@@ -129,6 +138,28 @@ def test_nothing_can_be_written_but_its_own_temporary_files(inside):
     assert written == ["/tmp", "/dev/shm", "/tmp/home"]
     for place in places:
         assert not (Path(place) / "x").exists()
+
+
+def test_what_jax_compiles_for_the_reference_is_read_by_others_and_written_by_none(
+    inside,
+):
+    text = (
+        "import json, jax, jax.numpy as jnp\n"
+        "events = []\n"
+        "jax.monitoring.register_event_listener(lambda event, **_: events.append(event))\n"
+        "jnp.sin(jnp.arange({many})).sum()\n"
+        "hits = '/jax/compilation_cache/cache_hits'\n"
+        "print(json.dumps(events.count(hits)))"
+    )
+    compiled = inside.box.library / COMPILED
+    assert inside(text.format(many=7)) == 0
+    assert list(compiled.iterdir()) == []
+    inside(text.format(many=7), compiles=True)
+    kept = sorted(compiled.iterdir())
+    assert kept
+    assert inside(text.format(many=7)) > 0
+    inside(text.format(many=9))
+    assert sorted(compiled.iterdir()) == kept
 
 
 def test_its_files_have_a_limit(inside):

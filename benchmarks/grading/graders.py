@@ -205,7 +205,8 @@ for path in map(Path, sys.argv[1:]):
 """
 
 GRADERS: tuple[Grader, ...] = (
-    Ours("course grade, cold"),
+    Ours("course grade, cold", "--cold"),
+    Ours("course grade, warm", "--warm"),
     Nbval(),
     Nbgrader(),
     Otter("otter run", batch=False),

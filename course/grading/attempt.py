@@ -45,6 +45,8 @@ class Given:
             "library": str(box.library),
             "walled": box.walled,
             "hidden": [str(path) for path in box.hidden],
+            "rooms": box.rooms and str(box.rooms),
+            "compiles": box.compiles,
             "limits": asdict(box.limits),
         }
         write_whole(folder / GIVEN, json.dumps(data))
@@ -59,6 +61,8 @@ class Given:
             limits=Limits(**data["limits"]),
             walled=data["walled"],
             hidden=tuple(map(Path, data["hidden"])),
+            rooms=data["rooms"] and Path(data["rooms"]),
+            compiles=data["compiles"],
         )
         return cls(
             data["number"], Path(data["expected"]), tuple(data["judged"]), sandbox

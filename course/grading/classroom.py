@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import json
 import secrets
 import shutil
-import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -25,13 +25,12 @@ import nbformat
 from course.errors import CourseError
 from course.files import write_whole
 from course.grading import expected
-from course.grading.answers import read_answers
-from course.grading.cells import NotGradable
-from course.grading.grader import Practical, canary, grade
+from course.grading.bench import Bench, Hands, Order, blank, not_graded
+from course.grading.grader import Practical
 from course.grading.intake import Submission
-from course.grading.record import Result, Verdict, Written
-from course.grading.runner import Workshop, allow_passes, end_passes, sweep
-from course.grading.sandbox import Limits, require_wall, stage_library
+from course.grading.record import Result
+from course.grading.runner import allow_passes, end_passes, sweep
+from course.grading.sandbox import Limits, require_wall
 from course.source import files_of, read_solutions
 
 STATE = ".grading"
@@ -48,6 +47,8 @@ class Settings:
         jobs: how many submissions at a time.
         walled: use bubblewrap.
         retry: judge once more where code was stopped or a task was not reached.
+        warm: fork kernels from processes that have imported what notebooks import.
+        dask: the address of a cluster's scheduler, or the empty string.
         limits: what one submission may use.
     """
 
@@ -56,11 +57,16 @@ class Settings:
     jobs: int = 1
     walled: bool = True
     retry: bool = False
+    warm: bool = True
+    dask: str = ""
     limits: Limits = field(default_factory=Limits)
 
 
 def grade_class(
-    submissions: Sequence[Submission], settings: Settings, report: Report
+    submissions: Sequence[Submission],
+    settings: Settings,
+    report: Report,
+    say: Callable[[str], None] | None = None,
 ) -> list[Result]:
     """Grade what has not been graded; the results, in the order of the submissions.
 
@@ -68,12 +74,13 @@ def grade_class(
         submissions: what was handed in.
         settings: how.
         report: told of each result as it comes, and whether it is a new one.
+        say: told what somebody who waits should know, in a sentence.
 
     Raises:
         CourseError: bubblewrap does not work, another run is at it, or the reference itself
             does not get full marks.
     """
-    if settings.walled:
+    if settings.walled and not settings.dask:
         require_wall()
     state = settings.out / STATE
     state.mkdir(parents=True, exist_ok=True)
@@ -92,25 +99,22 @@ def grade_class(
                 report(result, False)
         todo = [index for index, result in enumerate(results) if result is None]
         if todo:
-            bench = _Bench(settings, state, machinery)
+            run = _Run(settings, state, machinery)
             needed = {submissions[index].practical for index in todo} - {""}
-            bench.prepare(sorted(needed))
-
-            def work(index: int) -> tuple[int, Result]:
-                try:
-                    result = bench.grade(submissions[index])
-                except InterruptedError:
-                    raise
-                # A fault of ours costs one grade and not the run; the next run tries again.
-                except Exception as error:
-                    return index, bench.failed(submissions[index], error)
-                store.put(names[index], result)
-                return index, result
-
-            for index, result in _side_by_side(work, todo, settings.jobs):
-                results[index] = result
-                report(result, True)
-            bench.close()
+            order = run.order(sorted(needed))
+            with _hands(order, settings, run, say) as hands:
+                for index, future in _as_they_come(hands, submissions, todo):
+                    submission = submissions[index]
+                    try:
+                        results[index] = future.result()
+                        store.put(names[index], results[index])
+                    except (InterruptedError, CourseError):
+                        raise
+                    # A fault of ours costs one grade and not the run; the next run tries again.
+                    except Exception as error:
+                        results[index] = run.failed(submission, order, error)
+                    report(results[index], True)
+            run.close()
         return [result for result in results if result is not None]
 
 
@@ -123,124 +127,79 @@ def released(root: Path, stem: str) -> nbformat.NotebookNode:
     return nbformat.reads(_exercise(root, stem).read_text("utf-8"), as_version=4)
 
 
-class _Bench:
-    """What all submissions of a run have in common."""
+class _Run:
+    """What is kept of a run until it has ended: its seed, and what has been drawn from it."""
 
     def __init__(self, settings: Settings, state: Path, machinery: dict[str, str]):
         self.settings, self.state, self.machinery = settings, state, machinery
-        self.run = state / "run.json"
-        self.library = state / "library"
-        self.practicals: dict[str, Practical] = {}
+        self.path = state / "run.json"
+        self.kept = self._begin()
 
-    def prepare(self, stems: Iterable[str]) -> None:
-        """Draw the inputs, and see that the reference gets full marks on them."""
-        run = self._begin()
-        shutil.rmtree(self.library, ignore_errors=True)
-        stage_library(self.library)
+    def order(self, stems: Iterable[str]) -> Order:
+        """Draw the inputs of the practicals, and say all that grading needs."""
         settings = self.settings
-        self.workshop = Workshop(
-            self.library,
+        return Order(
+            {stem: self._practical(stem) for stem in stems},
             settings.limits,
             settings.walled,
+            settings.warm,
             hidden=(settings.root.resolve(), settings.out.resolve()),
         )
-        for stem in stems:
-            path = self.state / f"expected-{self.machinery[stem][:16]}.json"
-            proven = run["proven"].get(stem) == self.machinery[stem]
-            if not path.exists():
-                new = path.with_suffix(".new")
-                expected.draw(stem, run["seed"], new)
-                new.chmod(0o600)
-                new.replace(path)
-            keys = expected.read(path)
-            module = read_solutions(settings.root, stem)
-            sources = {n: d.shown() for n, d in module.definitions.items()}
-            practical = Practical(
-                stem,
-                released(settings.root, stem),
-                reference={task: sources.pop(key.name) for task, key in keys.items()},
-                given=sources,
-                expected=path,
-                keys=keys,
-            )
-            if not proven:
-                canary(practical, self.workshop)
-                run["proven"][stem] = self.machinery[stem]
-                self._keep(run)
-            self.practicals[stem] = practical
 
-    def grade(self, submission: Submission) -> Result:
-        """One submission."""
-        began = time.monotonic()
-        result = Result(
-            student=_student(submission),
-            practical=submission.practical,
-            notebook=submission.notebook,
-            digest=submission.digest,
-            identifier=submission.identifier,
-            flags=submission.flags,
-        )
-        practical = self.practicals.get(submission.practical)
-        try:
-            if practical is None:
-                raise NotGradable("It cannot be told which practical this is.")
-            answers = read_answers(submission.read(), practical.released)
-        except NotGradable as problem:
-            return self._not_graded(result, problem.reason)
-        graded = grade(answers, practical, self.workshop)
-        return replace(
-            result,
-            graded=not graded.problem,
-            problem=graded.problem,
-            verdicts=graded.verdicts,
-            written=tuple(_written(practical, answers.written)),
-            flags=(*submission.flags, *answers.flags, *graded.flags),
-            seconds=round(time.monotonic() - began, 3),
-        )
+    def is_proven(self, stem: str) -> bool:
+        """Has the reference got full marks in this run?"""
+        return self.kept["proven"].get(stem) == self.machinery[stem]
 
-    def failed(self, submission: Submission, error: Exception) -> Result:
+    def proven(self, stem: str) -> None:
+        """It has."""
+        self.kept["proven"][stem] = self.machinery[stem]
+        self._keep()
+
+    def failed(self, submission: Submission, order: Order, error: Exception) -> Result:
         """A submission at which the grader itself failed; the log says how."""
         with open(self.state / "errors.log", "a", encoding="utf-8") as log:
             log.write(f"{submission.student!r} {submission.notebook!r}\n")
             traceback.print_exception(error, file=log)
-        result = Result(
-            _student(submission),
-            submission.practical,
-            submission.notebook,
-            submission.digest,
-            submission.identifier,
-            flags=submission.flags,
-        )
-        return self._not_graded(
-            result, f"The grader itself failed at it: see {STATE}/errors.log."
-        )
-
-    def _not_graded(self, result: Result, problem: str) -> Result:
-        practical = self.practicals.get(result.practical)
-        verdicts = tuple(
-            Verdict(task, key.points, "not-graded", reason=problem)
-            for task, key in (practical.keys if practical else {}).items()
-        )
-        return replace(result, graded=False, problem=problem, verdicts=verdicts)
+        said = f"The grader itself failed at it: see {STATE}/errors.log."
+        return not_graded(submission, order.practicals.get(submission.practical), said)
 
     def close(self) -> None:
         """The run has ended: the next one draws new inputs."""
-        self.run.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
         for path in self.state.glob("expected-*"):
             path.unlink()
 
+    def _practical(self, stem: str) -> Practical:
+        path = self.state / f"expected-{self.machinery[stem][:16]}.json"
+        if not path.exists():
+            new = path.with_suffix(".new")
+            expected.draw(stem, self.kept["seed"], new)
+            new.chmod(0o600)
+            new.replace(path)
+        keys = expected.read(path)
+        module = read_solutions(self.settings.root, stem)
+        sources = {n: d.shown() for n, d in module.definitions.items()}
+        return Practical(
+            stem,
+            released(self.settings.root, stem),
+            reference={task: sources.pop(key.name) for task, key in keys.items()},
+            given=sources,
+            expected=path,
+            keys=keys,
+        )
+
     def _begin(self) -> dict:
         with contextlib.suppress(OSError, ValueError):
-            return json.loads(self.run.read_text("utf-8"))
+            return json.loads(self.path.read_text("utf-8"))
         for path in self.state.glob("expected-*"):  # of a run whose seed is lost
             path.unlink()
-        run = {"seed": secrets.randbits(128), "proven": {}}
-        self._keep(run)
-        return run
+        self.kept = {"seed": secrets.randbits(128), "proven": {}}
+        self._keep()
+        return self.kept
 
-    def _keep(self, run: dict) -> None:
-        write_whole(self.run, json.dumps(run))
-        self.run.chmod(0o600)
+    def _keep(self) -> None:
+        write_whole(self.path, json.dumps(self.kept))
+        self.path.chmod(0o600)
 
 
 class _Store:
@@ -265,42 +224,47 @@ class _Store:
         return self.folder / f"{name}.json"
 
 
-def _side_by_side(
-    work: Callable[[int], tuple[int, Result]], todo: Sequence[int], jobs: int
-) -> Iterator[tuple[int, Result]]:
-    """The results of ``work`` as they come; if the caller gives up, all passes end."""
-    waiting = iter(todo)
-    running: set[Future] = set()
-    with ThreadPoolExecutor(jobs, thread_name_prefix="grade") as pool:
-        try:
-            while True:
-                while len(running) < jobs:
-                    index = next(waiting, None)
-                    if index is None:
-                        break
-                    running.add(pool.submit(work, index))
-                if not running:
-                    return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        except BaseException:
-            end_passes()
-            raise
+@contextlib.contextmanager
+def _hands(
+    order: Order, settings: Settings, run: _Run, say: Callable[[str], None] | None
+) -> Iterator[Hands]:
+    """Who grades, ready: threads of this process, or the workers of a cluster."""
+    if settings.dask:
+        from course.grading.cluster import cluster
+
+        with cluster(settings.dask, order) as hands:
+            yield hands
+        return
+    library = run.state / "library"
+    shutil.rmtree(library, ignore_errors=True)
+    with contextlib.closing(Bench(order, library, say)) as bench:
+        bench.warm_up()
+        for stem in order.practicals:
+            if bench.compiles(stem) or not run.is_proven(stem):
+                bench.prove(stem)
+                run.proven(stem)
+        with ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool:
+            try:
+                yield Hands(
+                    settings.jobs, lambda handed_in: pool.submit(bench.grade, handed_in)
+                )
+            except BaseException:
+                end_passes()
+                raise
 
 
-def _student(submission: Submission) -> str:
-    """The name with the platform's number: two students may be called the same."""
-    parts = [submission.student, submission.identifier]
-    return "_".join(part for part in parts if part)
-
-
-def _written(practical: Practical, texts: dict[str, str]) -> Iterator[Written]:
-    for cell in practical.released.cells:
-        course = cell.metadata.get("course", {})
-        if course.get("role") == "written":
-            points = cell.metadata["nbgrader"]["points"]
-            yield Written(course["task"], points, texts.get(course["task"], ""))
+def _as_they_come(
+    hands: Hands, submissions: Sequence[Submission], todo: Iterable[int]
+) -> Iterator[tuple[int, Future[Result]]]:
+    """Hand out a few at a time; each, by its index, when it is done."""
+    waiting, running = iter(todo), {}
+    while True:
+        for index in itertools.islice(waiting, hands.many - len(running)):
+            running[hands.submit(submissions[index])] = index
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            yield running.pop(future), future
 
 
 def _exercise(root: Path, stem: str) -> Path:
@@ -335,7 +299,7 @@ def _machinery(settings: Settings, stem: str) -> str:
 def _name(submission: Submission, machinery: str) -> str:
     """The name of a submission's grade."""
     parts = [
-        _student(submission),
+        blank(submission).student,
         submission.practical,
         submission.notebook,
         submission.digest,

@@ -62,7 +62,10 @@ def _grade(
         def report(result: Result, new: bool) -> None:
             progress.update(bar, advance=1, description="grading" if new else "kept")
 
-        return grade_class(submissions, settings, report)
+        def say(text: str) -> None:
+            progress.console.print(text, markup=False, highlight=False)
+
+        return grade_class(submissions, settings, report, say)
 
 
 def _summary(

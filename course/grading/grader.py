@@ -174,8 +174,15 @@ class _Passes:
             reduced=self.reduced | (self.loud if self.is_apart else set()),
         )
         left = max(1.0, self.until - time.monotonic())
-        expected = self.practical.expected
-        found = run_pass(notebook, self.number + 1, todo, expected, self.workshop, left)
+        found = run_pass(
+            notebook,
+            self.number + 1,
+            todo,
+            self.practical.expected,
+            self.workshop,
+            left,
+            self.practical.stem,
+        )
         if found.running and not found.finished and not found.stopped:
             found.stopped, found.because = found.running, "nbval itself had to be ended"
             task = _task_of(found.running)

@@ -8,6 +8,7 @@ found is written after every cell, so that a session that is killed leaves what 
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
 import os
 import re
 import threading
@@ -42,18 +43,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """A grader that is killed takes its passes, and so their kernels, with it."""
-    grader = os.environ.get("KNOWN_UNKNOWNS_GRADER")
-    if config.option.attempt and grader:
-        threading.Thread(target=_follow, args=(int(grader),), daemon=True).start()
+    if config.option.attempt:
+        threading.Thread(target=_follow, daemon=True).start()
 
 
-def _follow(grader: int) -> None:
+def _follow() -> None:
     """End if the grader has ended, or if a kernel has filled this process's memory.
 
     What a kernel sends is counted when it has arrived; a message may never do so.
     """
-    own = psutil.Process()
-    while os.getppid() == grader and own.memory_info().rss < MEMORY:
+    own, grader = psutil.Process(), multiprocessing.parent_process()
+    while grader.is_alive() and own.memory_info().rss < MEMORY:
         time.sleep(0.1)
     os._exit(3)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 from typing import Any
@@ -10,8 +11,10 @@ from jupyter_client.provisioning import LocalProvisioner
 
 from course.grading.sandbox import Sandbox
 from course.grading.supervisor import Supervisor
+from course.grading.warm import Forked
 
 NAME = "known-unknowns-sandbox"
+LOOK = 0.005  # seconds
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -38,6 +41,7 @@ class SandboxProvisioner(LocalProvisioner):
         manager.ip = str(self.sandbox.sockets / "k")
         manager.connection_file = str(self.sandbox.connection)
         kwargs = await super().pre_launch(**kwargs)
+        self.kernel_command = kwargs["cmd"]
         kwargs["cmd"] = self.sandbox.command(kwargs["cmd"])
         # bubblewrap is process 1 in there, and its environment can be read.
         kwargs["env"] = self.sandbox.environment()
@@ -47,13 +51,37 @@ class SandboxProvisioner(LocalProvisioner):
         return kwargs
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Start it and begin to watch."""
-        info = await super().launch_kernel(cmd, **kwargs)
+        """Start it, from a template if one stands ready, and begin to watch."""
+        if not self._fork():
+            await super().launch_kernel(cmd, **kwargs)
         self.supervisor = Supervisor(
-            self.pid, self.sandbox.sockets, self.sandbox.limits, self.kill_all
+            self.pid,
+            self.sandbox.sockets,
+            self.sandbox.limits,
+            self.kill_all,
+            keepers=self.sandbox.walled,
         )
         self.supervisor.start()
-        return info
+        return self.connection_info
+
+    def _fork(self) -> bool:
+        """Have a template fork the kernel; False if none does."""
+        if self.sandbox.rooms is None:
+            return False
+        try:
+            module = self.kernel_command.index("-m") + 1
+            self.process = Forked(self.sandbox, self.kernel_command[module:])
+            self.pid, self.pgid = self.process.pid, os.getpgid(self.process.pid)
+        except OSError:  # the template has ended, or the kernel already has
+            self.process = None
+            return False
+        return True
+
+    async def wait(self) -> int | None:
+        """Until it has ended; Jupyter looks only every tenth of a second."""
+        while self.process is not None and self.process.poll() is None:
+            await asyncio.sleep(LOOK)
+        return await super().wait()
 
     def kill_all(self) -> None:
         """End the kernel and all that it started; without a wall, what left its group stays."""

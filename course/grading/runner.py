@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import multiprocessing
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import nbformat
 import psutil
+import pytest
 from nbformat import NotebookNode
 
 from course.grading.attempt import NOTEBOOK, Found, Given
@@ -26,7 +28,10 @@ PREFIX = "ku-"
 SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
 SLACK = 15.0  # seconds for nbval itself
 
-_running: set[subprocess.Popen] = set()
+# Passes are forked from a process that has imported what nbval needs.
+_passes = multiprocessing.get_context("forkserver")
+_passes.set_forkserver_preload(["course.grading.plugin"])
+_running: set[BaseProcess] = set()
 _lock = threading.Lock()
 _ending = threading.Event()
 
@@ -40,12 +45,16 @@ class Workshop:
         limits: what a pass may use.
         walled: use bubblewrap.
         hidden: folders that no submission may see.
+        rooms: of templates that stand ready, by practical.
+        compiles: keep what JAX compiles.
     """
 
     library: Path
     limits: Limits
     walled: bool = True
     hidden: tuple[Path, ...] = ()
+    rooms: Mapping[str, Path] = field(default_factory=dict)
+    compiles: bool = False
 
 
 def run_pass(
@@ -55,14 +64,21 @@ def run_pass(
     expected: Path,
     workshop: Workshop,
     seconds: float,
+    stem: str = "",
 ) -> Found:
     """Run one assembled notebook with nbval, in a process of its own; what it found."""
-    prefix = f"{PREFIX}{os.getpid()}-"
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=SHORT))
-    box = Path(tempfile.mkdtemp(prefix=prefix, dir=SHORT))
+    rooms = workshop.rooms.get(stem)
+    folder = new_folder()
+    box = new_folder(rooms or SHORT)
     try:
         sandbox = Sandbox(
-            box, workshop.library, workshop.limits, workshop.walled, workshop.hidden
+            box,
+            workshop.library,
+            workshop.limits,
+            workshop.walled,
+            workshop.hidden,
+            rooms,
+            workshop.compiles,
         )
         Given(number, expected, tuple(judged), sandbox).save(folder)
         nbformat.write(notebook, folder / NOTEBOOK)
@@ -71,6 +87,11 @@ def run_pass(
     finally:
         _remove(folder)
         _remove(box)
+
+
+def new_folder(within: Path = SHORT) -> Path:
+    """A new folder that ``sweep`` removes if this process cannot."""
+    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=within))
 
 
 def sweep() -> None:
@@ -100,56 +121,43 @@ def end_passes() -> None:
 
 
 def _nbval(folder: Path, seconds: float) -> None:
-    command = [
-        *(sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=line"),
-        *(
-            "-p",
-            "nbval.plugin",
-            "-p",
-            "course.grading.plugin",
-            "-p",
-            "no:cacheprovider",
-        ),
-        *("-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)),
-        *("--nbval-current-env", str(folder / NOTEBOOK)),
-    ]
-    environment = os.environ | {
-        "JUPYTER_DEFAULT_PROVISIONER_NAME": NAME,
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "KNOWN_UNKNOWNS_GRADER": str(os.getpid()),
-    }
-    environment.pop("PYTEST_ADDOPTS", None)
-    with open(folder / "log", "wb") as log:
+    with _lock:
+        if _ending.is_set():
+            raise InterruptedError("the run is ending")
+        process = _passes.Process(target=_pytest, args=(folder,))
+        process.start()
+        _running.add(process)
+    try:
+        process.join(seconds + SLACK)
+    finally:
+        _kill(process)
+        process.join()
         with _lock:
-            if _ending.is_set():
-                raise InterruptedError("the run is ending")
-            process = subprocess.Popen(
-                command,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            _running.add(process)
-        try:
-            process.wait(seconds + SLACK)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            _kill(process)
-            process.wait()
-            with _lock:
-                _running.discard(process)
+            _running.discard(process)
     if _ending.is_set():
         raise InterruptedError("the run is ending")
 
 
-def _kill(process: subprocess.Popen) -> None:
+def _pytest(folder: Path) -> None:
+    """nbval for one pass, in its own process."""
+    gc.freeze()  # pytest collects garbage, and should not look for it in what is shared
+    os.setsid()
+    os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = NAME
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    log = os.open(folder / "log", os.O_CREAT | os.O_WRONLY)
+    for standard in (1, 2):
+        os.dup2(log, standard)
+    arguments = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
+    arguments += ["-p", "nbval.plugin", "-p", "course.grading.plugin"]
+    arguments += ["-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)]
+    pytest.main([*arguments, "--nbval-current-env", str(folder / NOTEBOOK)])
+
+
+def _kill(process: BaseProcess) -> None:
     """End a pass; its kernel dies with it."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
 
 
 def _remove(folder: Path) -> None:
@@ -157,8 +165,9 @@ def _remove(folder: Path) -> None:
 
     Python gives up on folders that are nested too deeply; these two do not.
     """
-    if (folder / "s").is_dir():
-        tools = (["chmod", "-R", "u+rwX"], ["rm", "-rf"])
-        for tool in tools:
-            subprocess.run([*tool, "--", str(folder)], capture_output=True)
+    for box in (folder, *folder.glob(f"{PREFIX}*")):
+        if (box / "s").is_dir():
+            tools = (["chmod", "-R", "u+rwX"], ["rm", "-rf"])
+            for tool in tools:
+                subprocess.run([*tool, "--", str(box)], capture_output=True)
     shutil.rmtree(folder, ignore_errors=True)

@@ -39,6 +39,10 @@ class _Check:
 check = _Check()
 '''
 FILTER = "filter.bpf"
+FONTS = "fontlist*.json"
+COMPILED = "compiled"
+ROOMS = "/rooms"  # what a template sees of the folders of its kernels
+TEMPLATE = "start/template.py"  # in the library
 MIB = 1024 * 1024
 
 
@@ -81,6 +85,8 @@ class Sandbox:
         limits: what it may use.
         walled: use bubblewrap; without it only the limits bind.
         hidden: folders that must not be seen even where the view would show them.
+        rooms: the folder of a template that stands ready; ``folder`` is in it.
+        compiles: what JAX compiles is kept, for others to read. For trusted code only.
     """
 
     folder: Path
@@ -88,6 +94,8 @@ class Sandbox:
     limits: Limits = field(default_factory=Limits)
     walled: bool = True
     hidden: tuple[Path, ...] = ()
+    rooms: Path | None = None
+    compiles: bool = False
 
     @property
     def sockets(self) -> Path:
@@ -121,6 +129,8 @@ class Sandbox:
             "IPYTHONDIR": f"{home}/ipython",
             "JUPYTER_PLATFORM_DIRS": "1",
             "JAX_PLATFORMS": "cpu",
+            "JAX_COMPILATION_CACHE_DIR": str(self.library / COMPILED),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0" if self.compiles else "1e9",
             "OMP_NUM_THREADS": "1",
         }
 
@@ -143,18 +153,57 @@ def wall(sandbox: Sandbox) -> list[str]:
     """bubblewrap's command line up to the command that it runs."""
     # bubblewrap reads the filter from an open file.
     arguments = ["/bin/sh", "-c", 'exec "$@" 9< "$0"', str(sandbox.library / FILTER)]
-    arguments += [_tool("bwrap"), "--seccomp", "9"]
-    arguments += [
+    arguments += [_tool("bwrap"), "--seccomp", "9", *_apart(sandbox), *_view(sandbox)]
+    for cached in (sandbox.library / "matplotlib").glob(FONTS):
+        target = f"{HOME}/matplotlib/{cached.name}"
+        arguments += ["--ro-bind", str(cached), target]
+    arguments += ["--bind", str(sandbox.sockets), str(sandbox.sockets)]
+    if sandbox.compiles:
+        compiled = str(sandbox.library / COMPILED)
+        arguments += ["--bind", compiled, compiled]
+    connection = str(sandbox.connection.parent)
+    arguments += ["--ro-bind", connection, connection]
+    return [*arguments, *_closed(), "--"]
+
+
+def wall_of_template(sandbox: Sandbox) -> list[str]:
+    """The same around a template, which may make namespaces and mount for its kernels.
+
+    Each kernel gives up these rights before it runs, and is filtered then.
+    """
+    arguments = [_tool("bwrap"), *_apart(sandbox)]
+    # The last is for giving all of them up for good.
+    for right in ("SYS_ADMIN", "NET_ADMIN", "SETPCAP"):
+        arguments += ["--cap-add", f"CAP_{right}"]
+    arguments += [*_view(sandbox), "--bind", str(sandbox.folder), ROOMS]
+    return [*arguments, *_closed(), "--"]
+
+
+def below_tmp(sandbox: Sandbox) -> list[Path]:
+    """What is bound below /tmp, which every kernel has for itself."""
+    bound = dict.fromkeys([*_installation(), sandbox.library])
+    inside = [path for path in bound if path.is_relative_to("/tmp")]
+    return [a for a in inside if not any(b in a.parents for b in inside)]
+
+
+def _apart(sandbox: Sandbox) -> list[str]:
+    """Nothing in common with the system, and an environment of its own."""
+    arguments = [
         *("--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid"),
         *("--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
         *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
     ]
     for name, value in sandbox.environment().items():
         arguments += ["--setenv", name, value]
+    return arguments
+
+
+def _view(sandbox: Sandbox) -> list[str]:
+    """The files that are the same for all kernels, and temporary ones."""
     size = str(sandbox.limits.disk)
     # Folders that are bound are made on the way; what is hidden is covered before the
     # installation, which may stand inside of it, is bound on top.
-    arguments += ["--size", size, "--tmpfs", "/tmp"]
+    arguments = ["--size", size, "--tmpfs", "/tmp"]
     installation = _installation()
     for path in SYSTEM:
         if os.path.islink(path):
@@ -169,21 +218,19 @@ def wall(sandbox: Sandbox) -> list[str]:
     for path in _covered((*sandbox.hidden, *_packages()), installation):
         arguments += ["--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path)]
     arguments += ["--ro-bind", str(sandbox.library), str(sandbox.library)]
-    for cached in (sandbox.library / "matplotlib").glob("fontlist*.json"):
-        target = f"{HOME}/matplotlib/{cached.name}"
-        arguments += ["--ro-bind", str(cached), target]
     arguments += ["--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm"]
     # A nested mount of proc is refused in containers. PyTorch looks there for what the
     # processor can do: without it, it would compute more slowly, and not to the same digits.
     arguments += ["--size", "4096", "--tmpfs", "/proc"]
-    arguments += ["--ro-bind-try", "/proc/cpuinfo", "/proc/cpuinfo"]
-    arguments += ["--bind", str(sandbox.sockets), str(sandbox.sockets)]
-    connection = str(sandbox.connection.parent)
-    arguments += ["--ro-bind", connection, connection]
-    arguments += ["--dir", HOME, "--chdir", HOME]
+    return [*arguments, "--ro-bind-try", "/proc/cpuinfo", "/proc/cpuinfo"]
+
+
+def _closed() -> list[str]:
+    """At home, where nothing but temporary files can be written any more."""
+    arguments = ["--dir", HOME, "--chdir", HOME]
     for path in ("/dev", "/proc", "/"):
         arguments += ["--remount-ro", path]
-    return [*arguments, "--"]
+    return arguments
 
 
 def stage_library(folder: Path, package: Path | None = None) -> Path:
@@ -203,6 +250,9 @@ def stage_library(folder: Path, package: Path | None = None) -> Path:
             shutil.copyfile(source, target / name)
     (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
     (folder / FILTER).write_bytes(filter_of())
+    (folder / COMPILED).mkdir()
+    (folder / TEMPLATE).parent.mkdir()
+    shutil.copyfile(package / "grading" / "template.py", folder / TEMPLATE)
     subprocess.run(
         [sys.executable, "-c", "import matplotlib.font_manager"],
         env=os.environ | {"MPLCONFIGDIR": str(folder / "matplotlib")},

@@ -25,13 +25,22 @@ class Supervisor(threading.Thread):
         folder: the folder outside that it can write to.
         limits: what it may use.
         kill: ends all of them at once.
+        keepers: the one at the top and those right below are ours; their memory is not
+            counted, since a fork's counts once more all that the template has imported.
     """
 
     def __init__(
-        self, pid: int, folder: Path, limits: Limits, kill: Callable[[], None]
+        self,
+        pid: int,
+        folder: Path,
+        limits: Limits,
+        kill: Callable[[], None],
+        *,
+        keepers: bool = False,
     ) -> None:
         super().__init__(name="supervisor", daemon=True)
         self.top, self.folder, self.limits, self.kill = pid, folder, limits, kill
+        self.keepers = keepers
         self.exceeded: str | None = None
         self.peak = 0
         self._written: dict[int, int] = {}
@@ -63,7 +72,8 @@ class Supervisor(threading.Thread):
         for process in processes:
             try:
                 with process.oneshot():
-                    memory += process.memory_info().rss
+                    if not self._is_ours(process):
+                        memory += process.memory_info().rss
                     threads += process.num_threads()
                     # To a disk, also to files without a name. All else is in memory.
                     written = process.io_counters().write_bytes
@@ -80,6 +90,9 @@ class Supervisor(threading.Thread):
         if _strays(self.folder):
             return "the folder of its sockets for files"
         return None
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        return self.keepers and self.top in (process.pid, process.ppid())
 
 
 def _strays(folder: Path) -> bool:

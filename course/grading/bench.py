@@ -1,0 +1,188 @@
+"""Where one process grades: the library, the templates and the reference, proven."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from course.errors import CourseError
+from course.grading.answers import read_answers
+from course.grading.cells import NotGradable
+from course.grading.grader import Practical, canary, grade
+from course.grading.intake import Submission
+from course.grading.record import Result, Verdict, Written
+from course.grading.runner import Workshop, new_folder
+from course.grading.sandbox import Limits, Sandbox, stage_library
+from course.grading.warm import Template, imports
+
+
+@dataclass(frozen=True)
+class Order:
+    """All that grading needs beside the submissions.
+
+    Args:
+        practicals: by stem.
+        limits: what one submission may use.
+        walled: use bubblewrap.
+        warm: fork kernels from templates.
+        hidden: folders that no submission may see.
+    """
+
+    practicals: Mapping[str, Practical]
+    limits: Limits = field(default_factory=Limits)
+    walled: bool = True
+    warm: bool = True
+    hidden: tuple[Path, ...] = ()
+
+
+class Bench:
+    """Grades what one order asks for.
+
+    Args:
+        order: what is asked for.
+        library: a new folder, which holds what notebooks may import.
+        say: told, in a sentence, if a practical has to do without a warm start.
+    """
+
+    def __init__(
+        self, order: Order, library: Path, say: Callable[[str], None] | None = None
+    ) -> None:
+        self.order, self.say = order, say or (lambda text: None)
+        stage_library(library)
+        self.templates: dict[str, Template] = {}
+        self.rooms: dict[str, Path] = {}
+        self.workshop = Workshop(
+            library, order.limits, order.walled, order.hidden, self.rooms
+        )
+
+    def warm_up(self) -> None:
+        """Start the templates; it is this thread that they end with."""
+        if not (self.order.walled and self.order.warm):
+            return
+        for stem, practical in self.order.practicals.items():
+            self.templates[stem] = Template(
+                practical.released,
+                Sandbox(
+                    new_folder(),
+                    self.workshop.library,
+                    self.order.limits,
+                    hidden=self.order.hidden,
+                ),
+            )
+        for stem, template in list(self.templates.items()):
+            trouble = template.trouble()
+            if trouble:
+                self._do_without(stem, trouble)
+            else:
+                self.rooms[stem] = template.rooms
+
+    def prove(self, stem: str) -> None:
+        """See that the reference of a practical gets full marks.
+
+        What JAX compiles for it is kept for the submissions, which can only read it: half of
+        what they need is the same, and compiling takes longer than all else.
+
+        Raises:
+            CourseError: it does not.
+        """
+        practical = self.order.practicals[stem]
+        if self.compiles(stem):
+            alone = replace(self.workshop, rooms={}, compiles=True)
+            canary(practical, alone)
+        elif stem not in self.rooms:
+            canary(practical, self.workshop)
+        if stem in self.rooms:
+            try:
+                canary(practical, self.workshop)
+            except CourseError:
+                self._do_without(stem, "the reference does not get full marks so")
+                canary(practical, self.workshop)
+
+    def compiles(self, stem: str) -> bool:
+        """Does a practical use JAX?"""
+        statements = imports(self.order.practicals[stem].released)
+        return any("jax" in statement for statement in statements)
+
+    def grade(self, submission: Submission, data: bytes | None = None) -> Result:
+        """One submission, read from its place unless its content is given."""
+        began = time.monotonic()
+        practical = self.order.practicals.get(submission.practical)
+        try:
+            if practical is None:
+                raise NotGradable("It cannot be told which practical this is.")
+            content = submission.read() if data is None else data
+            answers = read_answers(content, practical.released)
+        except NotGradable as problem:
+            return not_graded(submission, practical, problem.reason)
+        graded = grade(answers, practical, self.workshop)
+        return replace(
+            blank(submission),
+            graded=not graded.problem,
+            problem=graded.problem,
+            verdicts=graded.verdicts,
+            written=tuple(_written(practical, answers.written)),
+            flags=(*submission.flags, *answers.flags, *graded.flags),
+            seconds=round(time.monotonic() - began, 3),
+        )
+
+    def close(self) -> None:
+        """End the templates."""
+        for stem in list(self.templates):
+            self._close(stem)
+
+    def _do_without(self, stem: str, trouble: str) -> None:
+        self.say(f"{stem}: no warm start, every kernel starts by itself ({trouble}).")
+        self._close(stem)
+
+    def _close(self, stem: str) -> None:
+        self.rooms.pop(stem, None)
+        self.templates.pop(stem).close()
+
+
+@dataclass(frozen=True)
+class Hands:
+    """Those who grade.
+
+    Args:
+        many: how many submissions they work at, at a time.
+        submit: hands one of them a submission.
+    """
+
+    many: int
+    submit: Callable[[Submission], Future[Result]]
+
+
+def blank(submission: Submission) -> Result:
+    """The result of a submission before anything is known."""
+    parts = [submission.student, submission.identifier]
+    return Result(
+        # With the platform's number: two students may be called the same.
+        student="_".join(part for part in parts if part),
+        practical=submission.practical,
+        notebook=submission.notebook,
+        digest=submission.digest,
+        identifier=submission.identifier,
+        flags=submission.flags,
+    )
+
+
+def not_graded(
+    submission: Submission, practical: Practical | None, problem: str
+) -> Result:
+    """The result of a submission that cannot be graded."""
+    verdicts = tuple(
+        Verdict(task, key.points, "not-graded", reason=problem)
+        for task, key in (practical.keys if practical else {}).items()
+    )
+    return replace(blank(submission), graded=False, problem=problem, verdicts=verdicts)
+
+
+def _written(practical: Practical, texts: dict[str, str]) -> Iterator[Written]:
+    for cell in practical.released.cells:
+        course = cell.metadata.get("course", {})
+        if course.get("role") == "written":
+            points = cell.metadata["nbgrader"]["points"]
+            yield Written(course["task"], points, texts.get(course["task"], ""))

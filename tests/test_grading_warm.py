@@ -1,0 +1,358 @@
+"""Kernels forked from a template: what they can see and do is what any other can."""
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from jupyter_core.utils import ensure_event_loop
+
+from course.chapter import stem_of
+from course.exercises import chapters
+from course.grading.classroom import released
+from course.grading.kernel import WatchedKernel
+from course.grading.runner import new_folder
+from course.grading.sandbox import Limits, Sandbox, stage_library
+from course.grading.template import NAME
+from course.grading.warm import Template, imports
+
+ROOT = Path(__file__).parents[1]
+MIB = 1024 * 1024
+LIMITS = Limits(disk=64 * MIB, file=32 * MIB, cpu=77, start=60.0, task=20.0)
+pytestmark = pytest.mark.sandbox
+
+
+def notebook(*sources):
+    return nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in sources]
+    )
+
+
+def sources(exercise):
+    return [cell.source for cell in exercise.cells if cell.cell_type == "code"]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return stage_library(tmp_path_factory.mktemp("stage") / "library")
+
+
+@pytest.fixture(scope="module")
+def start(library):
+    """Starts templates, and ends them."""
+    started = []
+
+    def template(*sources):
+        box = Sandbox(new_folder(), library, LIMITS, hidden=(ROOT,))
+        started.append(Template(notebook(*sources), box))
+        return started[-1]
+
+    yield template
+    for one in started:
+        one.close()
+
+
+@pytest.fixture(scope="module")
+def ready(start):
+    template = start("import numpy as np", "from torch import nn")
+    assert template.trouble() == ""
+    return template
+
+
+@pytest.fixture
+def kernel(library, monkeypatch):
+    """Starts kernels behind the wall, from a template or by themselves."""
+    monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "known-unknowns-sandbox")
+    running = []
+
+    def new(template=None):
+        rooms = template.rooms if template else None
+        folder = new_folder(rooms) if rooms else new_folder()
+        box = Sandbox(folder, library, LIMITS, hidden=(ROOT,), rooms=rooms)
+        running.append(WatchedKernel(box))
+        return running[-1]
+
+    yield new
+    for one in running:
+        one.stop()
+    ensure_event_loop().close()
+
+
+def ask(kernel, text):
+    """What a cell prints, as JSON."""
+    asked = kernel.execute_cell_input(text)
+    kernel.await_reply(asked)
+    said = ""
+    while True:
+        message = kernel.get_message("iopub")
+        if message["parent_header"].get("msg_id") != asked:
+            continue
+        content = message["content"]
+        assert message["msg_type"] != "error", "\n".join(content["traceback"])
+        said += content["text"] if message["msg_type"] == "stream" else ""
+        if content.get("execution_state") == "idle":
+            return json.loads(said)
+
+
+def is_forked(kernel):
+    return hasattr(kernel.km.provisioner.process, "connection")
+
+
+# What a kernel can find out about where it is.
+LOOK_AROUND = """
+import ctypes, gc, json, os, resource, signal, socket, stat, sys
+libc = ctypes.CDLL(None, use_errno=True)
+
+def listing(folder):
+    try:
+        return sorted(os.listdir(folder))
+    except OSError as error:
+        return type(error).__name__
+
+def capabilities():
+    header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, data)
+    return list(data)
+
+def writable(folder):
+    statistics = os.statvfs(folder)
+    return [bool(statistics.f_flag & flag) for flag in (os.ST_RDONLY, os.ST_NOSUID)]
+
+def handle(number):
+    try:
+        return stat.S_IFMT(os.fstat(number).st_mode)
+    except OSError:
+        return None
+
+folders = ["/", "/tmp", "/tmp/home", "/tmp/home/matplotlib", "/dev", "/dev/shm",
+           "/dev/pts", "/proc", LIBRARY, ROOT]
+limits = [name for name in dir(resource) if name.startswith("RLIMIT_")]
+print(json.dumps({
+    "environment": dict(os.environ),
+    "arguments": sys.argv[:2],
+    "main": sys.modules["__main__"].__name__,
+    "path": sys.path,
+    "folder": os.getcwd(),
+    "folders": {folder: listing(folder) for folder in folders},
+    "written": {f: writable(f) for f in ["/", "/tmp", "/dev", "/dev/shm", "/proc"]},
+    "sizes": [os.statvfs(f).f_blocks * os.statvfs(f).f_bsize for f in ("/tmp", "/dev/shm")],
+    "limits": {name: resource.getrlimit(getattr(resource, name)) for name in limits},
+    "rights": capabilities(),
+    "bounded": [libc.prctl(23, number, 0, 0, 0) for number in range(41)],
+    "no new ones": libc.prctl(39, 0, 0, 0, 0),
+    "filtered": libc.prctl(21, 0, 0, 0, 0),
+    "who": [os.getuid(), os.getgid(), os.getgroups(), os.umask(0o22)],
+    "process": [os.getpid(), os.getppid(), os.getsid(0), os.getpgid(0)],
+    "devices": socket.if_nameindex(),
+    "host": socket.gethostname(),
+    "signals": [str(signal.getsignal(n)) for n in (2, 13, 15, 17)],
+    "standard": [handle(number) for number in (1, 2)],
+    "collects": gc.isenabled(),
+}))
+"""
+
+
+def test_it_finds_itself_where_any_other_kernel_is(kernel, ready, library):
+    names = f"LIBRARY, ROOT = {str(library)!r}, {str(ROOT)!r}\n"
+    cold, warm = kernel(), kernel(ready)
+    assert [is_forked(cold), is_forked(warm)] == [False, True]
+    other, seen = ask(cold, names + LOOK_AROUND), ask(warm, names + LOOK_AROUND)
+    # Its own folder, of its sockets and its connection file, has another name.
+    for found in (other, seen):
+        mine = found["folders"]["/tmp"]
+        found["folders"]["/tmp"] = [n for n in mine if not n.startswith("ku-")]
+        assert len(mine) == len(found["folders"]["/tmp"]) + 1
+    # A place more: what a template sees of all folders, covered.
+    assert seen["folders"]["/"].pop(seen["folders"]["/"].index("rooms")) == "rooms"
+    assert seen == other
+    assert seen["filtered"] == 2
+    assert seen["no new ones"] == 1
+    assert not any(seen["rights"] + seen["bounded"])
+    assert seen["limits"]["RLIMIT_CPU"] == [77, 77]
+
+
+def test_it_has_imported_before_it_is_asked(kernel, ready):
+    loaded = "import json, sys; print(json.dumps('torch' in sys.modules))"
+    assert ask(kernel(ready), loaded)
+    assert not ask(kernel(), loaded)
+
+
+def test_nothing_brings_rights_back(kernel, ready):
+    refused = ask(
+        kernel(ready),
+        "import ctypes, json, os\n"
+        "libc, refused = ctypes.CDLL(None, use_errno=True), []\n"
+        "def tried(name, *arguments):\n"
+        "    if getattr(libc, name)(*arguments) == -1: refused.append(name)\n"
+        "for flag in (1 << 17, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30):\n"
+        "    tried('unshare', flag)\n"
+        "for place in (b'/rooms', b'/tmp', b'/dev/shm', b'/dev/pts', b'/proc'):\n"
+        "    tried('umount2', place, 2)\n"
+        "tried('mount', b'tmpfs', b'/tmp/home', b'tmpfs', 0, None)\n"
+        "tried('setuid', 1)\n"
+        "tried('chroot', b'/tmp')\n"
+        "tried('pivot_root', b'/tmp', b'/tmp/home') if hasattr(libc, 'pivot_root') else 0\n"
+        "try: os.mkdir('/rooms/mine')\n"
+        "except OSError: refused.append('rooms')\n"
+        "refused += os.listdir('/rooms')\n"
+        "print(json.dumps(refused))",
+    )
+    counts = {name: refused.count(name) for name in refused}
+    assert counts.pop("pivot_root", 1) == 1
+    expected = {"unshare": 6, "umount2": 5, "mount": 1, "setuid": 1, "chroot": 1}
+    assert counts == expected | {"rooms": 1}
+
+
+LEAVE = """
+import json, os, socket, sys, numpy
+for folder in ("/tmp", "/dev/shm", "/tmp/home"):
+    with open(folder + "/left", "w") as file:
+        file.write("left")
+named, served = socket.socket(socket.AF_UNIX), socket.socket()
+named.bind("\\0left"); named.listen()
+served.bind(("127.0.0.1", 5757)); served.listen()
+terminal, _ = os.openpty()
+numpy.left = sys.left = "left"
+print(json.dumps(os.getpid()))
+"""
+FIND = """
+import json, os, socket, sys, numpy
+found = [f for f in ("/tmp", "/dev/shm", "/tmp/home") if os.path.exists(f + "/left")]
+for kind, address in ((socket.AF_UNIX, "\\0left"), (socket.AF_INET, ("127.0.0.1", 5757))):
+    try:
+        socket.socket(kind).connect(address)
+        found.append(str(address))
+    except OSError:
+        pass
+found += [name for name in os.listdir("/dev/pts") if name != "ptmx"]
+found += [module.__name__ for module in (numpy, sys) if hasattr(module, "left")]
+print(json.dumps(found))
+"""
+
+
+def namespaces(kernel):
+    """Those of the process that runs the cells, as seen from outside."""
+    top = psutil.Process(kernel.km.provisioner.pid)
+    process = top.children(recursive=True)[-1].pid
+    kinds = ("mnt", "pid", "net", "ipc", "uts")
+    return {os.readlink(f"/proc/{process}/ns/{kind}") for kind in kinds}
+
+
+def test_two_at_a_time_do_not_meet(kernel, ready):
+    first, second = kernel(ready), kernel(ready)
+    ask(first, LEAVE)
+    assert ask(second, FIND) == []
+    spaces = [namespaces(running) for running in (first, second)]
+    assert not spaces[0] & spaces[1]
+    # And the first does find it all: the test can fail.
+    assert len(ask(first, FIND)) == 8
+
+
+def test_no_two_draw_the_same(kernel, ready):
+    draw = (
+        "import json, os, random, uuid, numpy as np\n"
+        "print(json.dumps([np.random.rand(), np.random.default_rng().random(),\n"
+        "                  random.random(), str(uuid.uuid4()), os.urandom(8).hex()]))"
+    )
+    first, second = (ask(kernel(ready), draw) for _ in range(2))
+    assert all(a != b for a, b in zip(first, second, strict=True))
+
+
+def test_a_shell_command_in_a_cell_works_as_ever(kernel, ready):
+    text = "!echo '[\"so it goes\"]'"
+    assert ask(kernel(ready), text) == ask(kernel(), text) == ["so it goes"]
+
+
+def test_it_and_all_that_it_started_end_with_it(kernel, ready):
+    running = kernel(ready)
+    text = (
+        "import json, os, subprocess, sys\n"
+        "away = [sys.executable, '-c', 'import time; time.sleep(3457)']\n"
+        "subprocess.Popen(away, start_new_session=True)\n"
+        "print(json.dumps(1))"
+    )
+    ask(running, text)
+    top = psutil.Process(running.km.provisioner.pid)
+    below = top.children(recursive=True)
+    assert len(below) >= 3  # process 1, the kernel, and what it started
+    running.stop()
+    gone, alive = psutil.wait_procs([top, *below], timeout=10)
+    assert alive == []
+    assert len(gone) == len(below) + 1
+
+
+def test_the_memory_that_all_share_is_not_counted_twice(kernel, ready):
+    running = kernel(ready)
+    ask(running, "import time; time.sleep(0.3); print(1)")
+    supervisor = running.km.provisioner.supervisor
+    top = psutil.Process(supervisor.top)
+    kernel_alone = top.children()[0].children()[0]
+    assert kernel_alone.memory_info().rss / 2 < supervisor.peak
+    assert supervisor.peak < 1.5 * kernel_alone.memory_info().rss
+    everything = [top, *top.children(recursive=True)]
+    counted = sum(process.memory_info().rss for process in everything)
+    assert supervisor.peak < counted
+
+
+def test_a_template_that_has_threads_is_not_used(start, library):
+    """A fork of it could hang. Nothing but imports is run: here is one that starts a thread."""
+    (library / "busy.py").write_text(
+        "import threading, time\n"
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    )
+    assert start("import busy").trouble() == "it has 2 threads"
+    (library / "busy.py").unlink()
+
+
+def test_one_that_does_not_stand_is_not_used(start, library):
+    (library / "ends.py").write_text("import os; os._exit(3)")
+    assert start("import ends").trouble() == "it ended with 3"
+    (library / "ends.py").unlink()
+
+
+@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
+def test_what_every_practical_imports_can_be_forked(start, chapter):
+    """JAX starts threads with its first operation: no import may run one."""
+    assert start(*sources(released(ROOT, stem_of(chapter)))).trouble() == ""
+
+
+def test_without_its_template_a_kernel_starts_by_itself(kernel, start):
+    template = start("import os")
+    assert template.trouble() == ""
+    psutil.Process(template.process.pid).kill()
+    template.process.wait()
+    assert (template.rooms / NAME).exists()
+    alone = kernel(template)
+    assert not is_forked(alone)
+    assert ask(alone, "print(7)") == 7
+
+
+def test_many_at_once_are_all_forked(kernel, ready):
+    found, lock = [], threading.Lock()
+
+    def one():
+        running = kernel(ready)
+        with lock:
+            found.append((is_forked(running), ask(running, "print(7)")))
+        running.stop()
+        ensure_event_loop().close()
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [(True, 7)] * 4
+
+
+def test_imports_are_those_of_the_cells_and_nothing_is_run():
+    cells = notebook(
+        "import numpy as np, os\nx = np.ones(3)",
+        "def f():\n    from torch import nn\n    return nn",
+        "import numpy as np, os",
+    )
+    cells.cells.append(nbformat.v4.new_markdown_cell("import antigravity"))
+    assert imports(cells) == ["import numpy as np, os", "from torch import nn"]
