@@ -121,7 +121,7 @@ def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
 def predict(
     model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The predictive probabilities p(y | x) ≈ 1/S Σ_s p(y | x, z_s), and how much they vary with z.
+    """The predictive probabilities p(y | x) ≈ 1/S Σ_s p(y | x, z_s) with z_s ~ q, and their variance.
 
     Args:
         model: ``model.draw(shape, generator=…)`` gives noise z₀, and ``model(x, z0)`` gives
