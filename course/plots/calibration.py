@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.stats import binomtest
 
 from course.plots.style import COLOURS
 
@@ -37,6 +38,7 @@ def reliability_diagram(
     confidence: np.ndarray,
     accuracy: np.ndarray,
     *,
+    n: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Accuracy in each bin of the confidence, with the gap to the mean confidence drawn.
@@ -45,11 +47,14 @@ def reliability_diagram(
         share: shares of the data, shape (n_bins,); empty bins are left out.
         confidence: mean confidences, shape (n_bins,).
         accuracy: accuracies, shape (n_bins,).
+        n: how many data there are in all; given, every accuracy has a whisker, its 95 %
+            interval (Wilson's).
         ax: where to draw.
     """
     ax = ax or plt.gca()
     width = 1 / len(share)
-    full = np.asarray(share) > 0
+    share = np.asarray(share)
+    full = share > 0
     left = (np.arange(len(share)) * width)[full]
     confidence, accuracy = np.asarray(confidence)[full], np.asarray(accuracy)[full]
     style = {"align": "edge", "ec": "white", "width": width}
@@ -71,6 +76,14 @@ def reliability_diagram(
             hatch=hatch,
             label=f"gap, {name}",
         )
+    if n is not None:
+        counts = np.rint(share[full] * n).astype(int)
+        right = np.rint(accuracy * counts).astype(int)
+        ends = [
+            binomtest(k, count).proportion_ci(method="wilson")
+            for k, count in zip(right, counts, strict=True)
+        ]
+        ax.vlines(left + width / 2, *np.transpose(ends), color="black", lw=1)
     ax.plot([0, 1], [0, 1], color="black", lw=1, ls="--", label="calibrated")
     ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="confidence", ylabel="accuracy")
     ax.legend(loc="upper left", framealpha=0.9, frameon=True, edgecolor="none")

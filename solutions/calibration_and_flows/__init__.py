@@ -1,6 +1,6 @@
 """Practical 4: calibration, and stochastic layers with normalizing flows, in PyTorch.
 
-Shapes: N data, D inputs, K classes, S draws, R runs trained side by side; "…" is any
+Shapes: N data, D inputs, K classes, S draws, L flows, R runs trained side by side; "…" is any
 number of leading axes. A latent is drawn per datum, so everything here counts per datum.
 """
 

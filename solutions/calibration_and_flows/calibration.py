@@ -117,7 +117,8 @@ def adaptive_calibration_error(
 ) -> Tensor:
     """The ECE of the top label in bins that hold equally many data, rather than of equal width.
 
-    Source: Nguyen and O'Connor (2015), section 3; Nixon et al. (2019), section 3.
+    In the spirit of Nguyen and O'Connor (2015), section 3, who take a root mean square, and
+    of Nixon et al. (2019), section 3, who average over all classes.
     """
     confidence, predicted = probs.max(-1)
     order = confidence.argsort(stable=True)

@@ -79,11 +79,11 @@ def printed_u(u: Tensor, w: Tensor) -> Tensor:
 def radial_flow(
     z: Tensor, centre: Tensor, alpha: Tensor, beta: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """f(z) = z + β h (z − c) with h = 1/(α + r) and r = ‖z − c‖, and log|det ∂f/∂z|.
+    """f(z) = z + β h (z − γ) with h = 1/(α + r) and r = ‖z − γ‖, and log|det ∂f/∂z|.
 
     Args:
         z: points, shape (…, D), any D.
-        centre: the centre c, shape (D,).
+        centre: the centre γ, shape (D,).
         alpha: a scalar α > 0.
         beta: a scalar β > −α; negative values pull towards the centre.
 
@@ -109,11 +109,11 @@ def compose(
     """Send z through one flow after the other.
 
     Args:
-        layers: each gives ``(f(z), log|det|)`` for points z; there may be none.
+        layers: L flows; each gives ``(f(z), log|det|)`` for points z. There may be none.
         z: points z₀, shape (…, D).
 
     Returns:
-        The points z_K, shape (…, D), and log|det ∂z_K/∂z₀|, shape (…).
+        The points z_L, shape (…, D), and log|det ∂z_L/∂z₀|, shape (…).
 
     Source: Rezende and Mohamed (2015), equations 6 and 7.
     """

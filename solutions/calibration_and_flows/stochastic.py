@@ -18,14 +18,14 @@ from solutions.calibration_and_flows.logistic import uniform_linear
 class StochasticLogisticRegression(nn.Module):
     """Logistic regression whose inputs are multiplied by noise, or have it added.
 
-    The noise z_K of a datum is a draw z₀ of ``base`` that went through an affine and
-    ``depth`` planar flows.
+    The noise z_L of a datum is a draw z₀ of ``base`` that went through L flows: an affine
+    one and ``depth`` planar ones.
 
     Args:
         dims: D.
         classes: K.
         depth: how many planar flows.
-        multiply: x ⊙ z_K; otherwise x + z_K.
+        multiply: x ⊙ z_L; otherwise x + z_L.
         base: the distribution q₀ of each coordinate of z₀.
         learnable_affine: whether the affine flow is trained.
         constrain: what keeps the planar flows invertible.
@@ -60,7 +60,7 @@ class StochasticLogisticRegression(nn.Module):
         )
 
     def forward(self, x: Tensor, z0: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Log-probabilities (…, N, K), the noise z_K (…, N, D) and log|det| (…, N) for z₀ (…, N, D)."""
+        """Log-probabilities (…, N, K), the noise z_L (…, N, D) and log|det| (…, N) for z₀ (…, N, D)."""
         z, log_det = compose(self.flow, z0)
         noisy = x * z if self.multiply else x + z
         return log_softmax(noisy @ self.weight.T + self.bias, dim=-1), z, log_det
@@ -76,21 +76,21 @@ def hurried_flow_kl(
 def flow_kl(
     base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor
 ) -> Tensor:
-    """log q(z_K) − log p(z_K) for draws of q: their mean estimates KL(q ‖ p).
+    """log q(z_L) − log p(z_L) for draws of q: their mean estimates KL(q ‖ p).
 
     Args:
         base: the distribution q₀ of each coordinate of z₀.
         prior: the distribution p of each coordinate of the noise.
         z0: draws of the base, shape (…, D).
         z: the same draws after the flow, shape (…, D).
-        log_det: log|det ∂z_K/∂z₀|, shape (…).
+        log_det: log|det ∂z_L/∂z₀|, shape (…).
 
     Returns:
         One summand per draw, in nats, shape (…).
 
     Source: Rezende and Mohamed (2015), equations 13 and 15.
     """
-    # Start from hurried_flow_kl and mend it. What is log q(z_K), by the change of variables?
+    # Start from hurried_flow_kl and mend it. What is log q(z_L), by the change of variables?
     ### BEGIN SOLUTION
     log_q = base.log_prob(z0).sum(-1) - log_det
     log_p = prior.log_prob(z).sum(-1)
@@ -121,7 +121,7 @@ def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
 def predict(
     model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The predictive probabilities p(y | x) ≈ 1/S Σ_s p(y | x, z_s), and how much they vary with z.
+    """The predictive probabilities p(y | x) ≈ 1/S Σ_s p(y | x, z_s) with z_s ~ q, and their variance.
 
     Args:
         model: ``model.draw(shape, generator=…)`` gives noise z₀, and ``model(x, z0)`` gives
@@ -168,7 +168,7 @@ def fit(
         models: R models; they hold the trained parameters in the end.
         objective: takes what the models return, with R in front, and the noise if there is
             any; gives (R, terms), of which the first column is minimised.
-        x: inputs, shape (N, D).
+        x: inputs, shape (N, D) for all runs, or (R, N, D), its own for each.
         steps: how many steps.
         rate: the learning rate.
         draw: gives the noise z₀ of a step, shape (R, …, N, D); None for models without.
@@ -185,11 +185,12 @@ def fit(
         if p.requires_grad and not k.endswith(tuple(frozen))
     }
     optimiser = torch.optim.Adam(moving.values(), lr=rate, fused=True)
-    call = vmap(lambda p, *noise: functional_call(models[0], p, (x, *noise)))
+    inputs = x.expand(len(models), *x.shape[-2:])
+    call = vmap(lambda p, x, *noise: functional_call(models[0], p, (x, *noise)))
     terms, gradients = [], {name: [] for name in watch}
     for _ in range(steps):
         noise = () if draw is None else (draw(),)
-        values = objective(call(parameters, *noise), *noise)
+        values = objective(call(parameters, inputs, *noise), *noise)
         optimiser.zero_grad()
         values[:, 0].sum().backward()
         optimiser.step()

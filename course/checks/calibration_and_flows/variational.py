@@ -79,23 +79,23 @@ FLOW_KL = Task(
     misconceptions=[
         Misconception(
             lambda base, prior, z0, z, log_det: -log_det,
-            "only −log|det J| is left. It drops log q₀(z₀) − log p(z_K), and with it everything that keeps the "
+            "only −log|det J| is left. It drops log q₀(z₀) − log p(z_L), and with it everything that keeps the "
             "noise near the prior: a flow makes this as negative as it likes by blowing space up.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: _at(base, z0) + log_det - _at(prior, z),
             "log|det J| has the wrong sign. Where the flow stretches space, density thins out: "
-            "log q(z_K) = log q₀(z₀) − log|det J|.",
+            "log q(z_L) = log q₀(z₀) − log|det J|.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: (
                 _at(base, z0) - log_det - _at(prior, z0)
             ),
-            "the prior is evaluated at z₀. It is a distribution of the noise that is used, which is z_K.",
+            "the prior is evaluated at z₀. It is a distribution of the noise that is used, which is z_L.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: _at(base, z) - log_det - _at(prior, z),
-            "the base density is evaluated at z_K. By the change of variables it belongs at z₀.",
+            "the base density is evaluated at z_L. By the change of variables it belongs at z₀.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: (
@@ -115,8 +115,8 @@ FLOW_KL = Task(
         ),
     ],
     hints=[
-        "KL(q ‖ p) = E[log q(z_K) − log p(z_K)], with z_K = f(z₀): two log-densities, each at its own point.",
-        "log q(z_K) = log q₀(z₀) − log|det J|.",
+        "KL(q ‖ p) = E[log q(z_L) − log p(z_L)], with z_L = f(z₀): two log-densities, each at its own point.",
+        "log q(z_L) = log q₀(z₀) − log|det J|.",
         "base.log_prob(z0) has a value for each coordinate: .sum(-1). The same for the prior, at z.",
     ],
 )
