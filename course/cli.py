@@ -178,6 +178,13 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     "does without where that is not safe), or start each by itself.",
 )
 @click.option(
+    "--dask",
+    metavar="ADDRESS",
+    default="",
+    help="Have the workers of a Dask cluster grade, such as tcp://10.0.0.1:8786. How many at "
+    "a time is for its workers to say, not for --jobs.",
+)
+@click.option(
     "--no-sandbox",
     is_flag=True,
     help="Grade without bubblewrap. Then nothing keeps a submission from reading and "
@@ -193,6 +200,7 @@ def grade(
     manual: Path | None,
     retry: bool,
     warm: bool,
+    dask: str,
     no_sandbox: bool,
 ) -> None:
     """Grade a class: a folder of notebooks, or a zip, as a learning platform gives it.
@@ -202,6 +210,7 @@ def grade(
       course grade handed-in/ --out grades/
       course grade moodle.zip --out grades/ --jobs 4
       course grade handed-in/ --out grades/ --manual grades/marks.csv
+      course grade handed-in/ --out grades/ --dask tcp://10.0.0.1:8786
 
     What was graded before is kept; a run that was killed goes on where it stopped. The exit
     status is 0 if all notebooks were graded, 1 if some could not be, 2 for wrong use.
@@ -218,7 +227,13 @@ def grade(
             err=True,
         )
     settings = Settings(
-        project_root(), out, jobs, walled=not no_sandbox, retry=retry, warm=warm
+        project_root(),
+        out,
+        jobs,
+        walled=not no_sandbox,
+        retry=retry,
+        warm=warm,
+        dask=dask,
     )
     results = grade_folder(submissions, settings, manual, Console())
     if not all(result.graded for result in results):

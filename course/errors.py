@@ -14,3 +14,7 @@ class CourseError(Exception):
         place = f"{path}:{line}" if line is not None else f"{path}"
         super().__init__(f"{place}: {problem} {remedy}")
         self.path, self.line, self.problem, self.remedy = path, line, problem, remedy
+
+    def __reduce__(self) -> tuple:
+        """How it crosses from one process to another."""
+        return type(self), (self.path, self.line, self.problem, self.remedy)

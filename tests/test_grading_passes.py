@@ -290,7 +290,7 @@ def test_folders_nested_beyond_pythons_reach_are_removed(tmp_path):
             os.chdir("d" * 100)
     finally:
         os.chdir(here)
-    runner._remove(box)
+    runner.remove(box)
     assert not box.exists()
 
 

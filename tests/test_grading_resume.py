@@ -4,89 +4,22 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
+from graded_class import finish, hand_in, kept, start, table
 
-from course.grading.classroom import STATE, released
-from course.source import read_solutions
+from course.grading.classroom import STATE
 
-ROOT = Path(__file__).parents[1]
-STEM = "bayes_by_backprop"
-TASKS = ("reparametrise", "log_posterior", "log_prior")
 pytestmark = pytest.mark.sandbox
 
 
-def hand_in(folder, count, seed=0):
-    """A class whose students have some of three tasks right, some wrong, some not at all."""
-    definitions = read_solutions(ROOT, STEM).definitions
-    draw = random.Random(seed)
-    for number in range(count):
-        notebook = released(ROOT, STEM)
-        for cell in notebook.cells:
-            name = cell["id"].rpartition("--")[2].replace("-", "_")
-            if cell.metadata.get("course", {}).get("role") == "task" and name in TASKS:
-                source = definitions[name].shown()
-                kind = draw.choice(["right", "right", "wrong", "unwritten"])
-                if kind == "wrong":
-                    source = source.replace("return ", "return 0.5 * ", 1)
-                if kind != "unwritten":
-                    cell.source = source
-        path = folder / f"student-{number:02}" / "03-bayes-by-backprop.ipynb"
-        path.parent.mkdir(parents=True)
-        nbformat.write(notebook, path)
-
-
-def start(handed_in, out, *options):
-    return subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "course.cli",
-            "grade",
-            handed_in,
-            "--out",
-            out,
-            *options,
-        ],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def finish(process):
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    return said
-
-
-def kept(out):
-    """The grades that are on disk, with the moment at which each was written."""
-    folder = out / STATE / "results"
-    return {
-        path.name: path.stat().st_mtime_ns for path in folder.glob("[0-9a-f]*.json")
-    }
-
-
-def table(out):
-    return (out / "grades.csv").read_text("utf-8")
-
-
-def our_kernels():
-    """Processes behind a wall, or nbval's, that have no grader any more."""
-    found = []
-    for process in psutil.process_iter(["cmdline", "ppid"]):
-        line = " ".join(process.info["cmdline"] or [])
-        if "course.grading.plugin" in line and process.info["ppid"] == 1:
-            found.append(line)
-    return found
+def below(process):
+    """All that a grader has started."""
+    return psutil.Process(process.pid).children(recursive=True)
 
 
 def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(tmp_path):
@@ -176,11 +109,13 @@ def test_an_interrupted_run_ends_its_kernels(tmp_path):
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.05)
+    started = below(process)
+    assert started
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "Traceback" not in said
-    assert our_kernels() == []
+    assert psutil.wait_procs(started, timeout=10)[1] == []
     assert list(Path("/tmp").glob(f"ku-{process.pid}-*")) == []
 
 
@@ -190,6 +125,7 @@ def test_fifty_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
     finish(start(tmp_path / "in", undisturbed, "--jobs", "2"))
     draw, kills, seen, most = random.Random(50), 0, {}, 0
+    started = []
     while kills < 50:
         process = start(tmp_path / "in", out, "--jobs", "2")
         time.sleep(draw.uniform(0.2, 12.0))
@@ -198,6 +134,7 @@ def test_fifty_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
             assert table(out) == table(undisturbed)
             out, seen = tmp_path / f"out-{kills}", {}
             continue
+        started += below(process)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         kills += 1
@@ -210,5 +147,4 @@ def test_fifty_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     assert len(now) == 40
     assert {name: now[name] for name in seen} == seen
     assert table(out) == table(undisturbed)
-    time.sleep(2)
-    assert our_kernels() == []
+    assert psutil.wait_procs(started, timeout=10)[1] == []

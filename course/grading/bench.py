@@ -111,10 +111,9 @@ class Bench:
         began = time.monotonic()
         practical = self.order.practicals.get(submission.practical)
         try:
-            if practical is None:
-                raise NotGradable("It cannot be told which practical this is.")
-            content = submission.read() if data is None else data
-            answers = read_answers(content, practical.released)
+            if data is None:
+                data = content(submission, practical)
+            answers = read_answers(data, practical.released)
         except NotGradable as problem:
             return not_graded(submission, practical, problem.reason)
         graded = grade(answers, practical, self.workshop)
@@ -153,6 +152,17 @@ class Hands:
 
     many: int
     submit: Callable[[Submission], Future[Result]]
+
+
+def content(submission: Submission, practical: Practical | None) -> bytes:
+    """What was handed in.
+
+    Raises:
+        NotGradable: it cannot be read, or is of no practical.
+    """
+    if practical is None:
+        raise NotGradable("It cannot be told which practical this is.")
+    return submission.read()
 
 
 def blank(submission: Submission) -> Result:

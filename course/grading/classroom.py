@@ -230,8 +230,15 @@ def _hands(
 ) -> Iterator[Hands]:
     """Who grades, ready: threads of this process, or the workers of a cluster."""
     if settings.dask:
-        from course.grading.cluster import cluster
-
+        try:
+            from course.grading.cluster import cluster
+        except ImportError:
+            raise CourseError(
+                "--dask",
+                None,
+                "distributed is not installed.",
+                "Install the project with its extra: pip install -e '.[cluster]'",
+            ) from None
         with cluster(settings.dask, order) as hands:
             yield hands
         return

@@ -85,8 +85,8 @@ def run_pass(
         _nbval(folder, seconds)
         return Found.load(folder)
     finally:
-        _remove(folder)
-        _remove(box)
+        remove(folder)
+        remove(box)
 
 
 def new_folder(within: Path = SHORT) -> Path:
@@ -104,7 +104,7 @@ def sweep() -> None:
             and path.stat().st_uid == os.getuid()
         )
         if mine and number.isdigit() and not psutil.pid_exists(int(number)):
-            _remove(path)
+            remove(path)
 
 
 def allow_passes() -> None:
@@ -160,7 +160,7 @@ def _kill(process: BaseProcess) -> None:
         process.kill()
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Remove a folder in which a submission may have made whatever it liked.
 
     Python gives up on folders that are nested too deeply; these two do not.

@@ -130,7 +130,9 @@ class Sandbox:
             "JUPYTER_PLATFORM_DIRS": "1",
             "JAX_PLATFORMS": "cpu",
             "JAX_COMPILATION_CACHE_DIR": str(self.library / COMPILED),
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0" if self.compiles else "1e9",
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"
+            if self.compiles
+            else "1e9",
             "OMP_NUM_THREADS": "1",
         }
 
