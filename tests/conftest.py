@@ -15,6 +15,11 @@ from course.errors import CourseError
 from course.grading.sandbox import require_wall
 
 ROOT = Path(__file__).parent.parent
+# The tests have JAX compile the same again and again: what it has compiled is kept. Each
+# worker has its own, since two could write a file at a time.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(ROOT / "_build" / ".jax" / WORKER)
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 TAIL = 15  # lines of a failed build's log, besides what it complains of
 
 

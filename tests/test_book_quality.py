@@ -170,7 +170,9 @@ def address(book):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "scheme", ["light", pytest.param("dark", marks=pytest.mark.long)]
+)
 def test_axe_finds_no_serious_violation(pages, browser, address, scheme):
     axe = Path(__import__("axe_core_python").__file__).with_name("axe.min.js")
     context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")

@@ -4,10 +4,12 @@ Example:
     make bench-grading
     make bench-grading ARGS='--students 40 --jobs 1 --only nbval'
     make bench-grading ARGS=--growth
+    make bench-grading ARGS='--growth --save'
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -17,10 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.grading.graders import GRADERS, Grader, environment
-from benchmarks.grading.material import Material
+from benchmarks.grading.material import Material, Mixed
 from benchmarks.grading.measure import Failed, Measured, measure
+from course.files import write_whole
 
 ROOT = Path(__file__).parents[2]
+RESULTS = Path(__file__).with_name("results.json")
 GROWTH = (50, 100, 200)
 SAID = """{count} copies of one submission of {practical}, solved: {tasks} tasks. For every \
 grader alike the cells that train and draw are taken out, so that what is compared is the \
@@ -40,29 +44,28 @@ def graded(grader: Grader, material: Material, jobs: int) -> Measured:
     """Let one grader grade a class in a fresh folder.
 
     Raises:
-        Failed: it did not, or not everybody got full marks.
+        Failed: it did not, or the scores are not those of the class.
     """
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         given = environment(material, folder, grader.needs)
         measured = measure(grader.lanes(material, folder, jobs), folder, given)
         scores = grader.scores(material, folder)
-    if scores != [material.points] * material.count:
-        full = sum(score == material.points for score in scores)
-        raise Failed(f"{full} of {material.count} got full marks")
+    if problem := material.amiss(scores):
+        raise Failed(problem)
     return measured
 
 
 def side_by_side(
     rows: list[Grader], material: Material, jobs: tuple[int, ...], console: Console
-) -> bool:
-    """Print the table of all graders; did all of them grade?"""
+) -> list[dict] | None:
+    """Print the table of all graders; its figures, or None if one did not grade."""
     table = Table("grader")
     for number in jobs:
         word = "job" if number == 1 else "jobs"
         table.add_column(f"s per submission\n{number} {word}", justify="right")
         table.add_column(f"peak, MiB\n{number} {word}", justify="right")
-    problems = []
+    problems, figures = [], []
     for grader in rows:
         cells = []
         for number in jobs:
@@ -75,11 +78,13 @@ def side_by_side(
                 else:
                     each = found.seconds / material.count
                     cells += [f"{each:.2f}", f"{found.tree:.0f}"]
+                    row = {"grader": grader.name, "jobs": number, "seconds": each}
+                    figures.append(row | {"memory": found.tree})
         table.add_row(grader.name, *cells)
     console.print(table)
     for problem in problems:
         console.print(problem, markup=False)
-    return not problems
+    return None if problems else figures
 
 
 def growth(
@@ -88,28 +93,39 @@ def growth(
     jobs: int,
     sizes: tuple[int, ...],
     console: Console,
-) -> bool:
-    """Print time and memory against the size of the class; did all of them grade?"""
+) -> list[dict] | None:
+    """Print time and memory against the size of a mixed class; None if one was not graded."""
     table = Table("grader", title=f"jobs: {jobs}")
     names = ("submissions", "seconds", "s per submission", "grader, MiB", "all, MiB")
     for name in names:
         table.add_column(name, justify="right")
-    problems = []
+    problems, figures = [], []
     for grader in rows:
         for size in sizes:
             with console.status(f"{grader.name}, {size} submissions"):
                 try:
-                    found = graded(grader, Material(ROOT, practical, size), jobs)
+                    found = graded(grader, Mixed(ROOT, practical, size), jobs)
                 except Failed as problem:
                     problems.append(f"{grader.name}, {size}: {problem}")
                     continue
             each = f"{found.seconds / size:.2f}"
             memory = f"{found.grader:.0f}", f"{found.tree:.0f}"
             table.add_row(grader.name, str(size), f"{found.seconds:.0f}", each, *memory)
+            row = {"grader": grader.name, "jobs": jobs, "size": size}
+            row |= {"seconds": found.seconds, "memory": found.grader}
+            figures.append(row | {"all": found.tree})
     console.print(table)
     for problem in problems:
         console.print(problem, markup=False)
-    return not problems
+    return None if problems else figures
+
+
+def keep(name: str, figures: list[dict], about: dict) -> None:
+    """Write a table's figures into the file that the book reads."""
+    kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    cores = {"cores": psutil.cpu_count()}
+    kept[name] = about | cores | {"figures": figures}
+    write_whole(RESULTS, json.dumps(kept, indent=1) + "\n")
 
 
 @click.command()
@@ -133,6 +149,7 @@ def growth(
     default=GROWTH,
     help="With --growth: how large a class; may be given several times.",
 )
+@click.option("--save", is_flag=True, help="Keep the figures for the book to show.")
 def main(
     students: int,
     jobs: tuple[int, ...],
@@ -140,24 +157,31 @@ def main(
     only: tuple[str, ...],
     grow: bool,
     sizes: tuple[int, ...],
+    save: bool,
 ) -> None:
     """Time the graders on the same notebooks and checks. Run it on an idle machine."""
     console = Console()
     load, cores = psutil.getloadavg()[0], psutil.cpu_count()
+    busy = load > cores / 4
+    if busy and save:
+        raise click.UsageError(BUSY.format(load=load, cores=cores))
     # How we grow is what was asked; the others on demand.
     wanted = only or (("course grade",) if grow else ("",))
     rows = [row for row in GRADERS if any(part in row.name for part in wanted)]
+    about = {"practical": practical}
     if grow:
-        good = growth(rows, practical, max(jobs), sizes, console)
+        figures = growth(rows, practical, max(jobs), sizes, console)
     else:
         material = Material(ROOT, practical, students)
-        good = side_by_side(rows, material, jobs, console)
-        names = {"practical": practical, "tasks": len(material.tasks)}
-        console.print(SAID.format(count=students, **names), soft_wrap=True)
-    if load > cores / 4:
+        figures = side_by_side(rows, material, jobs, console)
+        about |= {"count": students, "tasks": len(material.tasks)}
+        console.print(SAID.format(**about), soft_wrap=True)
+    if busy:
         console.print(BUSY.format(load=load, cores=cores), style="bold")
-    if not good:
+    if figures is None:
         raise SystemExit(1)
+    if save:
+        keep("growth" if grow else "side by side", figures, about)
 
 
 if __name__ == "__main__":

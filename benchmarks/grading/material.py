@@ -1,9 +1,12 @@
-"""A class whose notebooks hold the tasks and nothing that trains or draws."""
+"""What is graded: a class that has solved everything, or one as it might be."""
 
 from __future__ import annotations
 
+import shutil
+import tomllib
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle
 from pathlib import Path
 
 import nbformat
@@ -12,6 +15,7 @@ from nbformat import NotebookNode
 from course.chapter import read_chapter, task_id
 from course.exercises import chosen, generate
 from course.task import find
+from experiments.submissions import write_class
 
 
 def role(cell: NotebookNode) -> str | None:
@@ -60,6 +64,12 @@ class Material:
         """What a notebook without a mistake is worth."""
         return sum(find(task).points for task in self.tasks)
 
+    def amiss(self, scores: list[float]) -> str:
+        """What is wrong with the scores that a grader gave, or the empty string."""
+        full = sum(score == self.points for score in scores)
+        good = full == len(scores) == self.count
+        return "" if good else f"{full} of {self.count} got full marks"
+
     def notebook(self, *, checks: bool = True) -> NotebookNode:
         """The exercise, solved; only imports, given code, tasks and, if wanted, their checks."""
         text = generate(self.root, self.chapter, solved=True)
@@ -86,3 +96,26 @@ class Material:
             path.write_text(text, encoding="utf-8")
             paths.append(path)
         return paths
+
+
+@dataclass(frozen=True)
+class Mixed(Material):
+    """A class as it might be: right, wrong in every known way, not done; each tenth hostile."""
+
+    def hand_in(
+        self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
+    ) -> list[Path]:
+        """The whole class, in the layout of ``write_class``."""
+        write_class(folder, self.count, stems=(self.practical,))
+        paths = sorted(folder.rglob("*.ipynb"))
+        corpus = self.root / "tests" / "hostile"
+        rows = tomllib.loads((corpus / "rows.toml").read_text("utf-8"))
+        attacks = cycle(name for name, row in rows.items() if row.get("soon"))
+        for path, name in zip(paths[::10], attacks, strict=False):
+            shutil.copyfile(corpus / f"{name}.ipynb", path)
+        return paths
+
+    def amiss(self, scores: list[float]) -> str:
+        """Has everybody a score?"""
+        graded = len(scores)
+        return "" if graded == self.count else f"{graded} of {self.count} are graded"
