@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from course.checks.approximate_inference.layers import (
-    MeanWeights,
-    VariationalLayer,
+from course.checks.approximate_inference.layers import MeanWeights, VariationalLayer
+from course.checks.approximate_inference.moments import (
     layer_cases,
     layer_oracle,
     layer_probe,

@@ -250,11 +250,26 @@ LOGISTIC_HESSIAN = Task(
 )
 
 
+def _mode(x, y, prior_variance):
+    def gradient(w):
+        return x.T @ (scipy.special.expit(x @ w) - y) + w / prior_variance
+
+    return scipy.optimize.root(gradient, np.zeros(x.shape[1]), tol=1e-13).x
+
+
 def _mode_cases(rng):
-    return [
+    """In the last case the prior bends nearly as much as the data do, and pulls: a Hessian needs both."""
+    cases = [
         {key: case[key] for key in ("x", "y", "prior_variance")}
         for case in logistic_cases(rng)
     ]
+    x, prior_variance = cases[0]["x"], 0.1
+    y = rng.permutation(np.arange(len(x)) < len(x) // 4).astype(float)
+    for _ in range(20):
+        p = scipy.special.expit(x @ _mode(x, y, prior_variance))
+        of_data = np.linalg.eigvalsh((x.T * (p * (1 - p))) @ x)
+        prior_variance = 1 / (0.8 * of_data[0])
+    return [*cases, {"x": x, "y": y, "prior_variance": float(prior_variance)}]
 
 
 def _mode_probe(answer, x, y, prior_variance):
@@ -264,18 +279,15 @@ def _mode_probe(answer, x, y, prior_variance):
 
 
 def _mode_oracle(x, y, prior_variance):
-    def gradient(w):
-        return x.T @ (scipy.special.expit(x @ w) - y) + w / prior_variance
-
-    solution = scipy.optimize.root(gradient, np.zeros(x.shape[1]), tol=1e-13)
-    return {"mode": Close(solution.x, rtol=1e-5, atol=1e-6, because=SINGLE)}
+    mode = _mode(x, y, prior_variance)
+    return {"mode": Close(mode, rtol=1e-5, atol=1e-6, because=SINGLE)}
 
 
-def _newton(x, y, v, *, steps=30, pull=1.0, sign=1.0):
+def _newton(x, y, v, *, steps=30, pull=1.0, sign=1.0, prior=1.0):
     w = torch.zeros(x.shape[1], dtype=x.dtype)
     for _ in range(steps):
         gradient = x.T @ (torch.sigmoid(x @ w) - y) + pull * w / v
-        hessian = _closed(w, x, lambda p: p * (1 - p), 1 / v)
+        hessian = _closed(w, x, lambda p: p * (1 - p), prior / v)
         w = w - sign * torch.linalg.solve(hessian, gradient)
     return w
 
@@ -298,6 +310,11 @@ FIND_MODE = Task(
         Misconception(
             lambda x, y, v: _newton(x, y, v, pull=0.0),
             "the prior's pull w/σ₀² is missing from the gradient: this is the maximum of the likelihood.",
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, prior=0.0),
+            "the Hessian leaves out the prior's I/σ₀², which the gradient has. The steps then go too far, and where "
+            "the prior bends as much as the data do they hardly settle.",
         ),
         Misconception(
             lambda x, y, v: _newton(x, y, v, steps=1),

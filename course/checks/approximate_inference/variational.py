@@ -137,7 +137,8 @@ GAUSSIAN_KL = Task(
 
 
 def _elbo_cases(rng):
-    return [
+    """In the last case the probabilities round to 0 and 1, and every label is unexpected once."""
+    cases = [
         {
             "logits": rng.normal(0, 3, (s, 5)),
             "y": rng.permutation([0.0, 1.0, 0.0, 1.0, 1.0]),
@@ -145,6 +146,8 @@ def _elbo_cases(rng):
         }
         for s in (3, 2)
     ]
+    far = rng.choice([-1, 1], 5) * rng.uniform(150, 250, 5)
+    return [*cases, cases[1] | {"logits": np.stack([far, -far])}]
 
 
 def _elbo_probe(answer, logits, y, kl):
@@ -180,6 +183,10 @@ def _bce(logits, y):
     return F.binary_cross_entropy_with_logits(
         logits, y.expand_as(logits), reduction="none"
     )
+
+
+def _in_two_steps(p, y):
+    return -(y * p.log() + (1 - y) * (1 - p).log()).sum(1).mean()
 
 
 NEGATIVE_ELBO = Task(
@@ -221,6 +228,27 @@ NEGATIVE_ELBO = Task(
             ),
             "probabilities are averaged over the draws before the logarithm. That is right for a prediction; "
             "the ELBO takes the expectation of the logarithm.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _in_two_steps(torch.sigmoid(logits), y) + kl,
+            "the logarithm of a sigmoid is taken in two steps. Far out the sigmoid is 0 or 1 and its logarithm "
+            "is −inf; F.binary_cross_entropy_with_logits takes logits and stays finite.",
+        ),
+        Misconception(
+            lambda logits, y, kl: (
+                F.binary_cross_entropy(
+                    torch.sigmoid(logits), y.expand_as(logits), reduction="none"
+                )
+                .sum(1)
+                .mean()
+                + kl
+            ),
+            "F.binary_cross_entropy takes probabilities: far out they are 0 or 1, and it cuts their logarithms off "
+            "at −100. F.binary_cross_entropy_with_logits takes the logits.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(torch.sigmoid(logits), y).sum(1).mean() + kl,
+            "the sigmoid is applied twice: F.binary_cross_entropy_with_logits takes logits.",
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits, y).sum(1).mean() + kl.item(),
