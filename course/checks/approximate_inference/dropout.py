@@ -167,6 +167,33 @@ class _KeepsP(_Network):
         return (torch.rand(shape, generator=generator) < self.p) / self.p
 
 
+class _Inverted(_Network):
+    def mask(self, shape, generator):
+        return (torch.rand(shape, generator=generator) < self.p) / (1 - self.p)
+
+
+class _OverP(_Network):
+    def mask(self, shape, generator):
+        return (torch.rand(shape, generator=generator) >= self.p) / self.p
+
+
+class _Normal(_Network):
+    def mask(self, shape, generator):
+        return (torch.randn(shape, generator=generator) >= self.p) / (1 - self.p)
+
+
+class _Probabilities(_Network):
+    def forward(self, x, *, generator):
+        return torch.sigmoid(super().forward(x, generator=generator))
+
+
+class _DividedLast(_Network):
+    def forward(self, x, *, generator):
+        hidden = F.relu(self.hidden(x))
+        keep = torch.rand(hidden.shape, generator=generator) >= self.p
+        return self.output(hidden * keep).squeeze(-1) / (1 - self.p)
+
+
 class _OneMask(_Network):
     def mask(self, shape, generator):
         return super().mask((1, shape[1]), generator)
@@ -226,6 +253,26 @@ DROPOUT_MLP = Task(
         Misconception(
             _KeepsP,
             "a unit is kept with probability p; p is the probability that it is dropped.",
+        ),
+        Misconception(
+            _Inverted,
+            "the mask is turned over: a unit is dropped where torch.rand gives less than p, and kept elsewhere.",
+        ),
+        Misconception(
+            _OverP,
+            "the units that stay are divided by p. They stay with probability 1 − p: divide by that.",
+        ),
+        Misconception(
+            _Normal,
+            "the mask is drawn with torch.randn; a probability compares with uniform numbers, torch.rand.",
+        ),
+        Misconception(
+            _Probabilities,
+            "a sigmoid is applied at the end. Return logits: negative_elbo takes logits.",
+        ),
+        Misconception(
+            _DividedLast,
+            "the division by 1 − p comes after the output layer, so that the bias is divided too: no mask was on it.",
         ),
         Misconception(
             _OneMask,

@@ -71,6 +71,15 @@ def _kl_terms(mu, std, prior_std):
     )
 
 
+def _kl(mu, std, prior_std, *, spread=2, ratio=1):
+    """With the log-ratio's sign, and the power of σ, to get wrong."""
+    return (
+        ratio * (math.log(prior_std) - torch.log(std))
+        + (std**spread + mu**2) / (2 * prior_std**2)
+        - 0.5
+    ).sum()
+
+
 def _reversed_kl(mu, rho, prior_std):
     std = F.softplus(rho)
     return (
@@ -114,6 +123,35 @@ GAUSSIAN_KL = Task(
             lambda mu, rho, s: _kl_terms(mu, torch.log(1 + torch.exp(rho)), s).sum(),
             "softplus is written as log(1 + exp(ρ)): in single precision that is inf from ρ = 89 on, and 0 below "
             "ρ = −17, whose logarithm is −inf. Use F.softplus.",
+        ),
+        Misconception(
+            lambda mu, rho, s: _kl_terms(mu, torch.log1p(torch.exp(rho)), s).sum(),
+            "softplus is written as log1p(exp(ρ)): in single precision that is inf from ρ = 89 on. Use F.softplus.",
+        ),
+        Misconception(
+            lambda mu, rho, s: _kl(mu, F.softplus(rho), s, ratio=-1),
+            "the logarithm is turned over: it is log(σ₀/σ), which grows as q narrows.",
+        ),
+        Misconception(
+            lambda mu, rho, s: _kl(mu, F.softplus(rho), s, spread=1),
+            "σ is not squared: σ² + µ² stands over 2σ₀².",
+        ),
+        Misconception(
+            lambda mu, rho, s: _kl(mu, rho, s),
+            "ρ itself is used as the standard deviation; softplus is forgotten. A ρ below 0 then has no logarithm.",
+        ),
+        Misconception(
+            lambda mu, rho, s: (
+                math.log(s)
+                - torch.log(F.softplus(rho))
+                + (F.softplus(rho) ** 2 + mu**2) / 2 * s**2
+                - 0.5
+            ).sum(),
+            "brackets are missing: … / 2 * prior_std**2 multiplies by σ₀². Write / (2 * prior_std**2).",
+        ),
+        Misconception(
+            lambda mu, rho, s: (_kl_terms(mu, F.softplus(rho), s) + 0.5).sum() - 0.5,
+            "½ is subtracted once, not once for each weight: it belongs inside the sum.",
         ),
         Misconception(
             lambda mu, rho, s: (_kl_terms(mu, F.softplus(rho), s) + 0.5).sum(),
