@@ -9,18 +9,38 @@ from typing import Any
 
 import numpy as np
 
-from course.judge import Mismatch, answered, compare, expected, recognise
-from course.task import Case, Task, find
+from course.judge import (
+    Mismatch,
+    answered,
+    as_numbers,
+    compare,
+    expected,
+    recognise,
+)
+from course.task import Case, Close, Task, find
 
 SEEDS = (0, 1, 2)
 HERE = Path(__file__).parent
 
-# What a framework says when NumPy is used where its own functions belong.
-FOREIGN = {
+# What to do about an exception, by its kind.
+SINGULAR = "The matrix has no inverse. Is a term missing that gives it one, such as the prior's?"
+ADVICE = {
+    "LinAlgError": SINGULAR,
+    "_LinAlgError": SINGULAR,
     "TracerArrayConversionError": "Use functions of jax and jnp: JAX cannot look inside NumPy's or SciPy's.",
     "TracerBoolConversionError": "Use jnp.where in place of if and assert: JAX traces before values are known.",
     "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces before values are known.",
 }
+
+HUGE = (
+    "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
+    "an inverse: is a term missing?)"
+)
+SHOWN = 24  # so many numbers of an array are printed
+NO_GRAPH = (
+    "Its graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
+    "without create_graph=True."
+)
 
 
 class CheckFailed(AssertionError):
@@ -147,8 +167,9 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
             f"`{task.name}` does not return what is asked for: "
             f"using its value raised {kind}: {message}"
         )
-    if kind in FOREIGN:
-        text += f"\n{FOREIGN[kind]}"
+    advice = NO_GRAPH if "does not require grad" in message else ADVICE.get(kind)
+    if advice is not None:
+        text += f"\n{textwrap.fill(advice, width=88)}"
     return f"{text}\n\non the input\n{_inputs(case)}"
 
 
@@ -200,10 +221,40 @@ def _difference(task: Task, mismatch: Mismatch, case: Case) -> str:
         head = f"{key} holds a value that is not a finite number (nan or inf)."
     else:
         head = f"{key} is not right."
-    return (
-        f"{head}\n\n{inputs}\n`{task.name}` gives\n{_row(key, got)}\nexpected is\n{_row(key, close.value)}\n"
-        f"    ({_tolerance(close.rtol, close.atol)}: {close.because})"
-    )
+    given, right = _told_apart(key, as_numbers(got), close)
+    text = f"{head}\n\n{inputs}\n`{task.name}` gives\n{given}\nexpected is\n{right}"
+    return "\n".join([text, *_remarks(as_numbers(got), close)])
+
+
+def _told_apart(key: str, got: np.ndarray, close: Close) -> tuple[str, str]:
+    """What came and what was expected, with so many digits that one sees the difference.
+
+    Where an array is too long to be shown whole, its worst entry is, if all that is shown looks equal.
+    """
+    pairs = [(key, got, close.value)]
+    if got.size > SHOWN:
+        gap = np.where(np.isfinite(got), np.abs(got - close.value), np.inf)
+        worst = np.unravel_index(np.where(close.near(got), -1, gap).argmax(), got.shape)
+        name = f"{key}[{', '.join(map(str, worst))}]"
+        pairs.append((name, got[worst], close.value[worst]))
+    for digits in (5, 9, 13, 17):
+        for name, one, other in pairs:
+            rows = _row(name, one, digits), _row(name, other, digits)
+            if rows[0].split() != rows[1].split():
+                return rows
+    return rows
+
+
+def _remarks(got: np.ndarray, close: Close) -> list[str]:
+    """How near the values must come, if they nearly do; a word on numbers out of all proportion."""
+    gap, size = np.abs(got - close.value), np.max(np.abs(close.value), initial=0.0)
+    near = 10 * (close.atol + close.rtol * np.abs(close.value))
+    exact = close.rtol == close.atol == 0
+    if np.all(gap <= np.maximum(near, 1e-3 * size)) or exact:
+        return [f"    ({_tolerance(close.rtol, close.atol)}: {close.because})"]
+    if np.all(np.isfinite(got)) and 1e10 * size < np.max(np.abs(got), initial=0.0):
+        return [HUGE]
+    return []
 
 
 def _tolerance(rtol: float, atol: float) -> str:
@@ -215,7 +266,7 @@ def _inputs(case: Case) -> str:
     return "\n".join(_row(name, value) for name, value in case.items())
 
 
-def _row(name: str, value: Any) -> str:
+def _row(name: str, value: Any, digits: int = 5) -> str:
     if isinstance(value, str):
         text = repr(value)
     else:
@@ -223,9 +274,9 @@ def _row(name: str, value: Any) -> str:
             value = value.detach().cpu()
         array = np.asarray(value)
         text = np.array2string(
-            array, precision=5, threshold=24, edgeitems=2, suppress_small=False
+            array, precision=digits, threshold=SHOWN, edgeitems=2, suppress_small=False
         )
-        if array.size > 24:
+        if array.size > SHOWN:
             text += f"  (shape {array.shape})"
     return textwrap.indent(text, " " * (len(name) + 7)).replace(
         " " * (len(name) + 7), f"    {name} = ", 1

@@ -50,7 +50,9 @@ def class_map(
     """
     ax = ax or plt.gca()
     colours = np.array([to_rgb(colour) for colour in CLASS_COLOURS[: probs.shape[-1]]])
-    image = np.clip(0.25 + 0.75 * (probs @ colours), 0, 1)
+    sure = (probs.max(-1, keepdims=True) - 1 / len(colours)) / (1 - 1 / len(colours))
+    colours = 0.25 + 0.75 * colours  # lighter than the data
+    image = np.clip(1 - sure * (1 - probs @ colours), 0, 1)
     ax.imshow(
         image,
         origin="lower",

@@ -16,6 +16,32 @@ def first_chunk_only(x, weights, chunk=512):
     return torch.sigmoid(x[:chunk] @ weights.T).mean(1)
 
 
+def hessian_with_graph(function, w):
+    w = w.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(function(w), w, create_graph=True)
+    rows = [torch.autograd.grad(g, w, create_graph=True)[0] for g in gradient]
+    return torch.stack(rows)
+
+
+def mode_without_prior_in_hessian(x, y, prior_variance, steps=30):
+    w = torch.zeros(x.shape[1], dtype=x.dtype)
+    for _ in range(steps):
+        p = torch.sigmoid(x @ w)
+        gradient = x.T @ (p - y) + w / prior_variance
+        w = w - torch.linalg.solve((x.T * (p * (1 - p))) @ x, gradient)
+    return w
+
+
+def elbo_in_two_steps(logits, y, kl):
+    p = torch.sigmoid(logits)
+    return -(y * p.log() + (1 - y) * (1 - p).log()).sum(1).mean() + kl
+
+
+def elbo_of_clipped(logits, y, kl):
+    p = torch.sigmoid(logits).clamp(1e-12, 1 - 1e-12)
+    return -(y * p.log() + (1 - y) * (1 - p).log()).sum(1).mean() + kl
+
+
 class Layer(right.LinearVariational):
     """The reference, to spoil."""
 
@@ -79,6 +105,30 @@ def row_noise(mu, rho, *, generator):
     return mu + F.softplus(rho) * epsilon
 
 
+class MeansInEval(Layer):
+    def forward(self, x, *, generator):
+        if self.training:
+            return super().forward(x, generator=generator)
+        return F.linear(x, self.w_mu, self.b_mu)
+
+
+class Squeezed(Layer):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator).squeeze()
+
+
+class LocalSqueezed(Local):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator).squeeze()
+
+
+class LocalMeansInEval(Local):
+    def forward(self, x, *, generator):
+        if self.training:
+            return super().forward(x, generator=generator)
+        return F.linear(x, self.w_mu, self.b_mu)
+
+
 class LocalFixedMeans(Local):
     def forward(self, x, *, generator):
         return super().forward(x, generator=generator) - (
@@ -91,6 +141,34 @@ class LocalFixedSpread(Local):
         mean = F.linear(x, self.w_mu, self.b_mu)
         noise = super().forward(x, generator=generator) - mean
         return mean + noise.detach()
+
+
+class HiddenMeans(right.VariationalMLP):
+    def forward(self, x, *, generator):
+        hidden = F.relu(F.linear(x, self.hidden.w_mu, self.hidden.b_mu))
+        return self.output(hidden, generator=generator).squeeze(-1)
+
+
+class OutputMeans(right.VariationalMLP):
+    def forward(self, x, *, generator):
+        hidden = F.relu(self.hidden(x, generator=generator))
+        return F.linear(hidden, self.output.w_mu, self.output.b_mu).squeeze(-1)
+
+
+class ReseededOutput(right.VariationalMLP):
+    def forward(self, x, *, generator):
+        state = generator.get_state()
+        hidden = F.relu(self.hidden(x, generator=generator))
+        generator.set_state(state)
+        return self.output(hidden, generator=generator).squeeze(-1)
+
+
+class DrawnInTraining(right.VariationalMLP):
+    def forward(self, x, *, generator):
+        if self.training:
+            return super().forward(x, generator=generator)
+        hidden = F.relu(F.linear(x, self.hidden.w_mu, self.hidden.b_mu))
+        return F.linear(hidden, self.output.w_mu, self.output.b_mu).squeeze(-1)
 
 
 class CutOutput(right.VariationalMLP):
@@ -113,8 +191,18 @@ class CutUnits(right.DropoutMLP):
         return self.output(hidden * keep / (1 - self.p)).squeeze(-1)
 
 
+class NotSqueezed(right.DropoutMLP):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator)[:, None]
+
+
 ANSWERS = {
     "negative_log_joint": of_graph(right.negative_log_joint, "w"),
+    "hessian_by_backward": {
+        "a graph that stays": hessian_with_graph,
+        "halves": lambda function, w: right.hessian_by_backward(function, w).half(),
+    },
+    "find_mode": {"no prior in the Hessian": mode_without_prior_in_hessian},
     "sampled_predictive": {
         "x in place of rows": all_inputs_in_each_chunk,
         "the first chunk only": first_chunk_only,
@@ -123,7 +211,11 @@ ANSWERS = {
     | of_graph(right.reparametrised_sample, "mu", "rho")
     | {"one ε for a row": row_noise},
     "gaussian_kl": of_graph(right.gaussian_kl, "mu", "rho"),
-    "negative_elbo": of_graph(right.negative_elbo, "logits", "kl"),
+    "negative_elbo": of_graph(right.negative_elbo, "logits", "kl")
+    | {
+        "a sigmoid, then its logarithm": elbo_in_two_steps,
+        "clipped probabilities": elbo_of_clipped,
+    },
     "LinearVariational": of_noise(Layer)
     | {
         "no graph": without_graph(Layer),
@@ -135,12 +227,16 @@ ANSWERS = {
         "the biases' ρ is cut off": FixedBiasSpread,
         "one ε for all weights of an output": OneNoiseForAnOutput,
         "the bias has the noise of a weight": ReseededBias,
+        "means in eval()": MeansInEval,
+        "squeezed": Squeezed,
     },
     "LocalLinearVariational": of_noise(Local)
     | {
         "no graph": without_graph(Local),
         "means are cut off": LocalFixedMeans,
         "ρ is cut off": LocalFixedSpread,
+        "means in eval()": LocalMeansInEval,
+        "squeezed": LocalSqueezed,
     },
     "VariationalMLP": {
         "frozen noise": frozen(right.VariationalMLP),
@@ -148,10 +244,15 @@ ANSWERS = {
         "no graph in kl": without_graph(right.VariationalMLP, ["kl"]),
         "the output layer is cut off": CutOutput,
         "the hidden layer's kl is cut off": CutHiddenKL,
+        "the hidden layer's means": HiddenMeans,
+        "the output layer's means": OutputMeans,
+        "one noise for both layers": ReseededOutput,
+        "means in eval()": DrawnInTraining,
     },
     "DropoutMLP": {
         "frozen masks": frozen(right.DropoutMLP),
         "no graph": without_graph(right.DropoutMLP),
         "hidden units are cut off": CutUnits,
+        "a column of logits": NotSqueezed,
     },
 }

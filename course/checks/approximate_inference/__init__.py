@@ -8,13 +8,12 @@ from course.checks.approximate_inference.laplace import (
 )
 from course.checks.approximate_inference.layers import LINEAR_VARIATIONAL
 from course.checks.approximate_inference.local import LOCAL_LINEAR_VARIATIONAL
-from course.checks.approximate_inference.mode import (
-    FIND_MODE,
-    LOGISTIC_HESSIAN,
+from course.checks.approximate_inference.mode import FIND_MODE, LOGISTIC_HESSIAN
+from course.checks.approximate_inference.network import VARIATIONAL_MLP
+from course.checks.approximate_inference.objective import (
     NEGATIVE_LOG_JOINT,
     PRIOR_VARIANCE_OF,
 )
-from course.checks.approximate_inference.network import VARIATIONAL_MLP
 from course.checks.approximate_inference.predictions import (
     PROBIT_PREDICTIVE,
     SAMPLED_PREDICTIVE,

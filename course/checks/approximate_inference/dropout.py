@@ -63,10 +63,12 @@ def _probe(answer, x, hidden, output, p, seed):
         return {"mean_in_training": None}
     model.eval()
     evaluation = run()
-    learnt = [model.hidden.bias, model.output.weight]
+    learnt = [model.hidden.bias, model.output.weight, model.output.bias]
     gradients = [torch.zeros_like(leaf) for leaf in learnt]
     if training.requires_grad:
         gradients = torch.autograd.grad(training.mean(), learnt, materialize_grads=True)
+    whole = answer(2, len(hidden), 0.0, generator=torch.Generator().manual_seed(seed))
+    whole.load_state_dict(model.state_dict())
     return {
         "mean_in_training": training.detach().double().mean(),
         "std_in_training": training.detach().double().std(),
@@ -76,7 +78,11 @@ def _probe(answer, x, hidden, output, p, seed):
         "another_seed_another_draw": float(not torch.equal(evaluation, run(1))),
         "gradient_of_hidden_bias": gradients[0],
         "gradient_of_output_weight": gradients[1].flatten(),
+        "gradient_of_output_bias": gradients[2],
         "all_units": model.deterministic(x[:3]),
+        "logits_where_p_is_0": whole(
+            x[:3], generator=torch.Generator().manual_seed(seed)
+        ),
     }
 
 
@@ -94,6 +100,7 @@ def _oracle(x, hidden, output, p, seed):
     to_bias = output[:-1] * (units > 0)
     right_mean = Close(mean, atol=6 * std / math.sqrt(DRAWS), because=six_errors())
     right_std = Close(std, atol=6 * std_error, because=six_errors("standard deviation"))
+    whole = Close(np.full(3, mean), rtol=1e-4, atol=1e-4, because=FLOAT32)
     return {
         "mean_in_training": right_mean,
         "std_in_training": right_std,
@@ -113,7 +120,9 @@ def _oracle(x, hidden, output, p, seed):
             atol=6 * one_error * float(units.max()),
             because=six_errors("gradient"),
         ),
-        "all_units": Close(np.full(3, mean), rtol=1e-4, atol=1e-4, because=FLOAT32),
+        "gradient_of_output_bias": Close([1.0], rtol=1e-4, because=FLOAT32),
+        "all_units": whole,
+        "logits_where_p_is_0": whole,
     }
 
 
@@ -158,6 +167,33 @@ class _KeepsP(_Network):
         return (torch.rand(shape, generator=generator) < self.p) / self.p
 
 
+class _Inverted(_Network):
+    def mask(self, shape, generator):
+        return (torch.rand(shape, generator=generator) < self.p) / (1 - self.p)
+
+
+class _OverP(_Network):
+    def mask(self, shape, generator):
+        return (torch.rand(shape, generator=generator) >= self.p) / self.p
+
+
+class _Normal(_Network):
+    def mask(self, shape, generator):
+        return (torch.randn(shape, generator=generator) >= self.p) / (1 - self.p)
+
+
+class _Probabilities(_Network):
+    def forward(self, x, *, generator):
+        return torch.sigmoid(super().forward(x, generator=generator))
+
+
+class _DividedLast(_Network):
+    def forward(self, x, *, generator):
+        hidden = F.relu(self.hidden(x))
+        keep = torch.rand(hidden.shape, generator=generator) >= self.p
+        return self.output(hidden * keep).squeeze(-1) / (1 - self.p)
+
+
 class _OneMask(_Network):
     def mask(self, shape, generator):
         return super().mask((1, shape[1]), generator)
@@ -188,6 +224,11 @@ class _NoGradient(_Network):
         return super().forward(x, generator=generator).detach()
 
 
+class _Column(_Network):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator)[:, None]
+
+
 class _Never(_Network):
     def forward(self, x, *, generator):
         return self.deterministic(x)
@@ -214,6 +255,26 @@ DROPOUT_MLP = Task(
             "a unit is kept with probability p; p is the probability that it is dropped.",
         ),
         Misconception(
+            _Inverted,
+            "the mask is turned over: a unit is dropped where torch.rand gives less than p, and kept elsewhere.",
+        ),
+        Misconception(
+            _OverP,
+            "the units that stay are divided by p. They stay with probability 1 − p: divide by that.",
+        ),
+        Misconception(
+            _Normal,
+            "the mask is drawn with torch.randn; a probability compares with uniform numbers, torch.rand.",
+        ),
+        Misconception(
+            _Probabilities,
+            "a sigmoid is applied at the end. Return logits: negative_elbo takes logits.",
+        ),
+        Misconception(
+            _DividedLast,
+            "the division by 1 − p comes after the output layer, so that the bias is divided too: no mask was on it.",
+        ),
+        Misconception(
             _OneMask,
             "all data share one mask. In training each datum needs its own, or the gradient is as noisy as one datum's.",
         ),
@@ -236,6 +297,11 @@ DROPOUT_MLP = Task(
         Misconception(
             _NoGradient,
             "no gradient comes back: the logits are detached, or computed under no_grad. Training needs them.",
+        ),
+        Misconception(
+            _Column,
+            "the last axis, of length 1, is still there: shape (N, 1) against labels of shape (N,) broadcasts to "
+            "(N, N). Squeeze it.",
         ),
         Misconception(
             _Never,

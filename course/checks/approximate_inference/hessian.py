@@ -6,7 +6,7 @@ import numpy as np
 import scipy.special
 import torch
 
-from course.checks.approximate_inference.tolerances import FLOAT64
+from course.checks.approximate_inference.tolerances import SINGLE
 from course.task import Close, Misconception, Task
 
 
@@ -33,13 +33,20 @@ def _hessian_probe(answer, w, a, b):
             + (w**4).sum() / 12
         )
 
-    return {"hessian": answer(function, torch.tensor(w))}
+    hessian = answer(function, torch.tensor(w))
+    return {
+        "hessian": hessian,
+        "detached": float(not getattr(hessian, "requires_grad", False)),
+    }
 
 
 def _hessian_oracle(w, a, b):
     s = scipy.special.expit(a @ w)
     hessian = (a.T * (s * (1 - s))) @ a + np.diag(b + w**2)
-    return {"hessian": Close(hessian, rtol=1e-9, atol=1e-9, because=FLOAT64)}
+    return {
+        "hessian": Close(hessian, rtol=1e-5, atol=1e-6, because=SINGLE),
+        "detached": Close(1.0, because="the result carries no graph any more"),
+    }
 
 
 def _gradient(function, w):
@@ -49,6 +56,10 @@ def _gradient(function, w):
 
 def _accumulated(function, w):
     return torch.cumsum(torch.autograd.functional.hessian(function, w), dim=0)
+
+
+def _sum_of_rows(function, w):
+    return torch.autograd.functional.hessian(function, w).sum(0)
 
 
 HESSIAN_BY_BACKWARD = Task(
@@ -82,8 +93,33 @@ HESSIAN_BY_BACKWARD = Task(
             "the inverse is returned already: the Hessian itself is asked for.",
         ),
         Misconception(
-            lambda function, w: torch.autograd.functional.hessian(function, w).sum(0),
+            _sum_of_rows,
             "the whole gradient is differentiated at once, which adds up the rows: take one component at a time.",
+        ),
+        Misconception(
+            lambda function, w: torch.diag(_sum_of_rows(function, w)),
+            "the whole gradient is differentiated at once, which adds up the rows, and the sums stand on a "
+            "diagonal: take one component at a time; each gives a row.",
+        ),
+        Misconception(
+            lambda function, w: _sum_of_rows(function, w).expand(len(w), -1),
+            "all rows are the same tensor: .backward() adds to .grad, and a list of .grad holds one tensor many "
+            "times. Use torch.autograd.grad, which returns a new one.",
+        ),
+        Misconception(
+            lambda function, w: torch.autograd.functional.hessian(function, w).diag(),
+            "only the diagonal is returned: every component of the gradient depends on all the weights.",
+        ),
+        Misconception(
+            lambda function, w: _gradient(function, w),
+            "the gradient is returned: differentiate each of its components once more.",
+        ),
+        Misconception(
+            lambda function, w: torch.autograd.functional.hessian(
+                function, w.requires_grad_(), create_graph=True
+            ),
+            "the numbers are right, but they still carry a graph: create_graph=True is for the first derivative "
+            "alone. End with .detach().",
         ),
     ],
     hints=[

@@ -9,7 +9,8 @@ import scipy.stats
 import torch
 import torch.nn.functional as F
 
-from course.checks.approximate_inference.mode import curvature, logistic_cases
+from course.checks.approximate_inference.mode import curvature
+from course.checks.approximate_inference.objective import logistic_cases
 from course.checks.approximate_inference.tolerances import SINGLE
 from course.task import Close, Misconception, Task
 
@@ -66,6 +67,32 @@ LAPLACE_COVARIANCE = Task(
                 _hessian(w, x, y, data=1 / len(x), precision=1 / v)
             ),
             "the prior is right now, but the likelihood is still a mean: the data count for one datum.",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1, precision=0.0)
+            ),
+            "the prior is left out: its precision 1/σ₀² belongs on the Hessian's diagonal.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                len(x)
+                * torch.linalg.inv(
+                    _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
+                )
+            ),
+            "the covariance is multiplied by N, when it was N times too large already. It is the Hessian that N "
+            "multiplies, before it is inverted.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                torch.linalg.inv(_hessian(w, x, y, data=1, precision=1 / v)) / len(x)
+            ),
+            "N comes in twice: the loss is a sum, and is multiplied by N once more, or the covariance divided by it.",
+        ),
+        Misconception(
+            lambda w, x, y, v: 1 / _hessian(w, x, y, data=1, precision=1 / v),
+            "every entry is inverted on its own, 1 / H. The inverse of a matrix is torch.linalg.inv(H).",
         ),
         Misconception(
             lambda w, x, y, v: _hessian(w, x, y, data=1, precision=1 / v),
@@ -150,6 +177,14 @@ LAPLACE_LOG_EVIDENCE = Task(
         Misconception(
             lambda *case: _evidence(*case, det=-0.5),
             "the determinant's sign is turned: det Σ is one over det H, so its logarithm changes sign.",
+        ),
+        Misconception(
+            lambda w, s, *case: _evidence(w, s, *case, det=0.0) + 0.5 * s.det(),
+            "the determinant itself is added; its logarithm must be, torch.logdet.",
+        ),
+        Misconception(
+            lambda w, s, x, y, v: _evidence(w, s, x, y, v, twopi=0.5 * len(x) / len(w)),
+            "N/2 log 2π is added. It is D/2: the Gaussian lives in the space of the D weights.",
         ),
         Misconception(
             lambda *case: _evidence(*case, twopi=0.0),

@@ -1,188 +1,18 @@
-"""Variational layers: moments of their outputs, and their KL; oracles in closed form."""
+"""Layers whose weights are drawn, right and wrong."""
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-import scipy.special
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.approximate_inference.tolerances import (
-    DRAWS,
-    FLOAT32,
-    gaussian_distance,
-    six_errors,
+from course.checks.approximate_inference.moments import (
+    layer_cases,
+    layer_oracle,
+    layer_probe,
 )
-from course.task import Close, Misconception, Task
-
-
-def layer_cases(rng):
-    """Two data on opposite sides, whose outputs go apart when weights are shared, and one at 0: the bias alone.
-
-    Their inputs do not add up to 0, so that w_mu has a gradient.
-    """
-    cases = []
-    for _ in range(2):
-        x = rng.choice([-1, 1], 3) * rng.uniform(0.7, 1.5, 3)
-        apart = rng.choice([-1, 1], 3) * rng.uniform(0.05, 0.2, 3)
-        cases.append(
-            {
-                "x": np.stack([x, -x + apart, np.zeros(3)]),
-                "w_mu": rng.normal(0, 1, 3),
-                "w_rho": rng.uniform(-0.5, 1.5, 3),
-                "b_mu": float(rng.normal()),
-                "b_rho": float(rng.uniform(-2.5, -1.5)),
-                "prior_std": float(rng.uniform(1.5, 4)),
-                "seed": int(rng.integers(1 << 30)),
-            }
-        )
-    return cases
-
-
-def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
-    import torch
-
-    draws = 2000  # so many outputs with equal parameters: each is a draw of its own
-    x = torch.tensor(x, dtype=torch.float32)
-
-    def seeded(offset=0):
-        return torch.Generator().manual_seed(seed + offset)
-
-    def made(offset=0):
-        return answer(3, draws, prior_std, -1.5, generator=seeded(offset))
-
-    def gradients(value, inputs):
-        if not getattr(value, "requires_grad", False):
-            return [torch.zeros_like(leaf) for leaf in inputs]
-        return torch.autograd.grad(
-            value.sum(), inputs, retain_graph=True, materialize_grads=True
-        )
-
-    layer = made()
-    start = layer.w_mu.detach().clone()
-    from_generator = torch.equal(made().w_mu, start) and not torch.equal(
-        made(1).w_mu, start
-    )
-    first_rho = torch.stack([layer.w_rho.mean(), layer.b_rho.mean()])
-    with torch.no_grad():
-        layer.w_mu.copy_(torch.tensor(w_mu).expand(draws, 3))
-        layer.w_rho.copy_(torch.tensor(w_rho).expand(draws, 3))
-        layer.b_mu.fill_(b_mu)
-        layer.b_rho.fill_(b_rho)
-    generator = seeded()
-    y = layer(x, generator=generator)
-    if y is None:
-        return {"mean": None}
-    second, again, other = (
-        layer(x, generator=g) for g in (generator, seeded(), seeded(1))
-    )
-    # So large an input shows one weight's noise alone; an input of 0 the bias's.
-    apart = torch.cat([1e4 * torch.eye(3), torch.zeros(1, 3)])
-    noises = layer(apart, generator=seeded()).detach().double()
-    off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
-    q = [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
-    to_w_mu, _, to_b_mu, _ = gradients(y, q)
-    # How the noise moves with ρ, for each unit of itself.
-    noise = y - (x @ layer.w_mu.T + layer.b_mu).detach()
-    here = noise.detach()
-    shares = (noise * here).sum(1) / (here**2).sum(1)
-    to_w_rho, to_b_rho = gradients(shares[0], q)[1], gradients(shares[2], q)[3]
-    kl = layer.kl()
-    y = y.detach().double()
-    return {
-        "mean": y.mean(1),
-        "std": y.std(1),
-        "mean_distance_in_stds": off,
-        "correlations_of_weights_and_bias": torch.corrcoef(noises),
-        "covariance": ((y[0] - y[0].mean()) * (y[1] - y[1].mean())).mean(),
-        "gradient": to_w_mu.mean(0),
-        "gradient_of_b_mu": to_b_mu.mean(),
-        "slope_in_w_rho": to_w_rho.sum(0),
-        "slope_in_b_rho": to_b_rho.sum(),
-        "reproducible": float(torch.equal(y, again.detach().double())),
-        "fresh": float(not torch.equal(y, second.detach().double())),
-        "another_seed_another_draw": float(not torch.equal(y, other.detach().double())),
-        "kl": None if kl is None else kl / draws,
-        "gradients_of_the_kl": torch.cat(
-            [gradient.reshape(draws, -1).mean(0) for gradient in gradients(kl, q)]
-        ),
-        "first_rho": first_rho,
-        "first_means_come_from_the_generator": float(from_generator),
-    }
-
-
-def layer_oracle(shared):
-    def oracle(x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
-        w_std, b_std = np.logaddexp(0, w_rho), np.logaddexp(0, b_rho)
-        covariance = (x * w_std**2) @ x.T + b_std**2
-        variance = np.diag(covariance)
-        between = covariance[0, 1] if shared else 0.0
-        q = Normal(torch.tensor([*w_mu, b_mu]), torch.tensor([*w_std, b_std]))
-        kl = float(kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum())
-        distance = gaussian_distance()
-        error = math.sqrt((variance[0] * variance[1] + between**2) / DRAWS)
-        w_slope, b_slope = scipy.special.expit(w_rho), scipy.special.expit(b_rho)
-        # One unit of noise is x σ ε / std; when weights are drawn, ε is not all of it.
-        part = x[0] * w_std / math.sqrt(variance[0])
-        w_error = np.abs(part) * w_slope / w_std * np.sqrt((1 + part**2) / DRAWS)
-        to_mu = np.append(w_mu, b_mu) / prior_std**2
-        std = np.append(w_std, b_std)
-        to_rho = (std / prior_std**2 - 1 / std) * np.append(w_slope, b_slope)
-        return {
-            "mean": Close(
-                x @ w_mu + b_mu,
-                atol=6 * math.sqrt(variance.max() / DRAWS),
-                because=six_errors(),
-            ),
-            "std": Close(
-                np.sqrt(variance),
-                rtol=6 / math.sqrt(2 * DRAWS),
-                because=six_errors("standard deviation"),
-            ),
-            "covariance": Close(
-                between,
-                atol=6 * error,
-                because=six_errors("covariance of the first two data"),
-            ),
-            "mean_distance_in_stds": Close(
-                np.full(4, distance.value), atol=distance.atol, because=distance.because
-            ),
-            "correlations_of_weights_and_bias": Close(
-                np.eye(4), atol=6 / math.sqrt(DRAWS), because=six_errors("correlations")
-            ),
-            "gradient": Close(x.sum(0), rtol=1e-4, atol=1e-4, because=FLOAT32),
-            "gradient_of_b_mu": Close(float(len(x)), rtol=1e-4, because=FLOAT32),
-            "slope_in_w_rho": Close(
-                part**2 * w_slope / w_std,
-                atol=6 * float(w_error.max()),
-                because=six_errors("products of the noise"),
-            ),
-            "slope_in_b_rho": Close(b_slope / b_std, rtol=1e-3, because=FLOAT32),
-            "reproducible": Close(
-                1.0, because="the same generator gives the same draw"
-            ),
-            "fresh": Close(1.0, because="the next call draws anew"),
-            "another_seed_another_draw": Close(
-                1.0, because="the noise comes from the generator that is passed in"
-            ),
-            "kl": Close(kl, rtol=1e-4, because=FLOAT32),
-            "gradients_of_the_kl": Close(
-                [*to_mu[:3], *to_rho[:3], to_mu[3], to_rho[3]],
-                rtol=1e-4,
-                atol=1e-4,
-                because=FLOAT32,
-            ),
-            "first_rho": Close([-1.5] * 2, rtol=1e-5, because="where every ρ starts"),
-            "first_means_come_from_the_generator": Close(
-                1.0, because="the same generator gives the same layer"
-            ),
-        }
-
-    return oracle
+from course.task import Misconception, Task
 
 
 def _draw(mu, rho, generator):
@@ -222,6 +52,18 @@ class VariationalLayer(nn.Module):
 class MeanWeights(VariationalLayer):
     def forward(self, x, *, generator):
         return F.linear(x, self.w_mu, self.b_mu)
+
+
+class _MeansInEval(VariationalLayer):
+    def forward(self, x, *, generator):
+        if self.training:
+            return super().forward(x, generator=generator)
+        return F.linear(x, self.w_mu, self.b_mu)
+
+
+class _Squeezed(VariationalLayer):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator).squeeze()
 
 
 class _PointBias(VariationalLayer):
@@ -304,6 +146,16 @@ LINEAR_VARIATIONAL = Task(
         Misconception(
             MeanWeights,
             "the layer computes with the means alone: nothing is sampled.",
+        ),
+        Misconception(
+            _MeansInEval,
+            "in eval() the layer computes with the means alone. Its weights are random then as well: a prediction "
+            "averages draws.",
+        ),
+        Misconception(
+            _Squeezed,
+            "the outputs are squeezed: a layer with one output then has lost an axis. They have the shape "
+            "(N, output_size), whatever output_size is.",
         ),
         Misconception(
             _PointBias,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from course.checks.approximate_inference.layers import (
-    MeanWeights,
-    VariationalLayer,
+from course.checks.approximate_inference.layers import MeanWeights, VariationalLayer
+from course.checks.approximate_inference.moments import (
     layer_cases,
     layer_oracle,
     layer_probe,
@@ -41,6 +40,18 @@ class _LocalUnsquared(_Local):
         return F.linear(x.abs(), F.softplus(self.w_rho), F.softplus(self.b_rho))
 
 
+class _LocalPlainInputs(_Local):
+    def spread(self, x):
+        return F.linear(
+            x, F.softplus(self.w_rho) ** 2, F.softplus(self.b_rho) ** 2
+        ).sqrt()
+
+
+class _LocalPlainStds(_Local):
+    def spread(self, x):
+        return F.linear(x**2, F.softplus(self.w_rho), F.softplus(self.b_rho)).sqrt()
+
+
 class _LocalNoBias(_Local):
     def spread(self, x):
         return F.linear(x**2, F.softplus(self.w_rho) ** 2).sqrt()
@@ -59,6 +70,17 @@ class _LocalSharedOutputs(_Local):
 class _LocalFrozen(_Local):
     def noise(self, shape, generator):
         return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+class _LocalNormal(_Local):
+    def forward(self, x, *, generator):
+        mean = F.linear(x, self.w_mu, self.b_mu)
+        return torch.normal(mean, self.spread(x), generator=generator)
+
+
+class _LocalSqueezed(_Local):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator).squeeze()
 
 
 class _LocalFixedSpread(_Local):
@@ -88,6 +110,14 @@ LOCAL_LINEAR_VARIATIONAL = Task(
             "standard deviations are added up, |x|σ. Of independent terms the variances x²σ² add up.",
         ),
         Misconception(
+            _LocalPlainInputs,
+            "x stands where x² belongs: an input below 0 then gives a variance below 0, whose root is nan.",
+        ),
+        Misconception(
+            _LocalPlainStds,
+            "σ is not squared: softplus(ρ) is the standard deviation, and variances x²σ² add up.",
+        ),
+        Misconception(
             _LocalNoBias,
             "the bias's variance is left out of the sum.",
         ),
@@ -102,6 +132,16 @@ LOCAL_LINEAR_VARIATIONAL = Task(
         Misconception(
             _LocalFrozen,
             "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+        ),
+        Misconception(
+            _LocalNormal,
+            "the draw carries no gradient: torch.normal and .sample() stop it. Draw ε, then compute the outputs from "
+            "mean, standard deviation and ε.",
+        ),
+        Misconception(
+            _LocalSqueezed,
+            "the outputs are squeezed: a layer with one output then has lost an axis. They have the shape "
+            "(N, output_size), whatever output_size is.",
         ),
         Misconception(
             _LocalFixedSpread,

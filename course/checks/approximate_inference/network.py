@@ -42,6 +42,7 @@ def _units(x, hidden):
 
 
 def _probe(answer, x, hidden, output, rho, prior_std, seed):
+    import numpy as np
     import torch
 
     def generator(offset=0):
@@ -50,9 +51,12 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
     x = torch.tensor(x, dtype=torch.float32)
     model = answer(2, 5, prior_std, generator=generator())
 
-    def fill(rho):
+    def fill(rho_of_hidden, rho_of_output, hidden=hidden, output=output):
         with torch.no_grad():
-            for layer, weights in ((model.hidden, hidden), (model.output, output)):
+            for layer, weights, rho in (
+                (model.hidden, hidden, rho_of_hidden),
+                (model.output, output, rho_of_output),
+            ):
                 layer.w_mu.copy_(torch.tensor(weights[:, :-1]))
                 layer.b_mu.copy_(torch.tensor(weights[:, -1]))
                 layer.w_rho.fill_(rho)
@@ -63,13 +67,37 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
             return [torch.zeros_like(leaf) for leaf in inputs]
         return torch.autograd.grad(value.sum(), inputs, materialize_grads=True)
 
-    fill(-40.0)  # next to no noise
+    quiet = -40.0  # next to no noise
+    fill(quiet, quiet)
     logits = model(x, generator=generator())
     if logits is None:
         return {"logits_without_noise": None}
     means = [model.hidden.w_mu, model.hidden.b_mu, model.output.w_mu, model.output.b_mu]
     to_means = gradients(logits, means)
-    fill(rho)
+    model.eval()
+
+    def moved(*rhos):
+        fill(*rhos)
+        noisy = model(x, generator=generator())
+        return float(not torch.allclose(noisy, logits, rtol=1e-4, atol=1e-5))
+
+    each_is_drawn = [moved(rho, quiet), moved(quiet, rho)]
+    # One layer's noise by itself: biases of 20 keep the ReLU open, a weight of 1 picks a unit.
+    open_units, one_of = 0 * hidden, np.eye(6)
+    open_units[:, -1] = 20.0
+    points, of_hidden, of_output = torch.cat([torch.zeros(1, 2), torch.eye(2)]), [], []
+    for unit in range(6):
+        fill(rho, quiet, open_units, one_of[unit : unit + 1])
+        of_hidden.append(model(points, generator=generator()).detach().flatten())
+        one_open = 0 * hidden
+        one_open[:, -1] = one_of[unit, :5]
+        fill(quiet, rho, one_open, 0 * output)
+        of_output.append(model(points[:1], generator=generator()).detach().flatten())
+    of_hidden, of_output = torch.stack(of_hidden[:5]) - 20.0, torch.cat(of_output)
+    of_hidden[:, 1:] -= of_hidden[:, :1].clone()
+    of_output[:5] -= of_output[5].clone()
+    again = (of_output[:, None] - of_hidden.flatten()).abs().min(1).values < 1e-4
+    fill(rho, rho)
     noisy = model(x.repeat(2, 1), generator=generator())
     return {
         "logits_without_noise": logits,
@@ -78,6 +106,8 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
         "gradients_of_the_kl": torch.cat(
             [g.flatten() for g in gradients(model.kl(), means)]
         ),
+        "each_layer_is_drawn": torch.tensor(each_is_drawn),
+        "layers_have_noise_of_their_own": float(again.sum() < 3),
         "one_draw_for_all_data": float(
             torch.allclose(noisy[: len(x)], noisy[len(x) :], rtol=1e-4, atol=1e-5)
         ),
@@ -117,6 +147,12 @@ def _oracle(x, hidden, output, rho, prior_std, seed):
             rtol=1e-4,
             atol=1e-5,
             because=FLOAT32,
+        ),
+        "each_layer_is_drawn": Close(
+            [1.0, 1.0], because="hidden and output, in eval() as well"
+        ),
+        "layers_have_noise_of_their_own": Close(
+            1.0, because="under q all weights are independent"
         ),
         "one_draw_for_all_data": Close(
             1.0, because="equal inputs get equal logits from one draw"
@@ -191,6 +227,18 @@ class _DetachedUnits(_Network):
         return self.output(hidden, generator=generator).squeeze(-1)
 
 
+class _HiddenMeans(_Network):
+    def forward(self, x, *, generator):
+        hidden = F.relu(F.linear(x, self.hidden.w_mu, self.hidden.b_mu))
+        return self.output(hidden, generator=generator).squeeze(-1)
+
+
+class _OutputMeans(_Network):
+    def forward(self, x, *, generator):
+        hidden = F.relu(self.hidden(x, generator=generator))
+        return F.linear(hidden, self.output.w_mu, self.output.b_mu).squeeze(-1)
+
+
 class _LastReLU(_Network):
     def forward(self, x, *, generator):
         return F.relu(super().forward(x, generator=generator))
@@ -232,6 +280,14 @@ VARIATIONAL_MLP = Task(
         Misconception(
             _LastReLU,
             "the logits pass through a ReLU: then no probability is below one half.",
+        ),
+        Misconception(
+            _HiddenMeans,
+            "the hidden layer computes with its means: only the output layer's weights are drawn.",
+        ),
+        Misconception(
+            _OutputMeans,
+            "the output layer computes with its means: only the hidden layer's weights are drawn.",
         ),
         Misconception(
             _DetachedUnits,

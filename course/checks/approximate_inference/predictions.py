@@ -60,8 +60,18 @@ SAMPLED_PREDICTIVE = Task(
             "the sigmoid is applied to probabilities, sample by sample: everything lies between .5 and .73.",
         ),
         Misconception(
-            lambda x, weights: torch.sigmoid(x @ weights.T).mean(0),
+            lambda x, weights: torch.cat(
+                [torch.sigmoid(rows @ weights.T).mean(0) for rows in x.split(512)]
+            ),
             "the mean runs over the inputs instead of the samples.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights.T).sum(1),
+            "the probabilities of the samples are added up: divide by their number S, or they exceed 1.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights.T).flatten(),
+            "every sample's probability comes out, one for each input and sample: average them over the samples.",
         ),
         Misconception(
             lambda x, weights: torch.exp(
@@ -117,6 +127,10 @@ def _probit_oracle(x, mean, covariance):
     }
 
 
+def _root(variance):
+    return torch.sqrt(1 + math.pi * variance / 8)
+
+
 def _probit(x, mean, covariance, shrink):
     variance = ((x @ covariance) * x).sum(1)
     return torch.sigmoid((x @ mean) / shrink(variance))
@@ -156,6 +170,22 @@ PROBIT_PREDICTIVE = Task(
                 lambda v: (1 + math.pi * v / 8).sqrt(),
             ),
             "only the diagonal of Σ is used: the weights are correlated, and xᵀΣx feels it.",
+        ),
+        Misconception(
+            lambda x, mean, s: torch.sigmoid((x @ mean) / _root(x @ s @ x.T)),
+            "x @ Σ @ x.T is an (N, N) matrix of covariances between inputs; the variances are its diagonal.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: _root(v.sum())),
+            "the variances of all inputs are added up: sum over the last axis, .sum(dim=1). Each input has its own.",
+        ),
+        Misconception(
+            lambda x, mean, s: torch.sigmoid(x @ mean) / _root(((x @ s) * x).sum(1)),
+            "the probability is divided by the root. Divide the logit, then take the sigmoid.",
+        ),
+        Misconception(
+            lambda x, mean, s: (x @ mean) / _root(((x @ s) * x).sum(1)),
+            "the sigmoid is forgotten: this is the shrunken logit.",
         ),
         Misconception(
             lambda *case: _probit(*case, lambda v: 1 / torch.sqrt(1 + math.pi * v / 8)),

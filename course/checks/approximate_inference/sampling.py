@@ -133,6 +133,12 @@ REPARAMETRISED_SAMPLE = Task(
             "ρ = −17. F.softplus is neither.",
         ),
         Misconception(
+            lambda mu, rho, *, generator: (
+                mu + torch.log1p(torch.exp(rho)) * _noise(mu, generator)
+            ),
+            "softplus is written as log1p(exp(ρ)): in single precision that is inf from ρ = 89 on. Use F.softplus.",
+        ),
+        Misconception(
             lambda mu, rho, *, generator: mu + rho * _noise(mu, generator),
             "ρ itself is used as the standard deviation; softplus is forgotten.",
         ),
@@ -163,6 +169,19 @@ REPARAMETRISED_SAMPLE = Task(
                 mu.detach(), F.softplus(rho).detach(), generator=generator
             ),
             "the draw carries no gradient: torch.normal and .sample() stop it. Draw ε, then compute w from µ, σ and ε.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho).detach() * _noise(mu, generator)
+            ),
+            "no gradient reaches ρ: σ is detached, or computed with .data or under no_grad. Training could not change "
+            "the width.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu.detach() + F.softplus(rho) * _noise(mu, generator)
+            ),
+            "no gradient reaches µ: it is detached, or used as .data or under no_grad.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (

@@ -10,13 +10,14 @@ from course.task import Close, Misconception, Task
 
 
 def _cases(rng):
+    """First more classes than inputs: then weights and their transpose cannot be exchanged."""
     return [
         {
-            "weights": rng.normal(0, 0.7, (3, 3)),
+            "weights": rng.normal(0, 0.7, (classes, 3)),
             "x": np.column_stack([rng.normal(0, 1, (12, 2)), np.ones(12)]),
             "prior_variance": float(rng.uniform(2, 5)),
         }
-        for _ in range(2)
+        for classes in (4, 3)
     ]
 
 
@@ -90,6 +91,11 @@ SOFTMAX_LAPLACE_COVARIANCE = Task(
             lambda w, x, v: _covariance(w, x, 1 / v, order="ikjl"),
             "the entries stand in the order of weights.T.flatten(): classes vary fastest. "
             "In weights.flatten() the inputs do.",
+        ),
+        Misconception(
+            lambda w, x, v: _covariance(w, x, 1 / v, order="klij"),
+            "einsum's output is in the order klij: rows must be pairs (k, i) and columns pairs (l, j), so kilj, "
+            "before it is reshaped.",
         ),
         Misconception(
             lambda w, x, v: torch.linalg.inv(_covariance(w, x, 1 / v)),

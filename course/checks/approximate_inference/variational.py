@@ -71,6 +71,15 @@ def _kl_terms(mu, std, prior_std):
     )
 
 
+def _kl(mu, std, prior_std, *, spread=2, ratio=1):
+    """With the log-ratio's sign, and the power of σ, to get wrong."""
+    return (
+        ratio * (math.log(prior_std) - torch.log(std))
+        + (std**spread + mu**2) / (2 * prior_std**2)
+        - 0.5
+    ).sum()
+
+
 def _reversed_kl(mu, rho, prior_std):
     std = F.softplus(rho)
     return (
@@ -116,6 +125,35 @@ GAUSSIAN_KL = Task(
             "ρ = −17, whose logarithm is −inf. Use F.softplus.",
         ),
         Misconception(
+            lambda mu, rho, s: _kl_terms(mu, torch.log1p(torch.exp(rho)), s).sum(),
+            "softplus is written as log1p(exp(ρ)): in single precision that is inf from ρ = 89 on. Use F.softplus.",
+        ),
+        Misconception(
+            lambda mu, rho, s: _kl(mu, F.softplus(rho), s, ratio=-1),
+            "the logarithm is turned over: it is log(σ₀/σ), which grows as q narrows.",
+        ),
+        Misconception(
+            lambda mu, rho, s: _kl(mu, F.softplus(rho), s, spread=1),
+            "σ is not squared: σ² + µ² stands over 2σ₀².",
+        ),
+        Misconception(
+            lambda mu, rho, s: _kl(mu, rho, s),
+            "ρ itself is used as the standard deviation; softplus is forgotten. A ρ below 0 then has no logarithm.",
+        ),
+        Misconception(
+            lambda mu, rho, s: (
+                math.log(s)
+                - torch.log(F.softplus(rho))
+                + (F.softplus(rho) ** 2 + mu**2) / 2 * s**2
+                - 0.5
+            ).sum(),
+            "brackets are missing: … / 2 * prior_std**2 multiplies by σ₀². Write / (2 * prior_std**2).",
+        ),
+        Misconception(
+            lambda mu, rho, s: (_kl_terms(mu, F.softplus(rho), s) + 0.5).sum() - 0.5,
+            "½ is subtracted once, not once for each weight: it belongs inside the sum.",
+        ),
+        Misconception(
             lambda mu, rho, s: (_kl_terms(mu, F.softplus(rho), s) + 0.5).sum(),
             "the −½ of every weight is left out: the divergence of a distribution from itself is 0.",
         ),
@@ -137,7 +175,8 @@ GAUSSIAN_KL = Task(
 
 
 def _elbo_cases(rng):
-    return [
+    """In the last case the probabilities round to 0 and 1, and every label is unexpected once."""
+    cases = [
         {
             "logits": rng.normal(0, 3, (s, 5)),
             "y": rng.permutation([0.0, 1.0, 0.0, 1.0, 1.0]),
@@ -145,6 +184,8 @@ def _elbo_cases(rng):
         }
         for s in (3, 2)
     ]
+    far = rng.choice([-1, 1], 5) * rng.uniform(150, 250, 5)
+    return [*cases, cases[1] | {"logits": np.stack([far, -far])}]
 
 
 def _elbo_probe(answer, logits, y, kl):
@@ -180,6 +221,10 @@ def _bce(logits, y):
     return F.binary_cross_entropy_with_logits(
         logits, y.expand_as(logits), reduction="none"
     )
+
+
+def _in_two_steps(p, y):
+    return -(y * p.log() + (1 - y) * (1 - p).log()).sum(1).mean()
 
 
 NEGATIVE_ELBO = Task(
@@ -221,6 +266,27 @@ NEGATIVE_ELBO = Task(
             ),
             "probabilities are averaged over the draws before the logarithm. That is right for a prediction; "
             "the ELBO takes the expectation of the logarithm.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _in_two_steps(torch.sigmoid(logits), y) + kl,
+            "the logarithm of a sigmoid is taken in two steps. Far out the sigmoid is 0 or 1 and its logarithm "
+            "is −inf; F.binary_cross_entropy_with_logits takes logits and stays finite.",
+        ),
+        Misconception(
+            lambda logits, y, kl: (
+                F.binary_cross_entropy(
+                    torch.sigmoid(logits), y.expand_as(logits), reduction="none"
+                )
+                .sum(1)
+                .mean()
+                + kl
+            ),
+            "F.binary_cross_entropy takes probabilities: far out they are 0 or 1, and it cuts their logarithms off "
+            "at −100. F.binary_cross_entropy_with_logits takes the logits.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(torch.sigmoid(logits), y).sum(1).mean() + kl,
+            "the sigmoid is applied twice: F.binary_cross_entropy_with_logits takes logits.",
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits, y).sum(1).mean() + kl.item(),

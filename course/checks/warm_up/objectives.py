@@ -96,6 +96,11 @@ MINIBATCH_OBJECTIVE = Task(
             "here the estimate of the whole is asked for.",
         ),
         Misconception(
+            lambda nll, kl, n_data: n_data / len(nll) * jnp.mean(nll) + kl,
+            "the mean is multiplied by N/B: it has been divided by B already. N times the mean, or "
+            "N/B times the sum.",
+        ),
+        Misconception(
             lambda nll, kl, n_data: n_data * jnp.sum(nll) + kl,
             "the sum over the minibatch is multiplied by N: each of its B data then stands "
             "for N, when it should stand for N/B.",

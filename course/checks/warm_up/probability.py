@@ -191,6 +191,10 @@ LOG_NORMAL = Task(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, jnp.sqrt(std)) - jnp.log(y),
             "the standard deviation is used as if it were the variance.",
         ),
+        Misconception(
+            lambda y, mean, std: _logpdf(jnp.log(y), mean, std**2) - jnp.log(y),
+            "std is squared once too often: norm.logpdf takes the standard deviation, not the variance.",
+        ),
     ],
     hints=[
         "Which z gives this y? Its Gaussian log-density is the first term.",
@@ -260,6 +264,12 @@ LOG_MEAN_EXP = Task(
         Misconception(
             lambda log_probs: _logsumexp(log_probs, axis=1) - np.log(3),
             "the average is over data, axis 1; it must be over draws, axis 0.",
+        ),
+        Misconception(
+            lambda log_probs: (
+                _logsumexp(log_probs, axis=0) - np.log(log_probs.shape[1])
+            ),
+            "log N is subtracted, the number of data; the mean is over the S draws, so it is log S.",
         ),
         Misconception(
             lambda log_probs: _logsumexp(log_probs, axis=0) / len(log_probs),

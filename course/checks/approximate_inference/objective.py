@@ -1,0 +1,222 @@
+"""The objective of logistic regression, and the prior that a weight decay stands for; oracles from SciPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special
+import scipy.stats
+import torch
+import torch.nn.functional as F
+
+from course.checks.approximate_inference.tolerances import SINGLE
+from course.task import Close, Misconception, Task
+
+
+def logistic_cases(rng, n=40):
+    """Inputs with a column of ones, labels of both classes, weights and a prior variance well off 1."""
+    cases = []
+    for prior_variance in (rng.uniform(2, 6), rng.uniform(0.1, 0.4)):
+        x = np.column_stack([rng.normal(0, 1.5, (n, 2)), np.ones(n)])
+        cases.append(
+            {
+                "w": rng.normal(0, 1, 3),
+                "x": x,
+                "y": rng.permutation(np.arange(n) % 2).astype(float),
+                "prior_variance": float(prior_variance),
+            }
+        )
+    return cases
+
+
+def _objective_cases(rng):
+    cases = logistic_cases(rng, n=6)
+    far = logistic_cases(rng, n=6)[0]  # logits of some thousand
+    return [*cases, far | {"w": far["w"] + np.array([0.0, 0.0, 3000.0])}]
+
+
+def _objective_probe(answer, w, x, y, prior_variance):
+    import torch
+
+    w = torch.tensor(w, requires_grad=True)
+    value = answer(w, torch.tensor(x), torch.tensor(y), prior_variance)
+    gradient = torch.zeros_like(w)
+    if getattr(value, "requires_grad", False):
+        (gradient,) = torch.autograd.grad(value.sum(), w, materialize_grads=True)
+    return {"value": value, "gradient": gradient}
+
+
+def _objective_oracle(w, x, y, prior_variance):
+    nll = np.logaddexp(0, (1 - 2 * y) * (x @ w)).sum()
+    log_prior = scipy.stats.norm.logpdf(w, 0, math.sqrt(prior_variance)).sum()
+    gradient = x.T @ (scipy.special.expit(x @ w) - y) + w / prior_variance
+    return {
+        "value": Close(nll - log_prior, rtol=1e-5, because=SINGLE),
+        "gradient": Close(gradient, rtol=1e-5, atol=1e-5, because=SINGLE),
+    }
+
+
+def _nll(w, x, y, reduction="sum"):
+    return F.binary_cross_entropy_with_logits(x @ w, y, reduction=reduction)
+
+
+def _normaliser(w, variance):
+    return 0.5 * len(w) * math.log(2 * math.pi * variance)
+
+
+NEGATIVE_LOG_JOINT = Task(
+    id="approximate-inference/negative-log-joint",
+    name="negative_log_joint",
+    points=2,
+    cases=_objective_cases,
+    probe=_objective_probe,
+    oracle=_objective_oracle,
+    misconceptions=[
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y, "mean") + w @ w / (2 * v) + _normaliser(w, v)
+            ),
+            "the likelihood is averaged over the data. The posterior multiplies N likelihoods, so their "
+            "logarithms add up; a mean makes the prior N times too strong.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + v * (w @ w) / 2 + _normaliser(w, 1 / v),
+            "the prior's variance is used as if it were its precision 1/σ₀².",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y) + w @ w / (2 * v**2) + _normaliser(w, v**2)
+            ),
+            "the prior's variance is used as if it were its standard deviation: it gets squared once more.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v**2) + _normaliser(w, v),
+            "σ₀² is squared once more in the quadratic term: the prior's variance is given, not its standard "
+            "deviation.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, v**2),
+            "σ₀² is squared once more in the normaliser: the prior's variance is given, not its standard deviation.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y) + len(x) * (w @ w / (2 * v) + _normaliser(w, v))
+            ),
+            "the prior counts once per datum: it stands inside the sum over the data. It counts once.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w[:1], v),
+            "the normaliser is that of one weight: there are D of them, so it is D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y) + w @ w / (2 * v) + _normaliser(x[:, 0], v)
+            ),
+            "the normaliser counts the data, N/2. It belongs to the prior, which has D weights: D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) - _normaliser(w, v),
+            "the normaliser's sign is turned: −log N has the logarithm of √(2πσ₀²) with a plus, once per weight.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) - w @ w / (2 * v) - _normaliser(w, v),
+            "the prior's sign is turned: the log prior is added to the negative log likelihood. Both logarithms "
+            "need a minus.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, 1.0),
+            "σ₀² is missing from the normaliser, which is D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v),
+            "the prior's normaliser, D/2 log 2πσ₀², is left out. The mode does not feel it, the evidence does.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w @ w / v + _normaliser(w, v),
+            "the ½ of the prior's quadratic term gets lost.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w.norm() / (2 * v) + _normaliser(w, v),
+            "the norm of w is not squared.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                -(
+                    y * torch.sigmoid(x @ w).log()
+                    + (1 - y) * (1 - torch.sigmoid(x @ w)).log()
+                ).sum()
+                + w @ w / (2 * v)
+                + _normaliser(w, v)
+            ),
+            "the logarithm of a sigmoid is taken in two steps. Far out the sigmoid is 0 or 1 and its logarithm "
+            "is −inf; F.binary_cross_entropy_with_logits takes logits and stays finite.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                F.binary_cross_entropy(torch.sigmoid(x @ w), y, reduction="sum")
+                + w @ w / (2 * v)
+                + _normaliser(w, v)
+            ),
+            "F.binary_cross_entropy takes probabilities: far out they are 0 or 1, and it cuts their logarithms off "
+            "at −100. F.binary_cross_entropy_with_logits takes the logits.",
+        ),
+        Misconception(
+            lambda w, x, y, v: -(_nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, v)),
+            "the sign is turned: this is the log joint, and its minimum is nowhere.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, v)
+            ).detach(),
+            "the value carries no graph (.detach(), .item(), .numpy() or no_grad): it cannot be minimised.",
+        ),
+    ],
+    hints=[
+        "Two densities multiply, so two negative logarithms add: one sum over the data, one over the weights.",
+        "F.binary_cross_entropy_with_logits(x @ w, y, reduction=...) is the first; which reduction is a sum?",
+        "The second is w @ w / (2 * prior_variance) plus D/2 · log(2π · prior_variance), with D = len(w).",
+    ],
+)
+
+
+def _decay_probe(answer, weight_decay, n):
+    value = answer(weight_decay, n)
+    return {"prior_variance": None if value is None else float(value)}
+
+
+PRIOR_VARIANCE_OF = Task(
+    id="approximate-inference/prior-variance-of",
+    name="prior_variance_of",
+    points=1,
+    cases=lambda rng: [
+        {"weight_decay": float(rng.uniform(0.01, 0.2)), "n": int(n)}
+        for n in rng.integers(50, 500, 3)
+    ],
+    probe=_decay_probe,
+    oracle=lambda weight_decay, n: {
+        "prior_variance": Close(0.5 / weight_decay / n, rtol=1e-5, because=SINGLE)
+    },
+    misconceptions=[
+        Misconception(
+            lambda weight_decay, n: 1 / (2 * weight_decay),
+            "the factor N gets lost: the penalty was added to the mean loss, and the posterior needs the sum.",
+        ),
+        Misconception(
+            lambda weight_decay, n: 1 / (n * weight_decay),
+            "the ½ gets lost: the prior's exponent is ‖w‖²/(2σ₀²), the penalty is λ‖w‖² without a ½.",
+        ),
+        Misconception(
+            lambda weight_decay, n: 2 * n * weight_decay,
+            "the precision is returned: the variance is one over it.",
+        ),
+        Misconception(
+            lambda weight_decay, n: n / (2 * weight_decay),
+            "N stands on the wrong side: multiplying the mean loss by N multiplies λ as well.",
+        ),
+    ],
+    hints=[
+        "Multiply mean NLL + λ‖w‖² by N. What multiplies ‖w‖² then?",
+        "Nλ must equal 1/(2σ₀²).",
+    ],
+)
