@@ -1,4 +1,4 @@
-"""An exercise, as a student does it: in JupyterLab, from the first check to the last tick."""
+"""An exercise, as a student does it: in JupyterLab or Notebook, from the first check to the last tick."""
 
 import ast
 import json
@@ -18,7 +18,9 @@ from conftest import ROOT
 from course.exercises import chapters, exercise_path, generate
 
 PATIENCE = 1200  # seconds for what is slow on a busy machine: start, train, plot
-FIRST = "deep-ensembles--gaussian-nll-expression"
+# The module to start, its name in the configuration, and where a notebook opens.
+JUPYTERLAB = ("jupyterlab", "LabApp", "lab/tree")
+NOTEBOOK = ("notebook", "JupyterNotebookApp", "notebooks")
 # Every cell is in the page, seen or not, and nothing pops up over the notebook.
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
@@ -66,8 +68,8 @@ TOOLS = """
 
 
 @contextmanager
-def jupyterlab(folder, home):
-    """The address of a JupyterLab of our own, which knows no setting of this machine."""
+def jupyter(folder, home, module, app):
+    """The address of a front end of our own, which knows no setting of this machine."""
     for name, settings in SETTINGS.items():
         path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,12 +90,12 @@ def jupyterlab(folder, home):
     with open(home / "log", "w") as log:
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+                *(sys.executable, "-m", module, "--no-browser", "--allow-root"),
                 "--ServerApp.ip=127.0.0.1",
                 "--ServerApp.port=0",
                 f"--ServerApp.root_dir={folder}",
                 "--IdentityProvider.token=a-student",
-                "--LabApp.expose_app_in_browser=True",
+                f"--{app}.expose_app_in_browser=True",
                 "--LabApp.extension_manager=readonly",
                 "--LabApp.news_url=None",
             ],
@@ -123,7 +125,7 @@ def address_of(process, home):
         except (FileNotFoundError, json.JSONDecodeError):
             time.sleep(0.1)
     log = (home / "log").read_text()[-3000:]
-    pytest.fail(f"JupyterLab does not start:\n{log}", pytrace=False)
+    pytest.fail(f"Jupyter does not start:\n{log}", pytrace=False)
 
 
 def wait(page, condition, argument=None):
@@ -154,8 +156,17 @@ def imports(notebook):
 
 
 @pytest.mark.browser
-def test_a_student_completes_the_exercise(browser, tmp_path):
-    (chapter,) = [path for path in chapters(ROOT) if FIRST.startswith(path.stem[3:])]
+@pytest.mark.parametrize(
+    ("front_end", "first"),
+    [
+        (JUPYTERLAB, "deep-ensembles--gaussian-nll-expression"),
+        pytest.param(NOTEBOOK, "warm-up--kl-categorical", marks=pytest.mark.long),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_student_completes_the_exercise(browser, tmp_path, front_end, first):
+    module, app, opens = front_end
+    (chapter,) = [path for path in chapters(ROOT) if first.startswith(path.stem[3:])]
     folder, home = tmp_path / "work", tmp_path / "home"
     folder.mkdir()
     home.mkdir()
@@ -170,13 +181,13 @@ def test_a_student_completes_the_exercise(browser, tmp_path):
     answers, checks = roles["task"], roles["check"]
     assert answers.keys() == {check.removesuffix("--check") for check in checks}
 
-    with jupyterlab(folder, home) as address:
+    with jupyter(folder, home, module, app) as address:
         context = browser.new_context(viewport={"width": 1300, "height": 900})
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
         hosts = set()
         page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
-        page.goto(f"{address}lab/tree/{exercise.name}?token=a-student")
+        page.goto(f"{address}{opens}/{exercise.name}?token=a-student")
         wait(page, "() => window.jupyterapp?.shell?.currentWidget?.content?.widgets")
         page.evaluate(TOOLS)
         wait(page, "() => course.ready()")
@@ -185,23 +196,23 @@ def test_a_student_completes_the_exercise(browser, tmp_path):
         ids = page.evaluate("() => course.ids()")
         code = page.evaluate("() => Object.keys(course.outputs())")
         assert ids == [cell.id for cell in solved.cells]
-        for cell_id in code[: code.index(f"{FIRST}--check")]:
+        for cell_id in code[: code.index(f"{first}--check")]:
             assert "Traceback" not in run(page, cell_id)
-        said = run(page, f"{FIRST}--check")
-        assert said.startswith("✗ deep-ensembles/gaussian-nll-expression")
+        said = run(page, f"{first}--check")
+        assert said.startswith(f"✗ {first.replace('--', '/')}")
         assert "not written yet" in said
         assert "Traceback" not in said
 
         # Typed into its cell, a right answer is ticked.
-        page.evaluate("id => course.select(id)", FIRST)
+        page.evaluate("id => course.select(id)", first)
         page.keyboard.press("Enter")
         page.keyboard.press("Control+A")
-        page.keyboard.insert_text(answers[FIRST][1])
-        assert page.evaluate("id => course.source(id)", FIRST) == answers[FIRST][1]
+        page.keyboard.insert_text(answers[first][1])
+        assert page.evaluate("id => course.source(id)", first) == answers[first][1]
         page.keyboard.press("Escape")
-        assert run(page, FIRST) == ""
-        said = run(page, f"{FIRST}--check")
-        assert said.startswith("✓ deep-ensembles/gaussian-nll-expression · 1 point")
+        assert run(page, first) == ""
+        said = run(page, f"{first}--check")
+        assert said.startswith(f"✓ {first.replace('--', '/')} · ")
 
         # With all answers the notebook runs from top to bottom, and all are ticked.
         for cell_id, (_, source) in answers.items():
@@ -224,5 +235,5 @@ def test_a_student_completes_the_exercise(browser, tmp_path):
         )
         assert page.evaluate("code => course.ask(code)", loaded) == "True False"
         assert hosts <= {"", urlsplit(address).netloc}
-        page.screenshot(path=tmp_path / "jupyterlab.png")
+        page.screenshot(path=tmp_path / f"{module}.png")
         context.close()

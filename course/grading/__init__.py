@@ -9,11 +9,14 @@ In order, one module each:
 ``values``       reads the numbers that come out of a probe;
 ``expected``     draws a run's inputs and computes the right values, in a process of its own;
 ``sandbox``      what a kernel of a submission can see and use, ``syscalls`` what it cannot ask;
-``provisioner``  starts that kernel; ``supervisor`` watches it from outside;
+``provisioner``  starts that kernel, or has it forked: ``template`` is the process that it is
+                 forked from, ``warm`` its side out here; ``supervisor`` watches it;
 ``runner``       gives a pass a process of its own, and ends it;
 ``plugin``       lets nbval run the notebook and compares the numbers that come out;
 ``grader``       one submission, in as many passes as it needs;
+``bench``        where one process grades: sandbox, templates, and the reference, proven;
 ``classroom``    many submissions, some at a time, picked up where a killed run stopped;
+``cluster``      the same on the workers of a Dask cluster;
 ``roll``         the class as rows and columns, for everything that follows;
 ``sheets``       the grade sheets; ``feedback`` and ``report`` the pages; ``marking`` the
                  answers in words, ``questions`` what was asked; ``pages`` what the pages
