@@ -1,5 +1,6 @@
 """Kernels forked from a template: what they can see and do is what any other can."""
 
+import contextlib
 import json
 import os
 import threading
@@ -12,15 +13,23 @@ from jupyter_core.utils import ensure_event_loop
 
 from course.chapter import stem_of
 from course.exercises import chapters
+from course.grading import expected
+from course.grading.bench import Bench, Order
 from course.grading.classroom import released
+from course.grading.grader import Practical
 from course.grading.kernel import WatchedKernel
 from course.grading.runner import new_folder
 from course.grading.sandbox import Limits, Sandbox, stage_library
 from course.grading.template import NAME
 from course.grading.warm import Template, imports
+from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]
 MIB = 1024 * 1024
+STEM = "bayes_by_backprop"
+BUSY = """import threading, time
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+"""
 LIMITS = Limits(disk=64 * MIB, file=32 * MIB, cpu=77, start=60.0, task=20.0)
 pytestmark = pytest.mark.sandbox
 
@@ -299,10 +308,7 @@ def test_the_memory_that_all_share_is_not_counted_twice(kernel, ready):
 
 def test_a_template_that_has_threads_is_not_used(start, library):
     """A fork of it could hang. Nothing but imports is run: here is one that starts a thread."""
-    (library / "busy.py").write_text(
-        "import threading, time\n"
-        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
-    )
+    (library / "busy.py").write_text(BUSY)
     assert start("import busy").trouble() == "it has 2 threads"
     (library / "busy.py").unlink()
 
@@ -328,6 +334,33 @@ def test_without_its_template_a_kernel_starts_by_itself(kernel, start):
     alone = kernel(template)
     assert not is_forked(alone)
     assert ask(alone, "print(7)") == 7
+
+
+@pytest.fixture
+def practical(tmp_path):
+    """One whose exercise imports what starts a thread."""
+    path = tmp_path / "expected.json"
+    expected.draw(STEM, 7, path)
+    keys = expected.read(path)
+    sources = {n: d.shown() for n, d in read_solutions(ROOT, STEM).definitions.items()}
+    reference = {task: sources.pop(key.name) for task, key in keys.items()}
+    exercise = released(ROOT, STEM)
+    exercise.cells.append(nbformat.v4.new_code_cell("import busy"))
+    exercise.cells[-1].metadata["course"] = {}
+    return Practical(STEM, exercise, reference, sources, path, keys)
+
+
+def test_where_it_is_not_safe_a_class_is_graded_without_and_told(practical, tmp_path):
+    said = []
+    bench = Bench(Order({STEM: practical}), tmp_path / "library", said.append)
+    (bench.workshop.library / "busy.py").write_text(BUSY)
+    with contextlib.closing(bench):
+        bench.warm_up()
+        assert said == [
+            f"{STEM}: no warm start, every kernel starts by itself (it has 2 threads)."
+        ]
+        assert bench.rooms == {}
+        bench.prove(STEM)
 
 
 def test_many_at_once_are_all_forked(kernel, ready):
