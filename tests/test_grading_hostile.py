@@ -102,13 +102,13 @@ def fingerprints(*folders):
     return found
 
 
-def run(handed_in, out, jobs):
+def run(handed_in, out, *options):
     """Grade with the real command; what came out."""
     watched = (ROOT / "course", ROOT / "solutions", ROOT / "exercises", handed_in)
     before = fingerprints(*watched)
     command = [*(sys.executable, "-m", "course.cli", "grade", str(handed_in))]
     process = subprocess.Popen(
-        [*command, "--out", str(out), "--jobs", str(jobs)],
+        [*command, "--out", str(out), *options],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -204,21 +204,23 @@ def compare_what_is_left(graded, around):
         assert not (small and b"hacked" in path.read_bytes()), path
 
 
-def graded_class(folder, names, jobs=2):
+def graded_class(folder, names, *options):
     hand_in(folder / "class", names)
-    graded = run(folder / "class", folder / "out", jobs)
+    graded = run(folder / "class", folder / "out", *options)
     graded.around = folder
     return graded
 
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory):
-    return graded_class(tmp_path_factory.mktemp("few"), SOON)
+    return graded_class(tmp_path_factory.mktemp("few"), SOON, "--jobs", "2")
 
 
-@pytest.fixture(scope="module")
-def all_of_them(tmp_path_factory):
-    return graded_class(tmp_path_factory.mktemp("all"), ROWS)
+@pytest.fixture(scope="module", params=["--warm", "--cold"])
+def all_of_them(tmp_path_factory, request):
+    """Most of the time somebody waits for a clock: four of them at a time."""
+    folder = tmp_path_factory.mktemp("all")
+    return graded_class(folder, ROWS, request.param, "--jobs", "4")
 
 
 def test_every_attack_has_a_row_and_every_row_an_attack():
@@ -277,7 +279,7 @@ def test_the_rest_of_a_class_of_attacks_is_untouched(all_of_them):
 
 @pytest.mark.long
 def test_one_at_a_time_gives_the_same_grades(all_of_them, tmp_path):
-    alone = graded_class(tmp_path, SOON, jobs=1)
+    alone = graded_class(tmp_path, SOON, "--jobs", "1")
     for name, result in alone.results.items():
         other = all_of_them.results[name]
         assert result["graded"] == other["graded"]

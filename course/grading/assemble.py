@@ -24,6 +24,7 @@ from course.grading.values import VALUES
 from course.task import Case, Task
 
 PIECE = "__"  # between the id of a cell and the number of a piece of it
+MAX_PIECES = 500  # of all cells that are not run as a whole; each becomes a cell
 MAX_NUMBERS = 1_000_000  # in one value that a probe passes on
 
 # Runs in a namespace of its own: of the student's, it knows the answer alone.
@@ -181,10 +182,14 @@ def _borrowed(
         else:
             wanted |= free(added.source)
     barred = _barred(released, [*sources.values(), *(a.source for a in answers.added)])
-    borrowed = {}
+    borrowed, pieces = {}, 0
     for id_, source in reversed(order):
         if source is not None:
-            borrowed[id_] = definitions(source, wanted, barred)
+            few = pieces < MAX_PIECES
+            borrowed[id_] = definitions(source, wanted, barred) if few else []
+            pieces += len(borrowed[id_])
+            if pieces > MAX_PIECES:
+                borrowed[id_] = []
             wanted |= {name for piece in borrowed[id_] for name in free(piece)}
     return borrowed
 

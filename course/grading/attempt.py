@@ -46,7 +46,6 @@ class Given:
             "walled": box.walled,
             "hidden": [str(path) for path in box.hidden],
             "rooms": box.rooms and str(box.rooms),
-            "compiles": box.compiles,
             "limits": asdict(box.limits),
         }
         write_whole(folder / GIVEN, json.dumps(data))
@@ -62,7 +61,6 @@ class Given:
             walled=data["walled"],
             hidden=tuple(map(Path, data["hidden"])),
             rooms=data["rooms"] and Path(data["rooms"]),
-            compiles=data["compiles"],
         )
         return cls(
             data["number"], Path(data["expected"]), tuple(data["judged"]), sandbox
@@ -80,6 +78,7 @@ class Found:
         stopped: the id of the cell in which the kernel ended, or the empty string.
         because: why it ended.
         reached: the ids of the cells that ran to their end.
+        slow: those of the student's own that took long.
         flags: what a person should know.
         peak: the most memory that was seen, in bytes.
         finished: did the pass come to its end?
@@ -91,6 +90,7 @@ class Found:
     stopped: str = ""
     because: str = ""
     reached: list[str] = field(default_factory=list)
+    slow: list[str] = field(default_factory=list)
     flags: list[Flag] = field(default_factory=list)
     peak: int = 0
     finished: bool = False

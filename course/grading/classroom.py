@@ -28,7 +28,7 @@ from course.grading import expected
 from course.grading.bench import Bench, Hands, Order, blank, not_graded
 from course.grading.grader import Practical
 from course.grading.intake import Submission
-from course.grading.record import Result
+from course.grading.record import NOT_RUN, Result
 from course.grading.runner import allow_passes, end_passes, sweep
 from course.grading.sandbox import Limits, require_wall
 from course.source import files_of, read_solutions
@@ -107,7 +107,8 @@ def grade_class(
                     submission = submissions[index]
                     try:
                         results[index] = future.result()
-                        store.put(names[index], results[index])
+                        if not results[index].problem.startswith(NOT_RUN):
+                            store.put(names[index], results[index])
                     except (InterruptedError, CourseError):
                         raise
                     # A fault of ours costs one grade and not the run; the next run tries again.
@@ -157,7 +158,10 @@ class _Run:
 
     def failed(self, submission: Submission, order: Order, error: Exception) -> Result:
         """A submission at which the grader itself failed; the log says how."""
-        with open(self.state / "errors.log", "a", encoding="utf-8") as log:
+        with (
+            contextlib.suppress(OSError),  # a disk that is full may be the cause
+            open(self.state / "errors.log", "a", encoding="utf-8") as log,
+        ):
             log.write(f"{submission.student!r} {submission.notebook!r}\n")
             traceback.print_exception(error, file=log)
         said = f"The grader itself failed at it: see {STATE}/errors.log."
@@ -247,7 +251,7 @@ def _hands(
     with contextlib.closing(Bench(order, library, say)) as bench:
         bench.warm_up()
         for stem in order.practicals:
-            if bench.compiles(stem) or not run.is_proven(stem):
+            if not run.is_proven(stem):
                 bench.prove(stem)
                 run.proven(stem)
         with ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool:

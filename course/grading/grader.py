@@ -22,7 +22,7 @@ from course.grading.assemble import assemble, origin
 from course.grading.attempt import Found
 from course.grading.expected import Key
 from course.grading.flags import flag
-from course.grading.record import STOPPED, Flag, Verdict
+from course.grading.record import NOT_RUN, STOPPED, Flag, Verdict
 from course.grading.runner import Workshop, run_pass
 from course.grading.sources import acts, reached
 from course.grading.verdicts import UNWRITTEN
@@ -134,8 +134,16 @@ class _Passes:
             while not todo and self.apart:
                 self.is_apart = True
                 todo = [t for t in self.apart.pop(0) if not self._is_right(t)]
+        waiting = {
+            *todo,
+            *self.spoilt,
+            *(task for group in self.apart for task in group),
+        }
         for task, verdict in self.verdicts.items():
-            if verdict.status == "not-reached":
+            # What was to be judged without another's fault beside it is not yet wrong.
+            if verdict.status == "not-reached" or (
+                verdict.status == "wrong" and task in waiting
+            ):
                 reason = "The time for the whole notebook was used up."
                 self._settle(task, "not-reached", reason)
         return self.verdicts, self.flags, ""
@@ -229,6 +237,8 @@ class _Passes:
                 self.verdicts[task] = verdict
         if not self.is_apart:
             self._set_apart([t for t in todo if self._disturbed(t, todo)])
+        # Own cells that take long would use up the time of the passes that follow.
+        self.reduced |= {a.id for a in self.answers.added} & set(found.slow)
         if self.number == 1:  # only verdicts leave the passes that hold a reference
             self.flags += found.flags
 
@@ -298,7 +308,7 @@ class _Passes:
         for task, verdict in self.verdicts.items():
             if verdict.status == "not-reached":
                 self._settle(task, "not-graded", "The notebook could not be run.")
-        return f"The notebook could not be run: {found.because or 'no kernel started'}."
+        return f"{NOT_RUN}: {found.because or 'no kernel started'}."
 
 
 def _task_of(cell: str) -> str:

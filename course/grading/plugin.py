@@ -31,6 +31,7 @@ from course.grading.values import VALUES
 from course.grading.verdicts import judge, raised, wrong
 
 MEMORY = 1024**3  # what nbval may use of it
+SLOW = 5.0  # seconds for one of the student's own cells
 
 
 class NotRun(Exception):
@@ -150,6 +151,8 @@ class Cell(IPyNbCell):
             self._stop(task, "what it put out cannot be read", began)
             raise
         found.reached.append(self.name)
+        if role == "added" and time.monotonic() - began > SLOW:
+            found.slow.append(self.name)
         shown = sum(VALUES in output.get("data", {}) for output in self.test_outputs)
         if shown > (role == "probe"):
             found.flags.append(flag("forged-values", self.name))

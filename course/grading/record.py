@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
 Status = Literal["right", "wrong", "not-reached", "not-graded"]
+NOT_RUN = "The notebook could not be run"  # a fault of the machine, or of ours
 STOPPED = (
     "Its code was stopped"  # how the reason begins where a clock or a limit ended it
 )
@@ -118,7 +119,8 @@ class Result:
     @property
     def cut_short(self) -> bool:
         """Was a task stopped or not reached? A machine that was busy may be the cause."""
-        return any(v.stopped or v.status == "not-reached" for v in self.verdicts)
+        late = any(v.stopped or v.status == "not-reached" for v in self.verdicts)
+        return late or self.problem.startswith(NOT_RUN)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary that ``json`` can write."""

@@ -46,7 +46,6 @@ class Workshop:
         walled: use bubblewrap.
         hidden: folders that no submission may see.
         rooms: of templates that stand ready, by practical.
-        compiles: keep what JAX compiles.
     """
 
     library: Path
@@ -54,7 +53,6 @@ class Workshop:
     walled: bool = True
     hidden: tuple[Path, ...] = ()
     rooms: Mapping[str, Path] = field(default_factory=dict)
-    compiles: bool = False
 
 
 def run_pass(
@@ -78,7 +76,6 @@ def run_pass(
             workshop.walled,
             workshop.hidden,
             rooms,
-            workshop.compiles,
         )
         Given(number, expected, tuple(judged), sandbox).save(folder)
         nbformat.write(notebook, folder / NOTEBOOK)

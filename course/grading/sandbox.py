@@ -40,7 +40,6 @@ check = _Check()
 '''
 FILTER = "filter.bpf"
 FONTS = "fontlist*.json"
-COMPILED = "compiled"
 ROOMS = "/rooms"  # what a template sees of the folders of its kernels
 TEMPLATE = "start/template.py"  # in the library
 MIB = 1024 * 1024
@@ -58,6 +57,8 @@ class Limits:
         output: what it may print and display in all.
         file: the largest file that it may write.
         cpu: processor time of one process.
+        addresses: what one process may reserve: the tables of its pages count nowhere.
+        sockets: of all its processes together; what waits in one counts nowhere either.
         task: for one cell.
         start: for the kernel to start, and for the imports.
         submission: for all passes together.
@@ -70,6 +71,8 @@ class Limits:
     output: int = 8 * MIB
     file: int = 128 * MIB
     cpu: int = 300
+    addresses: int = 24 * 1024 * MIB
+    sockets: int = 256
     task: float = 30.0
     start: float = 90.0
     submission: float = 300.0
@@ -86,7 +89,6 @@ class Sandbox:
         walled: use bubblewrap; without it only the limits bind.
         hidden: folders that must not be seen even where the view would show them.
         rooms: the folder of a template that stands ready; ``folder`` is in it.
-        compiles: what JAX compiles is kept, for others to read. For trusted code only.
     """
 
     folder: Path
@@ -95,7 +97,6 @@ class Sandbox:
     walled: bool = True
     hidden: tuple[Path, ...] = ()
     rooms: Path | None = None
-    compiles: bool = False
 
     @property
     def sockets(self) -> Path:
@@ -129,10 +130,6 @@ class Sandbox:
             "IPYTHONDIR": f"{home}/ipython",
             "JUPYTER_PLATFORM_DIRS": "1",
             "JAX_PLATFORMS": "cpu",
-            "JAX_COMPILATION_CACHE_DIR": str(self.library / COMPILED),
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"
-            if self.compiles
-            else "1e9",
             "OMP_NUM_THREADS": "1",
         }
 
@@ -145,6 +142,7 @@ class Sandbox:
             f"--cpu={limits.cpu}",
             "--core=0",
             "--nofile=1024",
+            f"--as={limits.addresses}",
         ]
         if not self.walled:
             return [*limited, *kernel]
@@ -160,9 +158,6 @@ def wall(sandbox: Sandbox) -> list[str]:
         target = f"{HOME}/matplotlib/{cached.name}"
         arguments += ["--ro-bind", str(cached), target]
     arguments += ["--bind", str(sandbox.sockets), str(sandbox.sockets)]
-    if sandbox.compiles:
-        compiled = str(sandbox.library / COMPILED)
-        arguments += ["--bind", compiled, compiled]
     connection = str(sandbox.connection.parent)
     arguments += ["--ro-bind", connection, connection]
     return [*arguments, *_closed(), "--"]
@@ -221,6 +216,8 @@ def _view(sandbox: Sandbox) -> list[str]:
         arguments += ["--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path)]
     arguments += ["--ro-bind", str(sandbox.library), str(sandbox.library)]
     arguments += ["--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm"]
+    # What is shared through /dev/zero is memory that counts with no process.
+    arguments += ["--dev-bind", "/dev/null", "/dev/zero"]
     # A nested mount of proc is refused in containers. PyTorch looks there for what the
     # processor can do: without it, it would compute more slowly, and not to the same digits.
     arguments += ["--size", "4096", "--tmpfs", "/proc"]
@@ -252,7 +249,6 @@ def stage_library(folder: Path, package: Path | None = None) -> Path:
             shutil.copyfile(source, target / name)
     (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
     (folder / FILTER).write_bytes(filter_of())
-    (folder / COMPILED).mkdir()
     (folder / TEMPLATE).parent.mkdir()
     shutil.copyfile(package / "grading" / "template.py", folder / TEMPLATE)
     subprocess.run(

@@ -18,9 +18,11 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 MAX_SOURCE = 100_000  # characters of one cell
 MAX_READ = 60_000  # IPython reads the whole cell once more for every magic
+MAX_TOKENS = 1_000  # and takes long for many signs in a row
+TOKEN = re.compile(r"\w+|[^\w\s]")
 MAGIC = re.compile(r"^[ \t]*[%!?,;/].*$|=[ \t]*[%!].*$|\?[ \t]*$", re.MULTILINE)
 # What IPython makes Python of: magics, prompts that were copied along, a first line indented.
-IPYTHON = re.compile(rf"{MAGIC.pattern}|^\s*(>>>|In \[)|\A[ \t]", re.MULTILINE)
+IPYTHON = re.compile(rf"{MAGIC.pattern}|^[ \t]*(>>>|In \[)|\A[ \t]", re.MULTILINE)
 DEFINING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
     *(ast.Assign, ast.AnnAssign),
@@ -50,7 +52,8 @@ def problem_of(source: str) -> str:
         problem = f"The cell is not valid Python: {error.msg}{line}."
         if not IPYTHON.search(source):
             return problem
-        if (1 + len(MAGIC.findall(source))) * len(source) > MAX_READ:
+        long = (1 + len(MAGIC.findall(source))) * len(source) > MAX_READ
+        if long or len(TOKEN.findall(source)) > MAX_TOKENS:
             return ""  # the kernel will tell
         try:
             quietly(ast.parse, TransformerManager().transform_cell(source))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import threading
@@ -41,6 +42,7 @@ class Supervisor(threading.Thread):
         super().__init__(name="supervisor", daemon=True)
         self.top, self.folder, self.limits, self.kill = pid, folder, limits, kill
         self.keepers = keepers
+        self.device = folder.stat().st_dev
         self.exceeded: str | None = None
         self.peak = 0
         self._written: dict[int, int] = {}
@@ -68,13 +70,15 @@ class Supervisor(threading.Thread):
         limits = self.limits
         if len(processes) > limits.processes:
             return f"more than {limits.processes} processes"
-        memory, threads = 0, 0
+        memory, threads, sockets, unnamed = 0, 0, 0, 0
         for process in processes:
             try:
                 with process.oneshot():
                     if not self._is_ours(process):
                         memory += process.memory_info().rss
                     threads += process.num_threads()
+                    held = _held(process.pid, self.device)
+                    sockets, unnamed = sockets + held[0], unnamed + held[1]
                     # To a disk, also to files without a name. All else is in memory.
                     written = process.io_counters().write_bytes
                     self._written[process.pid] = written
@@ -85,7 +89,9 @@ class Supervisor(threading.Thread):
             return f"more than {limits.memory // 1024**2} MiB of memory"
         if threads > limits.threads:
             return f"more than {limits.threads} threads"
-        if sum(self._written.values()) > limits.disk:
+        if sockets > limits.sockets:
+            return f"more than {limits.sockets} sockets"
+        if sum(self._written.values()) > limits.disk or unnamed > limits.disk:
             return f"more than {limits.disk // 1024**2} MiB of files"
         if _strays(self.folder):
             return "the folder of its sockets for files"
@@ -93,6 +99,19 @@ class Supervisor(threading.Thread):
 
     def _is_ours(self, process: psutil.Process) -> bool:
         return self.keepers and self.top in (process.pid, process.ppid())
+
+
+def _held(process: int, device: int) -> tuple[int, int]:
+    """The sockets that a process has open, and the bytes of its open files on a device."""
+    sockets = size = 0
+    with contextlib.suppress(OSError), os.scandir(f"/proc/{process}/fd") as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                found = entry.stat()
+                sockets += stat.S_ISSOCK(found.st_mode)
+                if stat.S_ISREG(found.st_mode) and found.st_dev == device:
+                    size += found.st_blocks * 512
+    return sockets, size
 
 
 def _strays(folder: Path) -> bool:

@@ -9,10 +9,27 @@ from __future__ import annotations
 import errno
 import platform
 import struct
+from dataclasses import dataclass
 
-# Of each machine: what Linux calls it, and the numbers of the system calls.
+
+@dataclass(frozen=True)
+class Machine:
+    """What Linux calls a machine, and its numbers of system calls.
+
+    Args:
+        name: as the filter sees it.
+        refused: those that do not exist for a submission.
+        mmap, socket: of which some uses do not.
+    """
+
+    name: int
+    refused: dict[str, int]
+    mmap: int
+    socket: int
+
+
 MACHINES = {
-    "x86_64": (
+    "x86_64": Machine(
         0xC000003E,
         {
             "shmget": 29,
@@ -31,8 +48,10 @@ MACHINES = {
             "io_uring_setup": 425,
             "memfd_secret": 447,
         },
+        mmap=9,
+        socket=41,
     ),
-    "aarch64": (
+    "aarch64": Machine(
         0xC00000B7,
         {
             "shmget": 194,
@@ -51,30 +70,51 @@ MACHINES = {
             "io_uring_setup": 425,
             "memfd_secret": 447,
         },
+        mmap=222,
+        socket=198,
     ),
 }
-LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
+LOAD, MASK, EQUAL, AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
 NUMBER, MACHINE = 0, 4  # where they stand in what is looked at
+FIRST, FOURTH = 16, 40  # the arguments' lower halves
 FOREIGN = 0x40000000  # numbers of another calling convention on the same machine
+SHARED = 0x01 | 0x20  # shared and of no file: memory that counts with no process
+FAMILIES = (
+    1,
+    2,
+    10,
+    16,
+)  # of sockets: local, both of the internet, and the system's own
 
 
 def filter_of(machine: str = platform.machine()) -> bytes:
     """The filter for a machine; for one that is not known here it refuses nothing."""
     if machine not in MACHINES:
         return _packed([(RETURN, 0, 0, ALLOW)])
-    name, numbers = MACHINES[machine]
-    refused = len(numbers) + 1  # how far it is to the refusal, which comes last
-    program = [
-        (LOAD, 0, 0, MACHINE),
-        (EQUAL, 0, refused + 2, name),
-        (LOAD, 0, 0, NUMBER),
-        (AT_LEAST, refused, 0, FOREIGN),
+    known = MACHINES[machine]
+    refusal = [(RETURN, 0, 0, REFUSE)]
+    sockets = [
+        (LOAD, 0, 0, FIRST),
+        *((EQUAL, len(FAMILIES) - i, 0, f) for i, f in enumerate(FAMILIES)),
+        *refusal,
+        (RETURN, 0, 0, ALLOW),
     ]
-    for index, number in enumerate(numbers.values(), start=1):
-        program.append((EQUAL, refused - index, 0, number))
-    program += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
-    return _packed(program)
+    mapping = [
+        (LOAD, 0, 0, FOURTH),
+        (MASK, 0, 0, SHARED),
+        (EQUAL, 0, 1, SHARED),
+        *refusal,
+        (RETURN, 0, 0, ALLOW),
+    ]
+    # Whoever does not jump goes on; a refusal stands right behind what leads to it.
+    program = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, known.name), *refusal]
+    program += [(LOAD, 0, 0, NUMBER), (AT_LEAST, 0, 1, FOREIGN), *refusal]
+    for number in known.refused.values():
+        program += [(EQUAL, 0, 1, number), *refusal]
+    program += [(EQUAL, 0, len(mapping), known.mmap), *mapping]
+    program += [(EQUAL, 0, len(sockets), known.socket), *sockets]
+    return _packed([*program, (RETURN, 0, 0, ALLOW)])
 
 
 def _packed(program: list[tuple[int, int, int, int]]) -> bytes:

@@ -10,7 +10,8 @@ The third gives up its rights for good and becomes the kernel.
 
 It reads import statements and then listens at ROOMS/template. A request is one line of JSON:
 ``room`` (a folder in ROOMS), ``path`` (where the kernel sees it), ``kept`` (what is bound
-below /tmp), ``fonts``, ``home``, ``disk`` and ``file`` (bytes), ``cpu`` (seconds), ``argv``.
+below /tmp), ``fonts``, ``home``, ``disk``, ``file`` and ``addresses`` (bytes), ``cpu``
+(seconds) and ``argv``.
 """
 
 import contextlib
@@ -29,6 +30,8 @@ import struct
 import sys
 
 NAME = "template"  # of the socket
+SOCKETS = 5  # of a kernel
+LOOK = 0.005  # seconds
 # From Linux's headers, the same on every machine.
 NEWNS, NEWUTS, NEWIPC, NEWPID, NEWNET = 1 << 17, 1 << 26, 1 << 27, 1 << 29, 1 << 30
 RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC = 1, 2, 4, 8, 32, 4096, 16384
@@ -81,10 +84,14 @@ def main(rooms: str, filter_path: str) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         connection, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            keep(connection, rooms, program)
-        connection.close()
+        with connection:
+            try:
+                child = os.fork()
+            except OSError:  # too many processes just now: that kernel starts by itself
+                continue
+            if child == 0:
+                listener.close()
+                keep(connection, rooms, program)
 
 
 def keep(connection: socket.socket, rooms: str, program: bytes) -> None:
@@ -95,15 +102,17 @@ def keep(connection: socket.socket, rooms: str, program: bytes) -> None:
             request = json.loads(lines.readline())
         os.setsid()
         separate(rooms, request)
-        give_up_rights()
         mine, theirs = os.pipe()
         first = os.fork()
         if first == 0:
             os.close(theirs)
             connection.close()
+            give_up_rights()
             be_first(mine, request, program)
         os.close(mine)
         handle = os.pidfd_open(first)
+        close_sockets(request, handle)
+        give_up_rights()
         # Whoever reads this learns the number of this process from the system.
         connection.sendall(b"\n")
         select.select([connection, handle], [], [])
@@ -141,6 +150,19 @@ def separate(rooms: str, request: dict) -> None:
     mount("devpts", "/dev/pts", "devpts", NOSUID | NOEXEC, terminals)
     mount("tmpfs", rooms, "tmpfs", own | RDONLY, "mode=0700,size=4096")
     os.chdir(home)
+
+
+def close_sockets(request: dict, first: int) -> None:
+    """Wait until the kernel's sockets stand; then nothing can be written beside them.
+
+    Raises:
+        OSError: it has ended before.
+    """
+    folder = os.path.join(request["path"], "s")
+    while len(os.listdir(folder)) < SOCKETS:
+        if select.select([first], [], [], LOOK)[0]:
+            raise OSError("the kernel has ended")
+    mount("none", folder, "", REMOUNT | BIND | RDONLY | NOSUID | NODEV)
 
 
 def show(source: str, target: str, only_read: bool) -> None:
@@ -192,6 +214,7 @@ def become_kernel(request: dict, program: bytes) -> None:
         (resource.RLIMIT_CPU, request["cpu"]),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, 1024),
+        (resource.RLIMIT_AS, request["addresses"]),
     ):
         resource.setrlimit(limit, (value, value))
     steps = ctypes.create_string_buffer(program, len(program))

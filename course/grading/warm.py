@@ -40,7 +40,7 @@ KERNEL = (
     "import matplotlib_inline.backend_inline",
 )
 PAUSE = 0.02
-ANSWER = 10.0  # seconds for a template to fork
+ANSWER = 30.0  # seconds for a template to fork, and for the kernel to stand
 CREDENTIALS = struct.Struct(
     "3i"
 )  # process, user and group, as the system fills them in
@@ -110,6 +110,7 @@ class Forked:
             "disk": sandbox.limits.disk,
             "file": sandbox.limits.file,
             "cpu": sandbox.limits.cpu,
+            "addresses": sandbox.limits.addresses,
             "argv": argv,
         }
         self.returncode: int | None = None
