@@ -25,6 +25,7 @@ from assembled import (
 
 from course.grading.answers import Added
 from course.grading.assemble import (
+    MAX_PIECES,
     VALUES,
     assemble,
     cell_id,
@@ -256,3 +257,31 @@ def test_dependencies_are_transitive_and_go_through_given_code():
         place = {id_: index for index, id_ in enumerate(order(stem))}
         for id_, others in needs(stem).items():
             assert all(place[other] < place[id_] for other in others), id_
+
+
+def test_cells_of_many_statements_do_not_become_as_many_cells():
+    """Each link of this chain may fail, and so has a cell of its own; up to a number."""
+    chain = [f"a{n} = a{n + 1}.b" for n in reversed(range(MAX_PIECES + 100))]
+    cells = [chain[:20], chain[20:]]
+    added = tuple(
+        Added(f"added--{n:04}", cell_id(FIRST), "\n".join(lines))
+        for n, lines in enumerate(cells)
+    )
+    notebook = assemble(
+        released(STEM),
+        answers({FIRST: "x = a0"}, added=added),
+        {FIRST},
+        {},
+        probes(STEM),
+        reduced={cell.id for cell in added},
+    )
+    assert len(notebook.cells) < 10
+    few = assemble(
+        released(STEM),
+        answers({FIRST: f"x = a{MAX_PIECES + 90}"}, added=added[:1]),
+        {FIRST},
+        {},
+        probes(STEM),
+        reduced={"added--0000"},
+    )
+    assert len(few.cells) > 10

@@ -313,3 +313,23 @@ def test_every_known_mistake_goes_the_same_way_and_is_named(stem, workshop, tmp_
                 assert verdict.key.startswith(verdict.task), (verdict, number)
             else:
                 assert verdict.status == "right", (verdict, number)
+
+
+WRONG = {FIRST: "def reparametrise(mu, rho, epsilon):\n    return mu"}
+ALL_FIVE = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+
+
+def test_own_cells_that_take_long_do_not_use_up_the_time_of_other_passes(graded):
+    """Three trainings are in time; all of them once more would not be."""
+    added = [(FIRST, "import time\ntime.sleep(6)")] * 3
+    _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=25.0)
+    assert statuses(verdicts) == ["wrong", *["right"] * 4]
+    assert verdicts[FIFTH].attempt == 2
+
+
+def test_what_was_to_be_judged_again_is_not_wrong_when_the_time_is_up(graded):
+    """One for the loud cell beside it, one for the wrong answer that it uses."""
+    added = [(FIRST, "import time\ntime.sleep(6)")]
+    _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=5.0)
+    assert statuses(verdicts) == ["not-reached", *["right"] * 3, "not-reached"]
+    assert "time for the whole notebook" in verdicts[FIFTH].reason

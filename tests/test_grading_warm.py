@@ -336,6 +336,20 @@ def test_without_its_template_a_kernel_starts_by_itself(kernel, start):
     assert ask(alone, "print(7)") == 7
 
 
+def test_a_fork_that_fails_costs_one_warm_start(kernel, start, library):
+    """There may be too many processes for a moment; the template lives on."""
+    (library / "full.py").write_text(
+        "import os\nfork = os.fork\n"
+        "def fails():\n    os.fork = fork\n    raise BlockingIOError\n"
+        "os.fork = fails\n"
+    )
+    template = start("import full")
+    assert template.trouble() == ""
+    (library / "full.py").unlink()
+    assert not is_forked(kernel(template))
+    assert is_forked(kernel(template))
+
+
 @pytest.fixture
 def practical(tmp_path):
     """One whose exercise imports what starts a thread."""
