@@ -41,15 +41,16 @@ book: .venv/ready  ## build the book and say where to open it
 
 # Two workers on two cores: one thread each, or they wait for one another.
 test test-long: export OMP_NUM_THREADS = 1
+TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
 test: .venv/ready  ## run every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/course exercises --check
-	$(BIN)/python -m pytest -m "not long" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not long" $(TWO)
 
 test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
-	$(BIN)/python -m pytest -m long -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m long $(TWO)
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
 	$(BIN)/python -m benchmarks.grading $(ARGS)

@@ -23,6 +23,26 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 TAIL = 15  # lines of a failed build's log, besides what it complains of
 
 
+# What takes minutes begins first, so that no worker is left alone with it at the end.
+LONGEST = (
+    *(
+        "test_book.py",
+        "test_notebooks.py",
+        "test_grading_hostile.py",
+        "test_nbgrader.py",
+    ),
+    *("test_grading_passes.py", "test_grading_resume.py", "test_grading_draws.py"),
+    *("test_other_right_answers.py", "test_wrong_answers.py", "test_jupyterlab.py"),
+    *("test_editions.py", "test_deep_ensembles.py", "test_book_quality.py"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Order the files; within one, nothing changes."""
+    order = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))
+
+
 def pytest_runtest_setup(item):
     """Without Chromium or bubblewrap a test skips, and fails where nobody would notice."""
     missing = None

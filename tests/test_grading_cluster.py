@@ -11,6 +11,7 @@ import psutil
 import pytest
 from click.testing import CliRunner
 from graded_class import ROOT, finish, hand_in, kept, start, table
+from test_grading_hostile import SOON, compare, compare_class, graded_class
 
 from course.cli import main
 
@@ -52,22 +53,28 @@ def until(holds, seconds=120):
         time.sleep(0.1)
 
 
+@contextlib.contextmanager
+def two_workers(folder):
+    """A scheduler's address, and one of its two workers."""
+    file = folder / "scheduler.json"
+    by_file = ("--scheduler-file", str(file))
+    work = ("worker", *by_file, "--nthreads", "1")
+    with (
+        dask(folder, "scheduler", *by_file, "--port", "0", "--host", "127.0.0.1"),
+        dask(folder, *work) as first,
+        dask(folder, *work),
+    ):
+        until(file.exists)
+        yield json.loads(file.read_text("utf-8"))["address"], first
+
+
 @pytest.mark.long
 def test_a_cluster_that_loses_a_worker_gives_the_same_grade_sheet(tmp_path):
     hand_in(tmp_path / "in", 12)
     here, there = tmp_path / "here", tmp_path / "there"
     finish(start(tmp_path / "in", here, "--jobs", "2"))
-    file = tmp_path / "scheduler.json"
-    by_file = ("--scheduler-file", str(file))
-    work = ("worker", *by_file, "--nthreads", "1")
     before = set(psutil.pids())
-    with (
-        dask(tmp_path, "scheduler", *by_file, "--port", "0", "--host", "127.0.0.1"),
-        dask(tmp_path, *work) as first,
-        dask(tmp_path, *work),
-    ):
-        until(file.exists)
-        address = json.loads(file.read_text("utf-8"))["address"]
+    with two_workers(tmp_path) as (address, first):
         process = start(tmp_path / "in", there, "--dask", address)
         until(lambda: len(kept(there)) >= 3 or process.poll() is not None)
         end(first)
@@ -83,6 +90,15 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_grade_sheet(tmp_path):
         if other.pid not in before and "/ku-" in " ".join(other.info["cmdline"] or [])
     ]
     assert psutil.wait_procs(left, timeout=20)[1] == []
+
+
+@pytest.mark.long
+def test_attacks_get_their_rows_there_too(tmp_path):
+    with two_workers(tmp_path) as (address, _):
+        graded = graded_class(tmp_path / "class", SOON, "--dask", address)
+    compare_class(graded)
+    for name in SOON:
+        compare(name, graded)
 
 
 def test_where_no_scheduler_answers_it_says_so_and_how_to_start_one(
