@@ -105,7 +105,7 @@ def _mode_cases(rng):
     for _ in range(20):
         p = scipy.special.expit(x @ _mode(x, y, prior_variance))
         of_data = np.linalg.eigvalsh((x.T * (p * (1 - p))) @ x)
-        prior_variance = 1 / (0.95 * of_data[0])
+        prior_variance = 1 / (0.9 * of_data[0])
     return [*cases, {"x": x, "y": y, "prior_variance": float(prior_variance)}]
 
 
