@@ -16,10 +16,11 @@ from course.task import find
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 DESK = {"viewport": {"width": 1300, "height": 900}}
 
-# True once mathematics, if the page has any, is typeset, every picture is there, and no
-# colour is on its way from one to another.
+# True once mathematics, if the page has any, is typeset, every picture is there, and the
+# colours are those of a theme, none on its way from one to another.
 READY = """
 () => document.querySelector("main") && document.readyState === "complete"
+  && ["light", "dark"].includes(document.documentElement.dataset.theme)
   && [...document.images].every(image => image.complete)
   && !document.getAnimations().some(animation => animation instanceof CSSTransition)
   && (!document.querySelector("script[src*=mathjax]") || (() => {

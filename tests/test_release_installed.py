@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 
 import course
 assert course.__file__.startswith(sys.prefix), course.__file__
-for name in ("solutions", "course.grading", "course.cli", "book", "tests"):
+for name in ("solutions", "course.grading", "course.cli", "book", "conftest"):
     assert importlib.util.find_spec(name) is None, name
 notebook = nbformat.read("01-deep-ensembles.ipynb", as_version=4)
 task = "deep-ensembles--gaussian-nll"
