@@ -67,7 +67,7 @@ def start(library):
 
 @pytest.fixture(scope="module")
 def ready(start):
-    template = start("import numpy as np", "from torch import nn")
+    template = start("import numpy.random", "from torch import nn")
     assert template.trouble() == ""
     return template
 

@@ -220,8 +220,8 @@ def become_kernel(request: dict, program: bytes) -> None:
     steps = ctypes.create_string_buffer(program, len(program))
     filter_ = struct.pack("HL", len(program) // 8, ctypes.addressof(steps))
     call("prctl", SECCOMP, FILTER_MODE, filter_, 0, 0)
-    if "numpy" in sys.modules:  # or all kernels would draw the same
-        sys.modules["numpy"].random.seed()
+    if "numpy.random" in sys.modules:  # or all kernels would draw the same
+        sys.modules["numpy.random"].seed()
     sys.path[:1] = [""]  # as `python -m` has it
     module, *arguments = request["argv"]
     sys.argv = [module, *arguments]
