@@ -124,7 +124,7 @@ def release(folder: Path, practicals: tuple[str, ...]) -> None:
     An older bundle in DIR is replaced, with whatever was changed in it; anything else of
     that name is left alone.
     """
-    from course.grading.release import release as write_bundle
+    from course.release import release as write_bundle
 
     for path in write_bundle(project_root(), folder, practicals):
         click.echo(f"wrote {path}")

@@ -14,7 +14,7 @@ from course.chapter import stem_of
 from course.errors import CourseError
 from course.exercises import ANSWER_HERE, chosen, generate
 from course.files import write_whole
-from course.grading.questions import questions
+from course.grading.results.questions import questions
 
 CONFIG = f'''"""nbgrader's settings for the course; this file is yours to change."""
 

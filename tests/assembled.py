@@ -8,8 +8,8 @@ import nbformat
 import numpy as np
 import pytest
 
-from course.grading.answers import Answer, Answers
-from course.grading.assemble import (
+from course.grading.handed_in.answers import Answer, Answers
+from course.grading.judging.assemble import (
     VALUES,
     probe_source,
 )

@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 from course.errors import CourseError
-from course.grading.sandbox import require_wall
+from course.grading.wall.sandbox import require_wall
 
 ROOT = Path(__file__).parent.parent
 # The tests have JAX compile the same again and again: what it has compiled is kept. Each

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 
-from course.grading.answers import read_answers
+from course.grading.handed_in.answers import read_answers
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / "exercises/03-bayes-by-backprop.ipynb"

@@ -24,8 +24,8 @@ from student_notebook import (
     read,
 )
 
-from course.grading.answers import practical_of, read_answers
 from course.grading.flags import FLAGS, LOOK, flag
+from course.grading.handed_in.answers import practical_of, read_answers
 from course.task import stems
 
 

@@ -23,8 +23,9 @@ from assembled import (
     run,
 )
 
-from course.grading.answers import Added
-from course.grading.assemble import (
+from course.grading.handed_in.answers import Added
+from course.grading.handed_in.sources import reached
+from course.grading.judging.assemble import (
     MAX_PIECES,
     VALUES,
     assemble,
@@ -32,8 +33,7 @@ from course.grading.assemble import (
     origin,
     probe_source,
 )
-from course.grading.sources import reached
-from course.grading.values import decode_values
+from course.grading.judging.values import decode_values
 from course.judge import compare, expected
 from course.source import read_solutions
 from course.task import tasks_of

@@ -23,9 +23,9 @@ from student_notebook import (
     read,
 )
 
-from course.grading.answers import MAX_ADDED, practical_of, read_answers
-from course.grading.cells import MAX_BYTES, NotGradable
-from course.grading.sources import (
+from course.grading.handed_in.answers import MAX_ADDED, practical_of, read_answers
+from course.grading.handed_in.cells import MAX_BYTES, NotGradable
+from course.grading.handed_in.sources import (
     MAX_SOURCE,
 )
 from course.task import stems

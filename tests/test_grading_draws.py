@@ -19,9 +19,9 @@ import json, pathlib, sys
 from unittest import mock
 import IPython.display
 import numpy as np
-from course.grading.expected import encode, key_of
-from course.grading.values import VALUES
-from course.grading.verdicts import judge
+from course.grading.judging.expected import encode, key_of
+from course.grading.judging.values import VALUES
+from course.grading.judging.verdicts import judge
 from course.source import read_solutions
 from course.task import tasks_of
 

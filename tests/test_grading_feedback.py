@@ -8,8 +8,13 @@ import pytest
 from classroom import HOSTILE, IMAGE, REMOTE, SCRIPT, classroom, everybody
 from pages import assert_harmless, assert_readable, text_of
 
-from course.grading.feedback import feedback_page, page_paths, slug, write_feedback
 from course.grading.record import Flag, Result, Verdict, Written
+from course.grading.results.feedback import (
+    feedback_page,
+    page_paths,
+    slug,
+    write_feedback,
+)
 
 RIGHT = Verdict("deep-ensembles/heads", 1, "right")
 WRONG = Verdict(

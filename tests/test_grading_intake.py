@@ -6,9 +6,9 @@ import pytest
 from handed_in import BACKPROP, DEEP, codes, notebook, tree, zipped
 
 from course.errors import CourseError
-from course.grading.cells import MAX_BYTES, NotGradable
-from course.grading.intake import find_submissions, take_in
-from course.grading.names import read_name, shown
+from course.grading.handed_in.cells import MAX_BYTES, NotGradable
+from course.grading.handed_in.intake import find_submissions, take_in
+from course.grading.handed_in.names import read_name, shown
 from course.task import stems
 
 
@@ -333,7 +333,7 @@ def test_wrong_use_names_the_path_and_the_remedy(tmp_path):
 
 
 def test_far_too_many_files_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("course.grading.files.MAX_FILES", 3)
+    monkeypatch.setattr("course.grading.handed_in.files.MAX_FILES", 3)
     tree(tmp_path, {f"ann/{n}.txt": b"" for n in range(5)})
     with pytest.raises(CourseError, match="more than 3 files"):
         find_submissions(tmp_path)

@@ -12,7 +12,8 @@ from pages import assert_harmless, assert_readable, text_of
 from course.chapter import read_chapter, stem_of
 from course.errors import CourseError
 from course.exercises import chapters
-from course.grading.marking import (
+from course.grading.record import Result, Written
+from course.grading.results.marking import (
     COLUMNS,
     Question,
     marking_page,
@@ -23,8 +24,7 @@ from course.grading.marking import (
     titles,
     write_marking,
 )
-from course.grading.record import Result, Written
-from course.grading.roll import Roll
+from course.grading.results.roll import Roll
 from course.task import stems, tasks_of
 
 STEM = "deep_ensembles"

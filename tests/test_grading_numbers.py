@@ -16,11 +16,11 @@ from assembled import (
     run,
 )
 
-from course.grading.assemble import (
+from course.grading.judging.assemble import (
     assemble,
     probe_source,
 )
-from course.grading.values import Foreign, decode_values
+from course.grading.judging.values import Foreign, decode_values
 from course.judge import as_numbers, compare, expected, recognise
 from course.task import Task, tasks_of
 

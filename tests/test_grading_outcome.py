@@ -8,7 +8,7 @@ from classroom import classroom
 from conftest import ROOT
 
 from course.errors import CourseError
-from course.grading.outcome import write_outcome
+from course.grading.results.outcome import write_outcome
 
 STEMS = ("bayes_by_backprop", "deep_ensembles")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from course.errors import CourseError
-from course.grading import expected, runner
-from course.grading.answers import Added, Answer, Answers
 from course.grading.classroom import released
-from course.grading.grader import STOOD_IN, Practical, Workshop, canary, grade
-from course.grading.sandbox import Limits, Sandbox, stage_library
-from course.grading.template import NAME
-from course.grading.warm import Template
+from course.grading.handed_in.answers import Added, Answer, Answers
+from course.grading.judging import expected, runner
+from course.grading.judging.grader import STOOD_IN, Practical, Workshop, canary, grade
+from course.grading.wall.sandbox import Limits, Sandbox, stage_library
+from course.grading.wall.template import NAME
+from course.grading.wall.warm import Template
 from course.source import read_solutions
 from course.task import stems, tasks_of
 from experiments.submissions import planted

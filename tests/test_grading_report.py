@@ -9,10 +9,17 @@ from browser import shown
 from classroom import SCRIPT, classroom
 from pages import assert_harmless, assert_readable, text_of
 
-from course.grading.feedback import page_paths, write_feedback
-from course.grading.pages import duration, markdown, number, percent, plural, sentence
 from course.grading.record import Result, Verdict
-from course.grading.report import (
+from course.grading.results.feedback import page_paths, write_feedback
+from course.grading.results.pages import (
+    duration,
+    markdown,
+    number,
+    percent,
+    plural,
+    sentence,
+)
+from course.grading.results.report import (
     histogram,
     mistakes,
     report_page,
@@ -20,7 +27,7 @@ from course.grading.report import (
     task_rows,
     write_report,
 )
-from course.grading.roll import Roll
+from course.grading.results.roll import Roll
 
 STEMS = (
     "deep_ensembles",

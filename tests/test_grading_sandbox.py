@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from course.errors import CourseError
-from course.grading import sandbox
-from course.grading.sandbox import (
+from course.grading.wall import sandbox
+from course.grading.wall.sandbox import (
     Limits,
     Sandbox,
     require_wall,
     stage_library,
 )
-from course.grading.syscalls import (
+from course.grading.wall.syscalls import (
     ALLOW,
     EQUAL,
     FOREIGN,
@@ -65,7 +65,7 @@ def test_an_allow_list_of_files_can_be_seen(inside, tmp_path):
     hidden = [
         ROOT / "solutions" / "deep_ensembles" / "losses.py",
         ROOT / "course" / "checks" / "__init__.py",
-        ROOT / "course" / "grading" / "expected.py",
+        ROOT / "course" / "grading" / "judging" / "expected.py",
         ROOT / "exercises",
         ROOT / "tests",
         tmp_path / "secret",

@@ -11,8 +11,8 @@ import pytest
 from classroom import HOSTILE, classroom, number_of
 
 from course.grading.record import Result, Verdict, Written
-from course.grading.roll import Roll
-from course.grading.sheets import (
+from course.grading.results.roll import Roll
+from course.grading.results.sheets import (
     Identity,
     canvas_csv,
     grades,

@@ -8,10 +8,10 @@ import nbformat
 import pytest
 from student_notebook import ONE, RELEASED
 
-from course.grading.answers import read_answers
-from course.grading.excerpts import additions, definitions
 from course.grading.flags import LOOK
-from course.grading.sources import (
+from course.grading.handed_in.answers import read_answers
+from course.grading.handed_in.excerpts import additions, definitions
+from course.grading.handed_in.sources import (
     MAX_SOURCE,
     free,
     problem_of,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from handed_in import DEEP, codes, notebook, tree, zipped
 
-from course.grading import intake
-from course.grading.cells import MAX_BYTES, NotGradable
-from course.grading.files import READS_BADLY
-from course.grading.intake import find_submissions, take_in
+from course.grading.handed_in import intake
+from course.grading.handed_in.cells import MAX_BYTES, NotGradable
+from course.grading.handed_in.files import READS_BADLY
+from course.grading.handed_in.intake import find_submissions, take_in
 
 
 def test_links_are_not_followed(tmp_path):

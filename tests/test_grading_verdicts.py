@@ -6,9 +6,17 @@ import json
 import numpy as np
 import pytest
 
-from course.grading.expected import Key, Mistake, decode, draw, encode, key_of, read
-from course.grading.values import VALUES
-from course.grading.verdicts import UNWRITTEN, judge, raised
+from course.grading.judging.expected import (
+    Key,
+    Mistake,
+    decode,
+    draw,
+    encode,
+    key_of,
+    read,
+)
+from course.grading.judging.values import VALUES
+from course.grading.judging.verdicts import UNWRITTEN, judge, raised
 from course.task import Close, stems, tasks_of
 
 RIGHT = [{"mean": Close([1.25, 2.5], atol=0.01, because="a test")}]

@@ -14,15 +14,15 @@ from seen_from_inside import FIND, LEAVE, LOOK_AROUND
 
 from course.chapter import stem_of
 from course.exercises import chapters
-from course.grading import expected
 from course.grading.bench import Bench, Order
 from course.grading.classroom import released
-from course.grading.grader import Practical
-from course.grading.kernel import WatchedKernel
-from course.grading.runner import new_folder
-from course.grading.sandbox import Limits, Sandbox, stage_library
-from course.grading.template import NAME
-from course.grading.warm import Template, imports
+from course.grading.judging import expected
+from course.grading.judging.grader import Practical
+from course.grading.judging.runner import new_folder
+from course.grading.wall.kernel import WatchedKernel
+from course.grading.wall.sandbox import Limits, Sandbox, stage_library
+from course.grading.wall.template import NAME
+from course.grading.wall.warm import Template, imports
 from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]

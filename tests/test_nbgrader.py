@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from course.cli import main
 from course.errors import CourseError
 from course.exercises import ANSWER_HERE, chapters, exercise_path, generate
-from course.grading.questions import questions
+from course.grading.results.questions import questions
 from course.nbgrader import CONFIG, source, write_course
 from course.source import BEGIN, END, read_solutions
 

@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 from secret import solution_lines
 
+from course import release as module
 from course.cli import main
 from course.errors import CourseError
-from course.grading import release as module
-from course.grading.release import NAME, bundle, imported, release
+from course.release import NAME, bundle, imported, release
 from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]

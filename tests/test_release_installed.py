@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from course.grading.release import NAME, release
+from course.release import NAME, release
 
 WORK = """
 import importlib.util, sys

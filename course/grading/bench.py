@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from course.errors import CourseError
-from course.grading.answers import read_answers
-from course.grading.cells import NotGradable
-from course.grading.grader import Practical, canary, grade
-from course.grading.intake import Submission
+from course.grading.handed_in.answers import read_answers
+from course.grading.handed_in.cells import NotGradable
+from course.grading.handed_in.intake import Submission
+from course.grading.judging.grader import Practical, canary, grade
+from course.grading.judging.runner import Workshop, new_folder
 from course.grading.record import Result, Verdict, Written
-from course.grading.runner import Workshop, new_folder
-from course.grading.sandbox import Limits, Sandbox, stage_library
-from course.grading.warm import Template
+from course.grading.wall.sandbox import Limits, Sandbox, stage_library
+from course.grading.wall.warm import Template
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ import nbformat
 
 from course.errors import CourseError
 from course.files import write_whole
-from course.grading import expected
 from course.grading.bench import Bench, Hands, Order, blank, not_graded
-from course.grading.grader import Practical
-from course.grading.intake import Submission
+from course.grading.handed_in.intake import Submission
+from course.grading.judging import expected
+from course.grading.judging.grader import Practical
+from course.grading.judging.runner import allow_passes, end_passes, sweep
 from course.grading.record import NOT_RUN, Result
-from course.grading.runner import allow_passes, end_passes, sweep
-from course.grading.sandbox import Limits, require_wall
+from course.grading.wall.sandbox import Limits, require_wall
 from course.source import files_of, read_solutions
 
 STATE = ".grading"
@@ -298,7 +298,7 @@ def _machinery(settings: Settings, stem: str) -> str:
         _exercise(settings.root, stem),
         *files_of(settings.root, stem),
         *sorted(package.glob("*.py")),
-        *sorted((package / "grading").glob("*.py")),
+        *sorted((package / "grading").rglob("*.py")),
         *sorted((package / "checks" / stem).glob("*.py")),
     ]
     for path in paths:

@@ -20,11 +20,11 @@ from distributed import Client
 
 from course.errors import CourseError
 from course.grading.bench import Bench, Hands, Order, content, not_graded
-from course.grading.cells import NotGradable
-from course.grading.intake import Submission
+from course.grading.handed_in.cells import NotGradable
+from course.grading.handed_in.intake import Submission
+from course.grading.judging.runner import new_folder, remove, sweep
 from course.grading.record import Result
-from course.grading.runner import new_folder, remove, sweep
-from course.grading.sandbox import require_wall
+from course.grading.wall.sandbox import require_wall
 
 AHEAD = (
     2  # submissions for each of the cluster's threads, so that none waits for the next

@@ -17,9 +17,9 @@ from rich.progress import (
 )
 
 from course.grading.classroom import Settings, grade_class
-from course.grading.intake import Submission, take_in
-from course.grading.outcome import write_outcome
+from course.grading.handed_in.intake import Submission, take_in
 from course.grading.record import Result
+from course.grading.results.outcome import write_outcome
 
 
 def grade_folder(

@@ -15,7 +15,7 @@ import zmq
 from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager, RunningKernel
 
-from course.grading.sandbox import Limits, Sandbox
+from course.grading.wall.sandbox import Limits, Sandbox
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
 FRAME = 64  # bytes that each part of a message counts beside its own: it may be empty

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course.errors import CourseError
-from course.grading.syscalls import filter_of
+from course.grading.wall.syscalls import filter_of
 
 HOME = "/tmp/home"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl/openssl.cnf")
@@ -237,7 +237,7 @@ def stage_library(folder: Path, package: Path | None = None) -> Path:
 
     Also writes the filter of system calls, and has matplotlib list the fonts once, which otherwise every kernel does.
     """
-    package = package or Path(__file__).parent.parent
+    package = package or Path(__file__).parents[2]
     target = folder / "course"
     target.mkdir(parents=True)
     for name in OPEN_PARTS:
@@ -250,7 +250,7 @@ def stage_library(folder: Path, package: Path | None = None) -> Path:
     (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
     (folder / FILTER).write_bytes(filter_of())
     (folder / TEMPLATE).parent.mkdir()
-    shutil.copyfile(package / "grading" / "template.py", folder / TEMPLATE)
+    shutil.copyfile(Path(__file__).with_name("template.py"), folder / TEMPLATE)
     subprocess.run(
         [sys.executable, "-c", "import matplotlib.font_manager"],
         env=os.environ | {"MPLCONFIGDIR": str(folder / "matplotlib")},

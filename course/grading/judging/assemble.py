@@ -17,10 +17,10 @@ import numpy as np
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.grading.answers import Added, Answers
-from course.grading.excerpts import APART, defined, definitions, imported
-from course.grading.sources import free
-from course.grading.values import VALUES
+from course.grading.handed_in.answers import Added, Answers
+from course.grading.handed_in.excerpts import APART, defined, definitions, imported
+from course.grading.handed_in.sources import free
+from course.grading.judging.values import VALUES
 from course.task import Case, Task
 
 PIECE = "__"  # between the id of a cell and the number of a piece of it

@@ -9,9 +9,9 @@ from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
 
-from course.grading.sandbox import Sandbox
-from course.grading.supervisor import Supervisor
-from course.grading.warm import Forked
+from course.grading.wall.sandbox import Sandbox
+from course.grading.wall.supervisor import Supervisor
+from course.grading.wall.warm import Forked
 
 NAME = "known-unknowns-sandbox"
 LOOK = 0.005  # seconds

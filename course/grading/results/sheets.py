@@ -41,9 +41,15 @@ from pathlib import Path
 from typing import Any
 
 from course.files import write_whole
-from course.grading.pages import number, plural
 from course.grading.record import Result
-from course.grading.roll import Practical, Roll, score_of, unanswered, verdicts_of
+from course.grading.results.pages import number, plural
+from course.grading.results.roll import (
+    Practical,
+    Roll,
+    score_of,
+    unanswered,
+    verdicts_of,
+)
 
 # What a spreadsheet takes for the beginning of a formula (in some countries in full
 # width), and what would make the guard ambiguous. Then: where a cell can begin.
@@ -257,7 +263,7 @@ def timings(roll: Roll) -> list[dict[str, Any]]:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of ``grades.json``."""
-    text = files("course.grading").joinpath("grades.schema.json").read_text("utf-8")
+    text = files(__package__).joinpath("grades.schema.json").read_text("utf-8")
     return json.loads(text)
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from course.files import write_whole
-from course.grading.pages import plural, render, sentence, short
 from course.grading.record import Result, Verdict
-from course.grading.roll import Practical, Roll, verdicts_of
+from course.grading.results.pages import plural, render, sentence, short
+from course.grading.results.roll import Practical, Roll, verdicts_of
 
 MANY = 0.1  # a mistake that this share of a class makes is worth a lecture's minute
 FEW = 0.5  # and so is a task that fewer than this share solve

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from course.errors import CourseError
 from course.files import write_whole
-from course.grading.feedback import Comments
-from course.grading.pages import number, render
-from course.grading.questions import Question, questions, titles
 from course.grading.record import Result, Written
-from course.grading.roll import Roll, unanswered
-from course.grading.sheets import guarded, plain, table
+from course.grading.results.feedback import Comments
+from course.grading.results.pages import number, render
+from course.grading.results.questions import Question, questions, titles
+from course.grading.results.roll import Roll, unanswered
+from course.grading.results.sheets import guarded, plain, table
 
 __all__ = [
     "COLUMNS",

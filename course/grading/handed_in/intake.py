@@ -15,11 +15,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course.errors import CourseError
-from course.grading.answers import practical_of
-from course.grading.cells import MAX_BYTES, NotGradable
-from course.grading.files import READS_BADLY, Entry, archive_of, entries, read_bytes
 from course.grading.flags import FLAGS, flag
-from course.grading.names import Name, hidden, read_name, safe, student_of
+from course.grading.handed_in.answers import practical_of
+from course.grading.handed_in.cells import MAX_BYTES, NotGradable
+from course.grading.handed_in.files import (
+    READS_BADLY,
+    Entry,
+    archive_of,
+    entries,
+    read_bytes,
+)
+from course.grading.handed_in.names import Name, hidden, read_name, safe, student_of
 from course.grading.record import Flag
 from course.task import stems
 

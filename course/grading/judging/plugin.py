@@ -1,6 +1,6 @@
 """Lets nbval run one pass over a submission, and compares the numbers outside its kernel.
 
-A pytest plugin: ``pytest -p nbval.plugin -p course.grading.plugin --pass FOLDER``. Items are
+A pytest plugin: ``pytest -p nbval.plugin -p course.grading.judging.plugin --pass FOLDER``. Items are
 named by cell id; what a notebook asks of nbval (tags, ``# NBVAL_SKIP``) is not read. What is
 found is written after every cell, so that a session that is killed leaves what it had.
 """
@@ -22,13 +22,13 @@ import psutil
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
-from course.grading.attempt import NOTEBOOK, Found, Given
-from course.grading.expected import read
 from course.grading.flags import flag
-from course.grading.kernel import Stopped, WatchedKernel
+from course.grading.judging.attempt import NOTEBOOK, Found, Given
+from course.grading.judging.expected import read
+from course.grading.judging.values import VALUES
+from course.grading.judging.verdicts import judge, raised, wrong
 from course.grading.record import STOPPED, Verdict
-from course.grading.values import VALUES
-from course.grading.verdicts import judge, raised, wrong
+from course.grading.wall.kernel import Stopped, WatchedKernel
 
 MEMORY = 1024**3  # what nbval may use of it
 SLOW = 5.0  # seconds for one of the student's own cells

@@ -20,9 +20,9 @@ import psutil
 import pytest
 from nbformat import NotebookNode
 
-from course.grading.attempt import NOTEBOOK, Found, Given
-from course.grading.provisioner import NAME
-from course.grading.sandbox import Limits, Sandbox
+from course.grading.judging.attempt import NOTEBOOK, Found, Given
+from course.grading.wall.provisioner import NAME
+from course.grading.wall.sandbox import Limits, Sandbox
 
 PREFIX = "ku-"
 SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
@@ -30,7 +30,7 @@ SLACK = 15.0  # seconds for nbval itself
 
 # Passes are forked from a process that has imported what nbval needs.
 _passes = multiprocessing.get_context("forkserver")
-_passes.set_forkserver_preload(["course.grading.plugin"])
+_passes.set_forkserver_preload(["course.grading.judging.plugin"])
 _running: set[BaseProcess] = set()
 _lock = threading.Lock()
 _ending = threading.Event()
@@ -146,7 +146,7 @@ def _pytest(folder: Path) -> None:
     for standard in (1, 2):
         os.dup2(log, standard)
     arguments = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
-    arguments += ["-p", "nbval.plugin", "-p", "course.grading.plugin"]
+    arguments += ["-p", "nbval.plugin", "-p", "course.grading.judging.plugin"]
     arguments += ["-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)]
     pytest.main([*arguments, "--nbval-current-env", str(folder / NOTEBOOK)])
 

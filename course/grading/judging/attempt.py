@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from course.files import write_whole
 from course.grading.record import Flag, Verdict
-from course.grading.sandbox import Limits, Sandbox
+from course.grading.wall.sandbox import Limits, Sandbox
 
 NOTEBOOK, GIVEN, FOUND = "graded.ipynb", "given.json", "found.json"
 

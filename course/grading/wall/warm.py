@@ -23,7 +23,7 @@ import time
 import psutil
 from nbformat import NotebookNode
 
-from course.grading.sandbox import (
+from course.grading.wall.sandbox import (
     FILTER,
     FONTS,
     HOME,
@@ -33,7 +33,7 @@ from course.grading.sandbox import (
     below_tmp,
     wall_of_template,
 )
-from course.grading.template import NAME
+from course.grading.wall.template import NAME
 
 KERNEL = (
     "import ipykernel.kernelapp, ipykernel.ipkernel, ipykernel.zmqshell",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from course.grading.sandbox import Limits
+from course.grading.wall.sandbox import Limits
 
 PAUSE = 0.05
 SOCKETS = 20  # a kernel has five

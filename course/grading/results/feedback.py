@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from course.files import write_whole
-from course.grading.pages import GENERATOR, render
 from course.grading.record import Result
-from course.grading.roll import score_of, title_of, unanswered
+from course.grading.results.pages import GENERATOR, render
+from course.grading.results.roll import score_of, title_of, unanswered
 
 # As long as a name may be, with room for a hash and an ending, on any file system.
 LONGEST = 80

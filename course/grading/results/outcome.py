@@ -7,18 +7,18 @@ from pathlib import Path
 
 from course.chapter import stem_of
 from course.exercises import chapters
-from course.grading.feedback import page_paths, write_feedback
-from course.grading.marking import (
+from course.grading.record import Result
+from course.grading.results.feedback import page_paths, write_feedback
+from course.grading.results.marking import (
     questions,
     read_comments,
     read_marks,
     titles,
     write_marking,
 )
-from course.grading.record import Result
-from course.grading.report import write_report
-from course.grading.roll import Roll
-from course.grading.sheets import write_sheets
+from course.grading.results.report import write_report
+from course.grading.results.roll import Roll
+from course.grading.results.sheets import write_sheets
 
 
 def write_outcome(

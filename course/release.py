@@ -31,6 +31,7 @@ NOT_FOR_STUDENTS = (
     "course.exercises",
     "course.grading",
     "course.markdown",
+    "course.release",
     "course.running",
     "course.source",
     "course.sphinx_ext",

@@ -10,7 +10,7 @@ import ast
 import itertools
 from collections.abc import Collection, Iterator
 
-from course.grading.sources import (
+from course.grading.handed_in.sources import (
     GIVES_UP,
     MAGIC,
     MAX_SOURCE,

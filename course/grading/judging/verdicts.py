@@ -13,9 +13,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from course.grading.expected import Key
+from course.grading.judging.expected import Key
+from course.grading.judging.values import VALUES, decode_values
 from course.grading.record import Verdict
-from course.grading.values import VALUES, decode_values
 from course.judge import compare, same
 
 # Beside Python's own: what the frameworks raise at a mistake in an answer.

@@ -16,7 +16,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course.grading.cells import (
+from course.grading.flags import flag
+from course.grading.handed_in.cells import (
     Cell,
     NotGradable,
     cells_of,
@@ -24,10 +25,9 @@ from course.grading.cells import (
     load,
     mapping,
 )
-from course.grading.excerpts import additions
-from course.grading.flags import flag
+from course.grading.handed_in.excerpts import additions
+from course.grading.handed_in.sources import MAX_SOURCE, problem_of
 from course.grading.record import Flag
-from course.grading.sources import MAX_SOURCE, problem_of
 
 MAX_ADDED = 2_000  # cells of a student's own
 NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")

@@ -17,15 +17,15 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from course.errors import CourseError
-from course.grading.answers import Answer, Answers
-from course.grading.assemble import assemble, origin
-from course.grading.attempt import Found
-from course.grading.expected import Key
 from course.grading.flags import flag
+from course.grading.handed_in.answers import Answer, Answers
+from course.grading.handed_in.sources import acts, reached
+from course.grading.judging.assemble import assemble, origin
+from course.grading.judging.attempt import Found
+from course.grading.judging.expected import Key
+from course.grading.judging.runner import Workshop, run_pass
+from course.grading.judging.verdicts import UNWRITTEN
 from course.grading.record import NOT_RUN, STOPPED, Flag, Verdict
-from course.grading.runner import Workshop, run_pass
-from course.grading.sources import acts, reached
-from course.grading.verdicts import UNWRITTEN
 
 MANY = 3  # cells of the student's own that end the kernel, before none is run
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."

@@ -120,7 +120,7 @@ def _parser(*, trusted: bool) -> MarkdownIt:
 _TRUSTED, _STRANGE = _parser(trusted=True), _parser(trusted=False)
 
 _ENVIRONMENT = Environment(
-    loader=PackageLoader("course.grading"),
+    loader=PackageLoader("course.grading.results"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,

@@ -1,0 +1,7 @@
+"""What was handed in: found, read and checked without running any of it.
+
+``intake``    finds the submissions in whatever a learning platform gives, by its ``names`` and
+              among its ``files``;
+``answers``   takes a student's answers out of a notebook: ``cells`` reads it, ``excerpts``
+              chooses what is taken, ``sources`` reads Python without running it.
+"""
