@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from PIL import Image
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
@@ -29,6 +31,7 @@ from course.markdown import info
 from course.source import Definition, read_solutions
 
 EDITIONS = ("public", "class")
+WIDE = 800  # pixels: several panels side by side
 
 
 def is_class(app: Sphinx) -> bool:
@@ -131,6 +134,16 @@ class TaskInfo(SphinxDirective):
         return [line, *folds]
 
 
+def mark_wide_figures(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Give figures that a phone would shrink beyond reading a class, so that they scroll there."""
+    for figure in doctree.findall(nodes.figure):
+        for image in figure.findall(nodes.image):
+            path = Path(app.srcdir) / image["uri"]
+            with contextlib.suppress(OSError), Image.open(path) as picture:
+                if picture.width > WIDE:
+                    figure["classes"].append("wide")
+
+
 def fold(title: str, text: str) -> nodes.Element:
     """A paragraph behind a title that opens it."""
     details = Details(classes=["hint"])
@@ -212,5 +225,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", key_cache_on_sources)
     app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)
+    app.connect("doctree-resolved", mark_wide_figures)
     app.connect("html-page-context", name_list_items)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

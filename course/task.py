@@ -98,7 +98,8 @@ class UnknownTask(KeyError):
 def stems() -> list[str]:
     """The practicals that have checks, by stem."""
     package = importlib.import_module("course.checks")
-    return sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    found = pkgutil.iter_modules(package.__path__)
+    return sorted(module.name for module in found if module.ispkg)
 
 
 def tasks_of(stem: str) -> dict[str, Task]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nbformat
 
-from course.grading.classroom import released
+from course.grading.handed_out import released
 from course.source import read_solutions
 from course.task import tasks_of
 

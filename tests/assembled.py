@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from course.grading.handed_in.answers import Answer, Answers
-from course.grading.judging.assemble import (
-    VALUES,
-    probe_source,
-)
+from course.grading.judging.probe import probe_source
+from course.grading.judging.values import VALUES
 from course.source import read_solutions
 from course.task import stems, tasks_of
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import nbformat
 
-from course.grading.classroom import STATE, released
+from course.grading.classroom import STATE
+from course.grading.handed_out import released
 from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]

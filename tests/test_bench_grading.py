@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from benchmarks.grading.__main__ import graded
+from benchmarks.grading.__main__ import graded, side_by_side
 from benchmarks.grading.graders import dealt
 from benchmarks.grading.material import Material, role
 from benchmarks.grading.measure import Failed, measure
@@ -55,6 +56,22 @@ def test_only_full_marks_for_everybody_are_a_figure(material):
     for scores in ([full, full, full - 1], [full] * 2, []):
         with pytest.raises(Failed, match="of 3 got full marks"):
             graded(Fake(scores), material, 1)
+
+
+class Slow(Fake):
+    """Half a second once, and as much for each submission."""
+
+    def lanes(self, material, folder, jobs):
+        sleep = f"import time; time.sleep({0.5 + 0.5 * material.count})"
+        return [[[sys.executable, "-c", sleep]]]
+
+    def scores(self, material, folder):
+        return [material.points] * material.count
+
+
+def test_what_a_grader_does_once_is_not_in_each_further_submission(material):
+    (row,) = side_by_side([Slow(None)], material, (1,), Console(quiet=True))
+    assert 0.45 < row["further"] < row["seconds"] - 0.1
 
 
 def test_the_notebooks_hold_all_tasks_and_nothing_that_trains(material):

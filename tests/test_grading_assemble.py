@@ -27,13 +27,12 @@ from course.grading.handed_in.answers import Added
 from course.grading.handed_in.sources import reached
 from course.grading.judging.assemble import (
     MAX_PIECES,
-    VALUES,
     assemble,
     cell_id,
     origin,
-    probe_source,
 )
-from course.grading.judging.values import decode_values
+from course.grading.judging.probe import probe_source
+from course.grading.judging.values import VALUES, decode_values
 from course.judge import compare, expected
 from course.source import read_solutions
 from course.task import tasks_of

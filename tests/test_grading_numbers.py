@@ -16,10 +16,8 @@ from assembled import (
     run,
 )
 
-from course.grading.judging.assemble import (
-    assemble,
-    probe_source,
-)
+from course.grading.judging.assemble import assemble
+from course.grading.judging.probe import probe_source
 from course.grading.judging.values import Foreign, decode_values
 from course.judge import as_numbers, compare, expected, recognise
 from course.task import Task, tasks_of

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from course.errors import CourseError
-from course.grading.classroom import released
 from course.grading.handed_in.answers import Added, Answer, Answers
+from course.grading.handed_out import released
 from course.grading.judging import expected, runner
 from course.grading.judging.grader import STOOD_IN, Practical, Workshop, canary, grade
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library
 from course.grading.wall.template import NAME
 from course.grading.wall.warm import Template
-from course.source import read_solutions
 from course.task import stems, tasks_of
 from experiments.submissions import planted
 
@@ -37,11 +36,7 @@ pytestmark = pytest.mark.sandbox
 def practical_of(stem, folder, seed=2024):
     path = folder / f"{stem}.json"
     expected.draw(stem, seed, path)
-    keys = expected.read(path)
-    module = read_solutions(ROOT, stem)
-    sources = {name: found.shown() for name, found in module.definitions.items()}
-    reference = {task: sources.pop(key.name) for task, key in keys.items()}
-    return Practical(stem, released(ROOT, stem), reference, sources, path, keys)
+    return Practical.read(ROOT, stem, path)
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from seen_from_inside import FIND, LEAVE, LOOK_AROUND
 
 from course.chapter import stem_of
 from course.exercises import chapters
-from course.grading.bench import Bench, Order
-from course.grading.classroom import released
+from course.grading.bench import Bench, Terms
+from course.grading.handed_out import released
 from course.grading.judging import expected
 from course.grading.judging.grader import Practical
 from course.grading.judging.runner import new_folder
@@ -23,7 +23,6 @@ from course.grading.wall.kernel import WatchedKernel
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library
 from course.grading.wall.template import NAME
 from course.grading.wall.warm import Template, imports
-from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]
 MIB = 1024 * 1024
@@ -275,21 +274,19 @@ def practical(tmp_path):
     """One whose exercise imports what starts a thread."""
     path = tmp_path / "expected.json"
     expected.draw(STEM, 7, path)
-    keys = expected.read(path)
-    sources = {n: d.shown() for n, d in read_solutions(ROOT, STEM).definitions.items()}
-    reference = {task: sources.pop(key.name) for task, key in keys.items()}
-    exercise = released(ROOT, STEM)
-    exercise.cells.append(nbformat.v4.new_code_cell("import busy"))
-    exercise.cells[-1].metadata["course"] = {}
-    return Practical(STEM, exercise, reference, sources, path, keys)
+    practical = Practical.read(ROOT, STEM, path)
+    practical.released.cells.append(nbformat.v4.new_code_cell("import busy"))
+    practical.released.cells[-1].metadata["course"] = {}
+    return practical
 
 
 def test_where_it_is_not_safe_a_class_is_graded_without_and_told(practical, tmp_path):
     said = []
-    bench = Bench(Order({STEM: practical}), tmp_path / "library", said.append)
+    bench = Bench(Terms(), tmp_path / "library", said.append)
     (bench.workshop.library / "busy.py").write_text(BUSY)
     with contextlib.closing(bench):
-        bench.warm_up()
+        bench.warm_up({STEM: practical.released})
+        bench.open({STEM: practical})
         assert said == [
             f"{STEM}: no warm start, every kernel starts by itself (it has 2 threads)."
         ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -34,7 +35,8 @@ figure.
 course grade judges on inputs drawn for the run, outside the kernel and behind bubblewrap, \
 and its time includes grading the reference first and writing sheets, feedback and report; \
 the others run the notebook's own checks within its kernel, three draws each, with no \
-sandbox. Where a grader has no jobs of its own, two jobs are two of its processes. Memory \
+sandbox. Each further submission is what a class costs more than one submission for each \
+job, by how many more there are: what a grader does once is not in it. Where a grader has no jobs of its own, two jobs are two of its processes. Memory \
 is the largest sum of the resident memory of all its processes."""
 BUSY = """The machine was busy with other work when this began (load {load:.1f} on {cores} \
 cores): do not quote these figures."""
@@ -63,23 +65,27 @@ def side_by_side(
     table = Table("grader")
     for number in jobs:
         word = "job" if number == 1 else "jobs"
-        table.add_column(f"s per submission\n{number} {word}", justify="right")
-        table.add_column(f"peak, MiB\n{number} {word}", justify="right")
+        for what in ("s per submission", "s, each further", "peak, MiB"):
+            table.add_column(f"{what}\n{number} {word}", justify="right")
     problems, figures = [], []
     for grader in rows:
         cells = []
         for number in jobs:
             with console.status(f"{grader.name}, jobs: {number}"):
+                few = replace(material, count=number)
                 try:
+                    begun = graded(grader, few, number)
                     found = graded(grader, material, number)
                 except Failed as problem:
                     problems.append(f"{grader.name}, jobs: {number}: {problem}")
-                    cells += ["failed", ""]
+                    cells += ["failed", "", ""]
                 else:
                     each = found.seconds / material.count
-                    cells += [f"{each:.2f}", f"{found.tree:.0f}"]
+                    further = found.seconds - begun.seconds
+                    further /= material.count - few.count
+                    cells += [f"{each:.2f}", f"{further:.2f}", f"{found.tree:.0f}"]
                     row = {"grader": grader.name, "jobs": number, "seconds": each}
-                    figures.append(row | {"memory": found.tree})
+                    figures.append(row | {"further": further, "memory": found.tree})
         table.add_row(grader.name, *cells)
     console.print(table)
     for problem in problems:
@@ -129,7 +135,7 @@ def keep(name: str, figures: list[dict], about: dict) -> None:
 
 
 @click.command()
-@click.option("--students", default=20, type=click.IntRange(1), help="How many.")
+@click.option("--students", default=20, type=click.IntRange(2), help="How many.")
 @click.option(
     "--jobs",
     "jobs",
@@ -163,6 +169,8 @@ def main(
     console = Console()
     load, cores = psutil.getloadavg()[0], psutil.cpu_count()
     busy = load > cores / 4
+    if not grow and students <= max(jobs):
+        raise click.UsageError("--students must be more than --jobs.")
     if busy and save:
         raise click.UsageError(BUSY.format(load=load, cores=cores))
     # How we grow is what was asked; the others on demand.

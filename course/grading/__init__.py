@@ -10,7 +10,8 @@ Four rooms, in the order in which a submission goes through them:
 Who leads them through stands here: ``desk`` is what ``course grade`` calls; ``classroom``
 grades many submissions, some at a time, picked up where a killed run stopped; ``bench`` is
 where one process grades; ``cluster`` sends them to the workers of a Dask cluster. Everything
-that is passed on stands in ``record``, what can be odd in ``flags``.
+that is passed on stands in ``record``, what can be odd in ``flags``, what a class was given in
+``handed_out``.
 
 Nothing here imports ``solutions``, and a student's kernel imports nothing of this.
 """

@@ -8,70 +8,82 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from nbformat import NotebookNode
+
 from course.errors import CourseError
 from course.grading.handed_in.answers import read_answers
 from course.grading.handed_in.cells import NotGradable
 from course.grading.handed_in.intake import Submission
 from course.grading.judging.grader import Practical, canary, grade
-from course.grading.judging.runner import Workshop, new_folder
+from course.grading.judging.runner import Workshop, new_folder, prepare_passes
 from course.grading.record import Result, Verdict, Written
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library
 from course.grading.wall.warm import Template
 
 
 @dataclass(frozen=True)
-class Order:
-    """All that grading needs beside the submissions.
+class Terms:
+    """How submissions are run.
 
     Args:
-        practicals: by stem.
         limits: what one submission may use.
         walled: use bubblewrap.
         warm: fork kernels from templates.
         hidden: folders that no submission may see.
     """
 
-    practicals: Mapping[str, Practical]
     limits: Limits = field(default_factory=Limits)
     walled: bool = True
     warm: bool = True
     hidden: tuple[Path, ...] = ()
 
 
+@dataclass(frozen=True)
+class Order:
+    """All that grading needs beside the submissions: the practicals, by stem, and how."""
+
+    practicals: Mapping[str, Practical]
+    terms: Terms = field(default_factory=Terms)
+
+
 class Bench:
-    """Grades what one order asks for.
+    """Grades the submissions of some practicals.
 
     Args:
-        order: what is asked for.
+        terms: how they are run.
         library: a new folder, which holds what notebooks may import.
         say: told, in a sentence, if a practical has to do without a warm start.
     """
 
     def __init__(
-        self, order: Order, library: Path, say: Callable[[str], None] | None = None
+        self, terms: Terms, library: Path, say: Callable[[str], None] | None = None
     ) -> None:
-        self.order, self.say = order, say or (lambda text: None)
+        self.terms, self.say = terms, say or (lambda text: None)
         stage_library(library)
+        self.practicals: Mapping[str, Practical] = {}
         self.templates: dict[str, Template] = {}
         self.rooms: dict[str, Path] = {}
         self.workshop = Workshop(
-            library, order.limits, order.walled, order.hidden, self.rooms
+            library, terms.limits, terms.walled, terms.hidden, self.rooms
         )
 
-    def warm_up(self) -> None:
-        """Start the templates; it is this thread that they end with."""
-        if not (self.order.walled and self.order.warm):
-            return
-        for stem, practical in self.order.practicals.items():
-            self.templates[stem] = Template(
-                practical.released,
-                Sandbox(
-                    new_folder(),
-                    self.workshop.library,
-                    self.order.limits,
-                    hidden=self.order.hidden,
-                ),
-            )
+    def warm_up(self, releases: Mapping[str, NotebookNode]) -> None:
+        """Start what takes seconds to start, and do not wait: this thread may go on.
+
+        Args:
+            releases: the exercises as they are handed out, by practical. Their templates
+                end with this thread.
+        """
+        prepare_passes()
+        terms, library = self.terms, self.workshop.library
+        if terms.walled and terms.warm:
+            for stem, notebook in releases.items():
+                box = Sandbox(new_folder(), library, terms.limits, hidden=terms.hidden)
+                self.templates[stem] = Template(notebook, box)
+
+    def open(self, practicals: Mapping[str, Practical]) -> None:
+        """Take up the practicals, and wait until the templates stand."""
+        self.practicals = practicals
         for stem, template in list(self.templates.items()):
             trouble = template.trouble()
             if trouble:
@@ -85,7 +97,7 @@ class Bench:
         Raises:
             CourseError: it does not.
         """
-        practical = self.order.practicals[stem]
+        practical = self.practicals[stem]
         if stem in self.rooms:
             try:
                 return canary(practical, self.workshop)
@@ -96,7 +108,7 @@ class Bench:
     def grade(self, submission: Submission, data: bytes | None = None) -> Result:
         """One submission, read from its place unless its content is given."""
         began = time.monotonic()
-        practical = self.order.practicals.get(submission.practical)
+        practical = self.practicals.get(submission.practical)
         try:
             if data is None:
                 data = content(submission, practical)

@@ -16,22 +16,27 @@ import secrets
 import shutil
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import nbformat
-
 from course.errors import CourseError
 from course.files import write_whole
-from course.grading.bench import Bench, Hands, Order, blank, not_graded
+from course.grading.bench import Bench, Hands, Order, Terms, blank, not_graded
 from course.grading.handed_in.intake import Submission
+from course.grading.handed_out import path_of, released
 from course.grading.judging import expected
 from course.grading.judging.grader import Practical
 from course.grading.judging.runner import allow_passes, end_passes, sweep
 from course.grading.record import NOT_RUN, Result
 from course.grading.wall.sandbox import Limits, require_wall
-from course.source import files_of, read_solutions
+from course.source import files_of
 
 STATE = ".grading"
 Report = Callable[[Result, bool], None]
@@ -100,9 +105,8 @@ def grade_class(
         todo = [index for index, result in enumerate(results) if result is None]
         if todo:
             run = _Run(settings, state, machinery)
-            needed = {submissions[index].practical for index in todo} - {""}
-            order = run.order(sorted(needed))
-            with _hands(order, settings, run, say) as hands:
+            needed = sorted({submissions[index].practical for index in todo} - {""})
+            with _hands(needed, settings, run, say) as hands:
                 for index, future in _as_they_come(hands, submissions, todo):
                     submission = submissions[index]
                     try:
@@ -113,19 +117,10 @@ def grade_class(
                         raise
                     # A fault of ours costs one grade and not the run; the next run tries again.
                     except Exception as error:
-                        results[index] = run.failed(submission, order, error)
+                        results[index] = run.failed(submission, error)
                     report(results[index], True)
             run.close()
         return [result for result in results if result is not None]
-
-
-def released(root: Path, stem: str) -> nbformat.NotebookNode:
-    """The exercise of a practical as it is handed out.
-
-    Raises:
-        CourseError: there is none.
-    """
-    return nbformat.reads(_exercise(root, stem).read_text("utf-8"), as_version=4)
 
 
 class _Run:
@@ -135,17 +130,13 @@ class _Run:
         self.settings, self.state, self.machinery = settings, state, machinery
         self.path = state / "run.json"
         self.kept = self._begin()
+        self.practicals: dict[str, Practical] = {}
 
-    def order(self, stems: Iterable[str]) -> Order:
-        """Draw the inputs of the practicals, and say all that grading needs."""
-        settings = self.settings
-        return Order(
-            {stem: self._practical(stem) for stem in stems},
-            settings.limits,
-            settings.walled,
-            settings.warm,
-            hidden=(settings.root.resolve(), settings.out.resolve()),
-        )
+    def draw(self, stems: Sequence[str], hands: Executor) -> dict[str, Practical]:
+        """Draw the inputs of practicals, several at a time."""
+        drawn = hands.map(self._practical, stems)
+        self.practicals = dict(zip(stems, drawn, strict=True))
+        return self.practicals
 
     def is_proven(self, stem: str) -> bool:
         """Has the reference got full marks in this run?"""
@@ -156,7 +147,7 @@ class _Run:
         self.kept["proven"][stem] = self.machinery[stem]
         self._keep()
 
-    def failed(self, submission: Submission, order: Order, error: Exception) -> Result:
+    def failed(self, submission: Submission, error: Exception) -> Result:
         """A submission at which the grader itself failed; the log says how."""
         with (
             contextlib.suppress(OSError),  # a disk that is full may be the cause
@@ -165,7 +156,7 @@ class _Run:
             log.write(f"{submission.student!r} {submission.notebook!r}\n")
             traceback.print_exception(error, file=log)
         said = f"The grader itself failed at it: see {STATE}/errors.log."
-        return not_graded(submission, order.practicals.get(submission.practical), said)
+        return not_graded(submission, self.practicals.get(submission.practical), said)
 
     def close(self) -> None:
         """The run has ended: the next one draws new inputs."""
@@ -180,17 +171,7 @@ class _Run:
             expected.draw(stem, self.kept["seed"], new)
             new.chmod(0o600)
             new.replace(path)
-        keys = expected.read(path)
-        module = read_solutions(self.settings.root, stem)
-        sources = {n: d.shown() for n, d in module.definitions.items()}
-        return Practical(
-            stem,
-            released(self.settings.root, stem),
-            reference={task: sources.pop(key.name) for task, key in keys.items()},
-            given=sources,
-            expected=path,
-            keys=keys,
-        )
+        return Practical.read(self.settings.root, stem, path)
 
     def _begin(self) -> dict:
         with contextlib.suppress(OSError, ValueError):
@@ -230,9 +211,14 @@ class _Store:
 
 @contextlib.contextmanager
 def _hands(
-    order: Order, settings: Settings, run: _Run, say: Callable[[str], None] | None
+    stems: Sequence[str],
+    settings: Settings,
+    run: _Run,
+    say: Callable[[str], None] | None,
 ) -> Iterator[Hands]:
     """Who grades, ready: threads of this process, or the workers of a cluster."""
+    hidden = (settings.root.resolve(), settings.out.resolve())
+    terms = Terms(settings.limits, settings.walled, settings.warm, hidden)
     if settings.dask:
         try:
             from course.grading.cluster import cluster
@@ -243,25 +229,28 @@ def _hands(
                 "distributed is not installed.",
                 "Install the project with its extra: pip install -e '.[cluster]'",
             ) from None
+        with ThreadPoolExecutor(settings.jobs) as pool:
+            order = Order(run.draw(stems, pool), terms)
         with cluster(settings.dask, order) as hands:
             yield hands
         return
     library = run.state / "library"
     shutil.rmtree(library, ignore_errors=True)
-    with contextlib.closing(Bench(order, library, say)) as bench:
-        bench.warm_up()
-        for stem in order.practicals:
+    with (
+        contextlib.closing(Bench(terms, library, say)) as bench,
+        ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool,
+    ):
+        bench.warm_up({stem: released(settings.root, stem) for stem in stems})
+        bench.open(run.draw(stems, pool))
+        for stem in stems:
             if not run.is_proven(stem):
                 bench.prove(stem)
                 run.proven(stem)
-        with ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool:
-            try:
-                yield Hands(
-                    settings.jobs, lambda handed_in: pool.submit(bench.grade, handed_in)
-                )
-            except BaseException:
-                end_passes()
-                raise
+        try:
+            yield Hands(settings.jobs, lambda one: pool.submit(bench.grade, one))
+        except BaseException:
+            end_passes()
+            raise
 
 
 def _as_they_come(
@@ -278,27 +267,16 @@ def _as_they_come(
             yield running.pop(future), future
 
 
-def _exercise(root: Path, stem: str) -> Path:
-    paths = list((root / "exercises").glob(f"*-{stem.replace('_', '-')}.ipynb"))
-    if len(paths) != 1:
-        raise CourseError(
-            root / "exercises",
-            None,
-            f"There is no exercise of {stem}.",
-            "Write it with `course exercises`.",
-        )
-    return paths[0]
-
-
 def _machinery(settings: Settings, stem: str) -> str:
     """A hash of all that a grade depends on beside the submission."""
     code = hashlib.sha256()
     package = Path(__file__).parents[1]
     paths = [
-        _exercise(settings.root, stem),
+        path_of(settings.root, stem),
         *files_of(settings.root, stem),
         *sorted(package.glob("*.py")),
         *sorted((package / "grading").rglob("*.py")),
+        *sorted((package / "checks").glob("*.py")),
         *sorted((package / "checks" / stem).glob("*.py")),
     ]
     for path in paths:

@@ -147,16 +147,17 @@ class _Place(threading.Thread):
 
     def _made(self, folder: Path) -> Bench:
         order = self._parcel.order
-        if order.walled:
+        if order.terms.walled:
             require_wall()
         practicals = {}
         for stem, practical in order.practicals.items():
             path = folder / f"{stem}.json"
             path.write_bytes(self._parcel.expected[stem])
             practicals[stem] = replace(practical, expected=path)
-        bench = Bench(replace(order, practicals=practicals), folder / "library")
-        bench.warm_up()
+        bench = Bench(order.terms, folder / "library")
         try:
+            bench.warm_up({stem: one.released for stem, one in practicals.items()})
+            bench.open(practicals)
             for stem in practicals:
                 bench.prove(stem)
         except BaseException:

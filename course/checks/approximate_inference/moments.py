@@ -9,12 +9,8 @@ import scipy.special
 import torch
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.approximate_inference.tolerances import (
-    DRAWS,
-    FLOAT32,
-    gaussian_distance,
-    six_errors,
-)
+from course.checks.approximate_inference.tolerances import FLOAT32, six_errors
+from course.checks.draws import DRAWS, gaussian_distance
 from course.task import Close
 
 

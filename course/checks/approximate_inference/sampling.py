@@ -8,11 +8,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from course.checks.approximate_inference.tolerances import (
-    DRAWS,
-    gaussian_distance,
-    six_errors,
-)
+from course.checks.approximate_inference.tolerances import six_errors
+from course.checks.draws import DRAWS, gaussian_distance
 from course.task import Close, Misconception, Task
 
 

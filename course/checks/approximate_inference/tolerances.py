@@ -1,8 +1,6 @@
 """Why an answer need not agree to the last digit."""
 
-import math
-
-from course.task import Close
+from course.checks.draws import DRAWS
 
 FLOAT32 = "single precision carries 7 digits, of which a few get lost on the way"
 FLOAT64 = "double precision, of whose 16 digits the algebra loses a few"
@@ -10,25 +8,8 @@ SINGLE = (
     "Normal, torch.eye and torch.tensor turn plain numbers into single precision, "
     "which carries 7 digits"
 )
-DRAWS = 2000
 
 
 def six_errors(what: str = "mean") -> str:
     """The reason for the tolerance of a moment of random draws."""
     return f"six standard errors of the {what} of {DRAWS:,} draws"
-
-
-def gaussian_distance(draws: int = DRAWS) -> Close:
-    """The mean distance from the mean, in standard deviations of the draws themselves.
-
-    √(2/π) = .798 for a Gaussian, .866 for a uniform distribution, .707 for a Laplace one:
-    14 and 19 standard errors off in 2,000 draws.
-
-    Source: Geary (1935), the ratio of the mean deviation to the standard deviation.
-    """
-    return Close(
-        math.sqrt(2 / math.pi),
-        atol=6 * math.sqrt((1 - 3 / math.pi) / draws),
-        because=f"six standard errors of {draws:,} draws: a Gaussian's mean distance from "
-        "its mean is √(2/π) of its standard deviation",
-    )

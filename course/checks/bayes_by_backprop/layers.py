@@ -14,13 +14,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from course.checks.bayes_by_backprop.tolerances import (
-    DRAWS,
     EXACT,
     SINGLE,
     SIX_ERRORS,
-    gaussian_distance,
     softplus,
 )
+from course.checks.draws import DRAWS, gaussian_distance
 from course.task import Close, Misconception, Task
 
 

@@ -12,12 +12,8 @@ import torch.nn.functional as F
 from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.divergence import log_mixture, mixture_oracle
-from course.checks.bayes_by_backprop.tolerances import (
-    DRAWS,
-    SIX_ERRORS,
-    gaussian_distance,
-    softplus,
-)
+from course.checks.bayes_by_backprop.tolerances import SIX_ERRORS, softplus
+from course.checks.draws import DRAWS, gaussian_distance
 from course.task import Close, Misconception, Task
 
 

@@ -9,13 +9,8 @@ import scipy.special
 import torch
 import torch.nn.functional as F
 
-from course.checks.bayes_by_backprop.tolerances import (
-    DRAWS,
-    EXACT,
-    SIX_ERRORS,
-    gaussian_distance,
-    softplus,
-)
+from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
+from course.checks.draws import DRAWS, gaussian_distance
 from course.task import Close, Misconception, Task
 
 

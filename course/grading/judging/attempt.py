@@ -97,7 +97,8 @@ class Found:
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of the pass."""
-        write_whole(folder / FOUND, json.dumps(asdict(self)))
+        # ``asdict`` would copy every verdict before every cell.
+        write_whole(folder / FOUND, json.dumps(self, default=vars))
 
     @classmethod
     def load(cls, folder: Path) -> Self:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from course.errors import CourseError
-from course.grading.judging.assemble import probe_source
+from course.grading.judging.probe import probe_source
 from course.task import Case, Close, Task, tasks_of
 
 Values = list[dict[str, Any]]

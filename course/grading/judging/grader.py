@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from nbformat import NotebookNode
 
@@ -20,12 +21,14 @@ from course.errors import CourseError
 from course.grading.flags import flag
 from course.grading.handed_in.answers import Answer, Answers
 from course.grading.handed_in.sources import acts, reached
+from course.grading.handed_out import released
 from course.grading.judging.assemble import assemble, origin
 from course.grading.judging.attempt import Found
-from course.grading.judging.expected import Key
+from course.grading.judging.expected import Key, read
 from course.grading.judging.runner import Workshop, run_pass
 from course.grading.judging.verdicts import UNWRITTEN
 from course.grading.record import NOT_RUN, STOPPED, Flag, Verdict
+from course.source import read_solutions
 
 MANY = 3  # cells of the student's own that end the kernel, before none is run
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
@@ -50,6 +53,19 @@ class Practical:
     given: Mapping[str, str]
     expected: Path
     keys: Mapping[str, Key]
+
+    @classmethod
+    def read(cls, root: Path, stem: str, expected: Path) -> Self:
+        """A practical of the checkout, with the values that were drawn into a file.
+
+        Raises:
+            CourseError: it has no exercise, or no reference solution.
+        """
+        keys = read(expected)
+        definitions = read_solutions(root, stem).definitions
+        sources = {name: found.shown() for name, found in definitions.items()}
+        reference = {task: sources.pop(key.name) for task, key in keys.items()}
+        return cls(stem, released(root, stem), reference, sources, expected, keys)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -27,6 +28,12 @@ from course.grading.wall.sandbox import Limits, Sandbox
 PREFIX = "ku-"
 SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
 SLACK = 15.0  # seconds for nbval itself
+# Of pytest: they cost a tenth of a second to import, and more at every cell.
+NOT_NEEDED = (
+    *("doctest", "junitxml", "logging", "pastebin", "setuponly"),
+    *("setupplan", "stepwise", "subtests", "threadexception", "tracemalloc"),
+    *("unittest", "unraisableexception"),
+)
 
 # Passes are forked from a process that has imported what nbval needs.
 _passes = multiprocessing.get_context("forkserver")
@@ -104,6 +111,11 @@ def sweep() -> None:
             remove(path)
 
 
+def prepare_passes() -> None:
+    """Start the process that passes are forked from; it imports while others go on."""
+    forkserver.ensure_running()
+
+
 def allow_passes() -> None:
     """Let passes start again in this process after ``end_passes``."""
     _ending.clear()
@@ -148,6 +160,8 @@ def _pytest(folder: Path) -> None:
     arguments = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
     arguments += ["-p", "nbval.plugin", "-p", "course.grading.judging.plugin"]
     arguments += ["-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)]
+    arguments += ["--confcutdir", str(folder)]  # or every folder above is listed
+    arguments += ["--capture=no", *(f"-pno:{name}" for name in NOT_NEEDED)]
     pytest.main([*arguments, "--nbval-current-env", str(folder / NOTEBOOK)])
 
 

@@ -172,7 +172,7 @@ class WatchedKernel(RunningKernel):
         supervisor = self._supervisor()
         if supervisor is not None and supervisor.exceeded:
             raise Stopped(f"it used {supervisor.exceeded}")
-        if not self.km.is_alive():
+        if not self.km.provisioner.is_running:
             raise Stopped("its kernel died")
         if time.monotonic() > self.deadline and self.replied:
             raise Stopped("what it put out did not arrive")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import time
 from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
@@ -14,7 +15,7 @@ from course.grading.wall.supervisor import Supervisor
 from course.grading.wall.warm import Forked
 
 NAME = "known-unknowns-sandbox"
-LOOK = 0.005  # seconds
+LOOK, MOMENT = 0.005, 1.0  # seconds
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -77,11 +78,23 @@ class SandboxProvisioner(LocalProvisioner):
             return False
         return True
 
+    async def kill(self, restart: bool = False) -> None:
+        """End it, and wait a moment: Jupyter looks only every tenth of a second."""
+        await super().kill(restart)
+        until = time.monotonic() + MOMENT
+        while self.is_running and time.monotonic() < until:
+            await asyncio.sleep(LOOK)
+
     async def wait(self) -> int | None:
-        """Until it has ended; Jupyter looks only every tenth of a second."""
+        """Until it has ended."""
         while self.process is not None and self.process.poll() is None:
             await asyncio.sleep(LOOK)
         return await super().wait()
+
+    @property
+    def is_running(self) -> bool:
+        """Has it not ended? Jupyter's own question starts an event loop each time."""
+        return self.process is not None and self.process.poll() is None
 
     def kill_all(self) -> None:
         """End the kernel and all that it started; without a wall, what left its group stays."""

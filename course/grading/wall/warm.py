@@ -38,6 +38,11 @@ from course.grading.wall.template import NAME
 KERNEL = (
     "import ipykernel.kernelapp, ipykernel.ipkernel, ipykernel.zmqshell",
     "import matplotlib_inline.backend_inline",
+    # What ipykernel imports only while it starts.
+    "import ipykernel.debugger, IPython.core.completerlib, IPython.core.debugger",
+    "import IPython.extensions.storemagic, psutil, sqlite3",
+    "import tornado.locks, tornado.platform.asyncio, tornado.queues",
+    "import encodings.ascii, encodings.idna, encodings.latin_1",
 )
 PAUSE = 0.02
 ANSWER = 30.0  # seconds for a template to fork, and for the kernel to stand
