@@ -29,7 +29,7 @@ def kl_categorical(log_p: Array, log_q: Array) -> Array:
     Returns:
         Divergences in nats, shape (N,).
 
-    Source: Kullback and Leibler (1951), equation 2.4.
+    Source: Kullback and Leibler (1951), section 2.
     """
     # The logarithms are given: take none of your own.
     ### BEGIN SOLUTION

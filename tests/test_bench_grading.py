@@ -1,5 +1,6 @@
 """The benchmark of the graders: what it measures, and that a wrong grade gives no figure."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -7,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmarks.grading.__main__ import graded, side_by_side
-from benchmarks.grading.graders import dealt
+from benchmarks.grading.__main__ import graded, keep, side_by_side
+from benchmarks.grading.graders import GRADERS, dealt
 from benchmarks.grading.material import Material, role
 from benchmarks.grading.measure import Failed, measure
 
@@ -72,6 +73,22 @@ class Slow(Fake):
 def test_what_a_grader_does_once_is_not_in_each_further_submission(material):
     (row,) = side_by_side([Slow(None)], material, (1,), Console(quiet=True))
     assert 0.45 < row["further"] < row["seconds"] - 0.1
+
+
+def test_what_is_measured_again_replaces_its_own_rows(tmp_path):
+    def names(figures, about):
+        keep(tmp_path / "results.json", "table", figures, about)
+        kept = json.loads((tmp_path / "results.json").read_text("utf-8"))
+        return [(row["grader"], row["seconds"]) for row in kept["table"]["figures"]]
+
+    first, second = GRADERS[0].name, GRADERS[1].name
+    row = {"grader": second, "seconds": 2}
+    assert names([row], {"count": 3}) == [(second, 2)]
+    row = {"grader": first, "seconds": 1}
+    assert names([row], {"count": 3}) == [(first, 1), (second, 2)]
+    row = {"grader": second, "seconds": 5}
+    assert names([row], {"count": 3}) == [(first, 1), (second, 5)]
+    assert names([row], {"count": 4}) == [(second, 5)]
 
 
 def test_the_notebooks_hold_all_tasks_and_nothing_that_trains(material):

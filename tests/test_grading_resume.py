@@ -10,9 +10,12 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-from graded_class import finish, hand_in, kept, start, table
+from graded_class import ROOT, finish, hand_in, kept, start, table
 
-from course.grading.classroom import STATE
+from course.grading.classroom import STATE, Settings, grade_class
+from course.grading.handed_in.intake import take_in
+from course.grading.judging.grader import Graded
+from course.grading.record import NOT_RUN
 
 pytestmark = pytest.mark.sandbox
 
@@ -47,6 +50,21 @@ def test_only_what_changed_is_graded_again(tmp_path):
     after = kept(out)
     assert len(after) == 4
     assert {name: after[name] for name in before} == before
+
+
+def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
+    hand_in(tmp_path / "in", 1)
+    (submission,) = take_in(tmp_path / "in").submissions
+    settings = Settings(ROOT, tmp_path / "out")
+    failed = Graded((), problem=f"{NOT_RUN}: no kernel started.")
+    with monkeypatch.context() as here:
+        here.setattr("course.grading.bench.grade", lambda *given: failed)
+        (result,) = grade_class([submission], settings, lambda *told: None)
+    assert not result.graded
+    assert kept(tmp_path / "out") == {}
+    (result,) = grade_class([submission], settings, lambda *told: None)
+    assert result.graded
+    assert len(kept(tmp_path / "out")) == 1
 
 
 def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):

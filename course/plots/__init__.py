@@ -14,6 +14,7 @@ from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
 from course.plots.methods import METHODS, method_intervals
 from course.plots.posteriors import density, gaussian_ellipses, probability_map
+from course.plots.steps import stepped
 from course.plots.style import COLOURS, use_style
 from course.plots.weights import class_bars, show_image, weight_diagram
 
@@ -36,6 +37,7 @@ __all__ = [
     "probability_map",
     "scatter_classes",
     "show_image",
+    "stepped",
     "use_style",
     "weight_diagram",
 ]
