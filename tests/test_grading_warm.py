@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from jupyter_client.provisioning import KernelProvisionerFactory
 from jupyter_core.utils import ensure_event_loop
 from seen_from_inside import FIND, LEAVE, LOOK_AROUND
 
@@ -75,6 +76,8 @@ def ready(start):
 def kernel(library, monkeypatch):
     """Starts kernels behind the wall, from a template or by themselves."""
     monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "known-unknowns-sandbox")
+    # Jupyter asks for it once in a process, and other tests here start kernels too.
+    KernelProvisionerFactory.clear_instance()
     running = []
 
     def new(template=None):
@@ -87,6 +90,7 @@ def kernel(library, monkeypatch):
     yield new
     for one in running:
         one.stop()
+    KernelProvisionerFactory.clear_instance()
     ensure_event_loop().close()
 
 
