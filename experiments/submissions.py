@@ -73,12 +73,14 @@ def planted(task, number):
 
 @cache
 def _checks(stem):
-    folder = ROOT / "course" / "checks" / stem
+    checks = ROOT / "course" / "checks"
+    folder = checks / stem
     texts = {"planted": "", "planted.checks": "", f"planted.checks.{stem}": ""}
     texts["planted.task"] = (ROOT / "course" / "task.py").read_text("utf-8")
-    for path in folder.glob("*.py"):
-        if path.name != "__init__.py":
-            texts[f"planted.checks.{stem}.{path.stem}"] = path.read_text("utf-8")
+    for package, prefix in ((checks, ""), (folder, f"{stem}.")):
+        for path in package.glob("*.py"):
+            if path.name != "__init__.py":
+                texts[f"planted.checks.{prefix}{path.stem}"] = path.read_text("utf-8")
     ordered, waiting = [], dict(texts)
     while waiting:  # what is imported comes first
         name = next(
