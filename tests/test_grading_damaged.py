@@ -2,8 +2,10 @@
 
 import contextlib
 import copy
+import gc
 import json
 import random
+import sys
 import time
 
 import pytest
@@ -24,11 +26,16 @@ from student_notebook import (
 )
 
 from course.grading.handed_in.answers import MAX_ADDED, practical_of, read_answers
-from course.grading.handed_in.cells import MAX_BYTES, NotGradable
+from course.grading.handed_in.cells import MAX_BYTES, NotGradable, load
+from course.grading.handed_in.excerpts import additions, definitions
 from course.grading.handed_in.sources import (
     MAX_SOURCE,
+    problem_of,
 )
 from course.task import stems
+
+# Python parses it, but cannot go through it by recursion.
+DEEP = "f = " + "-" * 600 + "1"
 
 
 @pytest.fixture
@@ -67,6 +74,46 @@ def test_what_is_no_notebook_is_not_gradable(data, reason):
         read_answers(data, RELEASED)
     assert error.value.reason.endswith(".")
     assert error.value.reason.count(".") == 1
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(lambda: load(b"[" * 200_000), id="json"),
+        pytest.param(lambda: load(b'{"a":' * 200_000), id="json objects"),
+        pytest.param(lambda: problem_of("-" * 90_000 + "1"), id="python"),
+        pytest.param(lambda: problem_of("%x\n" + "-" * 90_000 + "1"), id="magic"),
+        pytest.param(lambda: definitions(DEEP, ["f"]), id="definition"),
+        pytest.param(lambda: definitions(DEEP + ".b", ["f"]), id="value"),
+        pytest.param(lambda: additions(DEEP, ""), id="added"),
+    ],
+)
+def test_no_garbage_is_collected_at_the_bottom_of_the_stack(read, collected_in):
+    # A finalizer would fail there for want of a frame, and pytest tells of that.
+    with contextlib.suppress(NotGradable):
+        read()
+    assert not collected_in & {"raw_decode", "parse", "visit", "dump", "literal_eval"}
+    assert gc.isenabled()
+
+
+@pytest.fixture
+def collected_in():
+    """Collects at every turn; gives the names of all functions that ran then."""
+    found = set()
+
+    def note(phase, info):
+        frame = sys._getframe()
+        while frame := frame.f_back:
+            found.add(frame.f_code.co_name)
+
+    before = gc.get_threshold()
+    gc.callbacks.append(note)
+    gc.set_threshold(1)
+    try:
+        yield found
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(note)
 
 
 def test_a_byte_order_mark_is_read_over(notebook):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from course.grading.handed_in.sources import quietly
+
 MAX_BYTES = 20_000_000
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -44,7 +46,7 @@ def load(data: bytes) -> dict[str, Any]:
     if not data.strip():
         raise NotGradable("The file is empty.")
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
+        notebook = quietly(json.loads, data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise NotGradable("The file is not text in UTF-8.") from None
     except json.JSONDecodeError as error:

@@ -56,7 +56,7 @@ def definitions(
         for index in binding.get(waiting.pop(), ()):
             if index not in kept:
                 try:
-                    kept[index] = ast.unparse(body[index])
+                    kept[index] = quietly(ast.unparse, body[index])
                 except RecursionError:  # the parser goes deeper than that
                     kept[index] = ""
                 new = free(kept[index]) - seen
@@ -77,12 +77,13 @@ def additions(source: str, released: str) -> tuple[str, bool]:
     """
     try:
         own, theirs = _statements(source), _statements(released)
-        there, wanted = [ast.dump(node) for node in own], set(map(ast.dump, theirs))
+        there = [quietly(ast.dump, node) for node in own]
+        wanted = set(map(ast.dump, theirs))
         new = [
             node for node, text in zip(own, there, strict=True) if text not in wanted
         ]
         names = {name for node in theirs for name in bound(ast.unparse(node))}
-        sources = [ast.unparse(node) for node in new]
+        sources = [quietly(ast.unparse, node) for node in new]
     except GIVES_UP:
         return "", False
     kept = [text for text in sources if not bound(text) & names]
@@ -118,7 +119,7 @@ def _sure(node: ast.stmt) -> bool:
         given = (*node.args.defaults, *node.args.kw_defaults)
         return not node.decorator_list and not node.returns and not any(given)
     try:
-        ast.literal_eval(getattr(node, "value", None))
+        quietly(ast.literal_eval, getattr(node, "value", None))
     except GIVES_UP:
         return False
     return True

@@ -7,6 +7,7 @@ on hostile nesting is an answer, not a crash.
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import symtable
 import warnings
@@ -56,7 +57,8 @@ def problem_of(source: str) -> str:
         if long or len(TOKEN.findall(source)) > MAX_TOKENS:
             return ""  # the kernel will tell
         try:
-            quietly(ast.parse, TransformerManager().transform_cell(source))
+            transformed = quietly(TransformerManager().transform_cell, source)
+            quietly(ast.parse, transformed)
         except SyntaxError:
             return problem
         except Exception:  # IPython reads what is no Python as well as it can
@@ -157,8 +159,18 @@ def bound(source: str) -> set[str]:
     return {s.get_name() for s in top if s.is_assigned() or s.is_imported()}
 
 
-def quietly(parser: Callable[..., Any], *arguments: str) -> Any:
-    """Parse without a word about what is parsed."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # such as an invalid escape in a student's text
-        return parser(*arguments)
+def quietly(parser: Callable[..., Any], *arguments: Any) -> Any:
+    """Parse without a word about what is parsed, and without collecting garbage meanwhile.
+
+    Hostile nesting leads a parser to the bottom of Python's stack, where what is collected
+    could not be finalized.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as an invalid escape in a text
+            return parser(*arguments)
+    finally:
+        if collects:
+            gc.enable()

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from course.grading.judging.values import VALUES
+from course.grading.judging.values import MAX_NUMBERS, VALUES
 from course.task import Case, Task
 
-MAX_NUMBERS = 1_000_000  # in one value that a probe passes on
 # Runs in a namespace of its own: of the student's, it knows the answer alone.
 PROBE = """\
 import json

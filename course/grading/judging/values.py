@@ -12,6 +12,7 @@ import numpy as np
 VALUES = "application/vnd.known-unknowns.values+json"
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 MAX_CASES, MAX_KEYS, MAX_NAME, MAX_AXES = 1_000, 100, 100, 16
+MAX_NUMBERS = 1_000_000  # of one task; no probe passes on more in one value
 NAME = re.compile(r"[\w .<>|\[\],-]{1,60}", re.ASCII)
 
 
@@ -24,7 +25,7 @@ class Foreign:
 
 
 def decode_values(
-    payload: Any, limit: int = 1_000_000
+    payload: Any, limit: int = MAX_NUMBERS
 ) -> list[dict[str, np.ndarray | Foreign | None]]:
     """The values that a probe displayed, as ``course.judge.compare`` takes them.
 
