@@ -5,6 +5,8 @@
 - ``{task-info}`` shows points, minutes and level of a task, and its hints, folded.
 - The *class edition*, for readers who are still to answer, shows the stub in place of a
   solution, and no model answers; ``EDITION=class`` in the environment asks for it.
+- A number from the code has a minus sign in prose, not a hyphen, and a formula keeps the
+  comma behind it on its line.
 - The cache of executed chapters is keyed on the sources of ``solutions`` and ``course`` and
   on what experiments wrote, which MyST-NB does not look at: after an edit, no page keeps
   its old output.
@@ -15,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -32,6 +35,9 @@ from course.source import Definition, read_solutions
 
 EDITIONS = ("public", "class")
 WIDE = 800  # pixels: several panels side by side
+MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
+# What stands next to a formula without a space.
+GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
 
 
 def is_class(app: Sphinx) -> bool:
@@ -144,6 +150,32 @@ def mark_wide_figures(app: Sphinx, doctree: nodes.document, page: str) -> None:
                     figure["classes"].append("wide")
 
 
+def write_minus_signs(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Numbers that prose takes from the code have a hyphen where a minus sign belongs."""
+    for inline in doctree.findall(nodes.inline):
+        if "pasted-text" in inline["classes"]:
+            for text in list(inline.findall(nodes.Text)):
+                text.parent.replace(text, nodes.Text(MINUS.sub("−", text)))
+
+
+def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """A browser may break a line between a formula and the comma after it: forbid it."""
+    for formula in list(doctree.findall(nodes.math)):
+        parent, at = formula.parent, formula.parent.index(formula)
+        together = nodes.inline(classes=["together"])
+        if at > 0 and isinstance(before := parent[at - 1], nodes.Text):
+            cut = GLUED_BEFORE.search(before).start()
+            parent[at - 1] = nodes.Text(before[:cut])
+            together += nodes.Text(before[cut:])
+        together += formula.deepcopy()
+        if at + 1 < len(parent) and isinstance(after := parent[at + 1], nodes.Text):
+            cut = GLUED_AFTER.match(after).end()
+            together += nodes.Text(after[:cut])
+            parent[at + 1] = nodes.Text(after[cut:])
+        if together.astext() != formula.astext():
+            parent.replace(formula, together)
+
+
 def fold(title: str, text: str) -> nodes.Element:
     """A paragraph behind a title that opens it."""
     details = Details(classes=["hint"])
@@ -225,6 +257,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", key_cache_on_sources)
     app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)
-    app.connect("doctree-resolved", mark_wide_figures)
+    for tidy in (mark_wide_figures, write_minus_signs, keep_together):
+        app.connect("doctree-resolved", tidy)
     app.connect("html-page-context", name_list_items)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

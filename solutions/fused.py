@@ -1,8 +1,9 @@
-"""Practical 3 for larger networks: the same Bayes by Backprop in fewer passes over memory.
+"""Practical 3 for larger networks: Bayes by Backprop in fewer passes over memory.
 
 The parameters of all layers lie in two long vectors, µ and ρ; one ``autograd.Function``
 draws all weights at once and knows their gradients and the KL's in closed form. What
-comes out equals ``solutions.bayes_by_backprop`` to rounding, and the tests hold it to that.
+comes out equals ``solutions.bayes_by_backprop`` to rounding, and the tests hold it to
+that.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from torch import Tensor, nn
 
 
 class _Draw(torch.autograd.Function):
-    """w = µ + σε and KL(N(µ, σ²) ‖ N(0, s²)) with σ = softplus(ρ), with gradients by hand.
+    """w = µ + σε and KL(N(µ, σ²) ‖ N(0, s²)), σ = softplus(ρ), with gradients by hand.
 
-    dw/dµ = 1 and dw/dρ = ε σ'; dKL/dµ = µ/s² and dKL/dρ = (σ/s² − 1/σ) σ'; σ' = sigmoid(ρ).
+    dw/dµ = 1 and dw/dρ = ε σ'; dKL/dµ = µ/s² and dKL/dρ = (σ/s² − 1/σ) σ';
+    σ' = sigmoid(ρ).
     """
 
     @staticmethod
@@ -52,15 +54,16 @@ class _Draw(torch.autograd.Function):
 
 
 class ParallelNoise:
-    """Standard normal noise, drawn in parts by as many threads: a generator alone uses one core.
+    """Standard normal noise, drawn by several threads: a generator alone uses one core.
 
-    It gains something where cores are idle, and loses where PyTorch's own threads wait on
-    them: measure it against one generator.
+    It gains something where cores are idle, and loses where PyTorch's own threads wait
+    on them: measure it against one generator.
 
     Args:
         count: how many numbers a call returns.
         generator: seeds one generator for each part.
-        parts: how many threads; the numbers depend on it, and on the generator alone besides.
+        parts: how many threads; the numbers depend on it, and on the generator alone
+            besides.
     """
 
     def __init__(
@@ -89,7 +92,7 @@ ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
 def threefry(key: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Threefry-2x32: the counters 0, 1, …, scrambled beyond recognition; JAX's generator.
+    """Threefry-2x32: counters 0, 1, …, scrambled beyond recognition; JAX's generator.
 
     No number waits for the one before it, so a compiler may make many at a time, on as
     many threads as there are. Run eagerly it is a hundred passes over memory.
@@ -118,9 +121,10 @@ def threefry(key: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def counter_noise(key: Tensor, count: int) -> Tensor:
-    """Standard normal noise from a key of two 32-bit integers, shape (count,); to be compiled.
+    """Standard normal noise from a key of two 32-bit integers, shape (count,).
 
-    A fresh key for every call: ``torch.randint(-(2**31), 2**31, (2,), dtype=torch.int32)``.
+    It is to be compiled. A fresh key for every call:
+    ``torch.randint(-(2**31), 2**31, (2,), dtype=torch.int32)``.
 
     Source: Box and Muller (1958).
     """
@@ -140,7 +144,8 @@ class FusedBayesianMLP(nn.Module):
         prior_std: the standard deviation of every weight's and bias's prior.
         initial_rho: where every ρ starts.
         activation: what stands between the layers.
-        generator: draws the initial means, N(0, 1/D) for weights; those of biases are 0.
+        generator: draws the initial means, N(0, 1/D) for weights; those of biases
+            are 0.
     """
 
     def __init__(

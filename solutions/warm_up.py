@@ -127,7 +127,8 @@ def per_example_gradients(
     """The gradients of each datum's own loss, with respect to parameters and input.
 
     Args:
-        loss: ``loss(params, x, y)``, a scalar, for one datum: x of shape (D,), y a number.
+        loss: ``loss(params, x, y)``, a scalar, for one datum: x of shape (D,), y a
+            number.
         params: the parameters θ, shape (D,), the same for all data.
         x: inputs, shape (N, D).
         y: targets, shape (N,).
@@ -135,7 +136,8 @@ def per_example_gradients(
     Returns:
         ∂ℓₙ/∂θ and ∂ℓₙ/∂xₙ, each of shape (N, D).
     """
-    # jax.grad takes argnums, one or several; jax.vmap takes in_axes, one for each argument.
+    # jax.grad takes argnums, one or several;
+    # jax.vmap takes in_axes, one for each argument.
     ### BEGIN SOLUTION
     gradients = jax.grad(loss, argnums=(0, 1))
     return jax.vmap(gradients, in_axes=(None, 0, 0))(params, x, y)
@@ -149,7 +151,8 @@ def rounded(x: Array) -> Array:
         x: numbers, shape (N,).
 
     Returns:
-        Whole numbers as floats, shape (N,); their derivative with respect to ``x`` is 1.
+        Whole numbers as floats, shape (N,); their derivative with respect to ``x``
+        is 1.
 
     Source: Bengio, Léonard and Courville (2013), the straight-through estimator.
     """

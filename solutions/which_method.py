@@ -1,7 +1,7 @@
 """Chapter 5: comparing methods fairly, the cheap repairs, and MIMO, in JAX.
 
-Shapes: N data, D inputs, K classes, H features, M members, R runs. A loss is a mean over
-the N data of a batch.
+Shapes: N data, D inputs, K classes, H features, M members, R runs. A loss is a mean
+over the N data of a batch.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def difference_interval(
 def gaussian_crps(mean: np.ndarray, std: np.ndarray, y: np.ndarray) -> np.ndarray:
     """CRPS of N(µ, σ²) at y: σ (z (2Φ(z) − 1) + 2φ(z) − 1/√π) with z = (y − µ)/σ.
 
-    The continuous ranked probability score ∫ (F(t) − [t ≥ y])² dt, in the unit of y; the
-    smaller, the better.
+    The continuous ranked probability score ∫ (F(t) − [t ≥ y])² dt, in the unit of y;
+    the smaller, the better.
 
     Args:
         mean: means µ, shape (N,).
@@ -252,7 +252,8 @@ def mimo_inputs(
 
     Source: Havasi et al. (2021).
     """
-    # jax.random.split gives a key to each permutation; x[rows] takes an (N, M) array of rows.
+    # jax.random.split gives a key to each permutation;
+    # x[rows] takes an (N, M) array of rows.
     ### BEGIN SOLUTION
     n = len(x)
     mixed = n - round(repetition * n)

@@ -1,17 +1,47 @@
 """How the built book sits on a screen: one that is wide, and one that is narrow."""
 
+import re
+
 import pytest
 from browser import served
+from bs4 import BeautifulSoup
 
 pytestmark = pytest.mark.browser
 DESK = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 
-# What of the code cannot be read without moving it sideways, where it stands open.
+# What cannot be read without moving it sideways, folds opened: code, what it prints, equations.
 CUT_OFF = """
-() => [...document.querySelectorAll("main .cell_input pre")]
-  .filter(pre => pre.checkVisibility() && pre.scrollWidth > pre.clientWidth + 1)
-  .map(pre => pre.textContent.split("\\n").sort((a, b) => b.length - a.length)[0])
+async () => {
+  document.querySelectorAll("details").forEach(fold => fold.open = true);
+  document.querySelectorAll(".dropdown").forEach(fold => fold.classList.add("toggle-shown"));
+  document.querySelectorAll(".toggle-hidden").forEach(
+    fold => fold.classList.remove("toggle-hidden"));
+  await window.MathJax?.startup.promise;
+  const wide = "main .cell_input pre, main .cell_output .output.stream pre, " +
+    "main mjx-container[display=true]";
+  return [...document.querySelectorAll(wide)]
+    .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
+    .map(box => box.textContent.split("\\n").sort((a, b) => b.length - a.length)[0]);
+}
+"""
+# Commas and the like that stand at the beginning of a line, after a formula.
+PARTED = """
+async () => {
+  await window.MathJax?.startup.promise;
+  const parted = [];
+  for (const formula of document.querySelectorAll("main span.math")) {
+    const after = formula.nextSibling;
+    const last = [...formula.querySelectorAll("mjx-container")].at(-1);
+    if (after?.nodeType !== Node.TEXT_NODE || !/^\\S/.test(after.data) || !last) continue;
+    const range = document.createRange();
+    range.setStart(after, 0);
+    range.setEnd(after, 1);
+    const [sign, box] = [range, last].map(of => of.getBoundingClientRect());
+    if (box.width && sign.left < box.left) parted.push(formula.parentElement.textContent);
+  }
+  return parted;
+}
 """
 # How wide the pictures of several panels are shown.
 WIDTHS = """
@@ -56,9 +86,39 @@ def test_the_front_page_says_it_in_one_screen(browser, address):
             assert " tasks · " in part.inner_text()
 
 
-def test_code_is_not_cut_off_on_a_desk(browser, address, names):
+def test_code_and_equations_are_not_cut_off_on_a_desk(browser, address, names):
     found = on_every_page(browser, address, names, DESK, CUT_OFF)
     assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_no_line_of_code_goes_on_below(book):
+    # The book's column holds 88 characters; the test above says that it does.
+    found = {}
+    for path in sorted(book.glob("book/*.html")):
+        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        text = "\n".join(pre.get_text() for pre in page.select("main pre"))
+        found[path.name] = [
+            line
+            for line in text.split("\n")
+            if len(line) > 88
+            and '"description": ' not in line  # prose in a JSON schema
+        ]
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_line_begins_with_the_comma_after_a_formula(browser, address, names, screen):
+    found = on_every_page(browser, address, names, screen, PARTED)
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_numbers_in_prose_have_minus_signs(book):
+    found = []
+    for path in sorted(book.glob("book/*.html")):
+        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        found += [number.get_text() for number in page.select("span.pasted-text")]
+    assert any("−" in number for number in found)
+    assert [number for number in found if re.search(r"(?<!\w)-[\d.]", number)] == []
 
 
 def test_pictures_of_several_panels_stay_legible_on_a_phone(browser, address, names):

@@ -27,7 +27,7 @@ def weight_diagram(*, bells: bool, seed: int = 0, ax: Axes | None = None) -> Axe
                 ax.plot(
                     [left, left + 1], [a, b], color=COLOURS["grey"], lw=0.8, zorder=1
                 )
-                share = (0.22 if a < 0 else 0.34) if left == 0 else 0.5
+                share = 0.5 if left else 0.72  # where connections do not cross
                 x, y = left + share, a + share * (b - a)
                 mean, width = rng.normal(0, 1), rng.uniform(0.35, 1.0)
                 if bells:
@@ -44,7 +44,7 @@ def weight_diagram(*, bells: bool, seed: int = 0, ax: Axes | None = None) -> Axe
                     ax.text(
                         x,
                         y,
-                        f"{mean:.1f}",
+                        f"{mean:.1f}".replace("-", "−"),
                         fontsize=8,
                         ha="center",
                         va="center",

@@ -32,14 +32,15 @@ class DropoutMLP(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, x: Tensor, *, generator: Generator) -> Tensor:
-        """Logits, (N, input_size) → (N,): every datum keeps its own hidden units, divided by 1 − p.
+        """Logits, (N, input_size) → (N,): every datum keeps hidden units of its own.
 
-        In ``train()`` and in ``eval()`` alike: a prediction needs the masks as well.
+        A kept unit is divided by 1 − p. All this in ``train()`` and in ``eval()``
+        alike: a prediction needs the masks as well.
 
         Source: Gal and Ghahramani (2016), sections 3 and 4.
         """
         hidden = F.relu(self.hidden(x))
-        # torch.rand takes a shape and a generator; a unit is kept where it gives p or more.
+        # torch.rand takes a shape and a generator; keep units where it gives p or more.
         ### BEGIN SOLUTION
         keep = torch.rand(hidden.shape, generator=generator) >= self.p
         return self.output(hidden * keep / (1 - self.p)).squeeze(-1)
@@ -53,10 +54,11 @@ class DropoutMLP(nn.Module):
 def dropout_predictive(
     model: DropoutMLP, x: Tensor, draws: int, *, generator: Generator, chunk: int = 512
 ) -> Tensor:
-    """p(y = 1 | x) ≈ 1/S Σₛ sigmoid(logit(x; maskₛ)), (N,): one mask for each draw, shared by all data.
+    """p(y = 1 | x) ≈ 1/S Σₛ sigmoid(logit(x; maskₛ)), (N,): one mask for each draw.
 
-    A mask on the hidden units is a mask on the output's weights, so all draws of a chunk
-    of inputs are one matrix product: (chunk, H) times (H, S).
+    All data share the mask of a draw. A mask on the hidden units is a mask on the
+    output's weights, so all draws of a chunk of inputs are one matrix product:
+    (chunk, H) times (H, S).
     """
     keep = torch.rand(draws, model.hidden.out_features, generator=generator) >= model.p
     weights = model.output.weight * keep / (1 - model.p)

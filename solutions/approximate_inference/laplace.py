@@ -14,7 +14,7 @@ from solutions.approximate_inference.mode import negative_log_joint
 def hurried_laplace_covariance(
     w: Tensor, x: Tensor, y: Tensor, prior_variance: float
 ) -> Tensor:
-    """The covariance of Laplace's approximation, with a mistake that a hurried colleague made.
+    """The covariance of Laplace's approximation, with a hurried colleague's mistake.
 
     Args:
         w: the mode, shape (D,).
@@ -89,7 +89,8 @@ def softmax_laplace_covariance(
     """Laplace's covariance for K classes: (Σₙ (diag(pₙ) − pₙpₙᵀ) ⊗ xₙxₙᵀ + I/σ₀²)⁻¹.
 
     Args:
-        weights: the mode, one row for each class, shape (K, D); logits are x @ weights.T.
+        weights: the mode, one row for each class, shape (K, D); logits are
+            x @ weights.T.
         x: inputs with their column of ones, shape (N, D).
         prior_variance: σ₀².
 
@@ -98,7 +99,8 @@ def softmax_laplace_covariance(
 
     Source: Bishop (2006), equation 4.110.
     """
-    # torch.einsum builds all N blocks at once: entry (k, i, l, j) belongs to weights k, i and l, j.
+    # torch.einsum builds all N blocks at once:
+    # entry (k, i, l, j) belongs to weights k, i and l, j.
     ### BEGIN SOLUTION
     p = torch.softmax(x @ weights.T, dim=-1)
     curvature = torch.diag_embed(p) - p[:, :, None] * p[:, None, :]

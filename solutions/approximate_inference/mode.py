@@ -11,16 +11,20 @@ from torch import Tensor
 
 
 def with_bias(x: Tensor) -> Tensor:
-    """Append a column of ones, so that the last weight is the bias: (N, D − 1) → (N, D)."""
+    """Append a column of ones: (N, D − 1) → (N, D).
+
+    The last weight is then the bias.
+    """
     return torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
 
 
 def negative_log_joint(
     w: Tensor, x: Tensor, y: Tensor, prior_variance: float
 ) -> Tensor:
-    """−log p(y, w | X) = Σₙ −log p(yₙ | xₙ, w) − log N(w | 0, σ₀² I), every constant included.
+    """−log p(y, w | X) = Σₙ −log p(yₙ | xₙ, w) − log N(w | 0, σ₀² I).
 
-    As a function of w it is the negative log posterior, up to the constant log p(y | X).
+    As a function of w it is the negative log posterior, up to the constant
+    log p(y | X).
 
     Args:
         w: weights, shape (D,).
@@ -29,11 +33,12 @@ def negative_log_joint(
         prior_variance: σ₀², the same for every weight.
 
     Returns:
-        A scalar, in nats.
+        A scalar, in nats, every constant included.
 
     Source: Bishop, Pattern Recognition and Machine Learning (2006), equation 4.142.
     """
-    # Logits of a thousand are allowed: F.binary_cross_entropy_with_logits copes, log(sigmoid) does not.
+    # Logits of a thousand are allowed:
+    # F.binary_cross_entropy_with_logits copes, log(sigmoid) does not.
     ### BEGIN SOLUTION
     nll = F.binary_cross_entropy_with_logits(x @ w, y, reduction="sum")
     normaliser = 0.5 * len(w) * math.log(2 * math.pi * prior_variance)
@@ -42,7 +47,9 @@ def negative_log_joint(
 
 
 def prior_variance_of(weight_decay: float, n: int) -> float:
-    """The prior variance σ₀² that a penalty λ‖w‖², added to the *mean* loss of n data, stands for.
+    """The prior variance σ₀² that a penalty λ‖w‖² stands for.
+
+    The penalty is added to the *mean* loss of n data.
 
     Args:
         weight_decay: λ.
@@ -68,7 +75,8 @@ def hessian_by_backward(function: Callable[[Tensor], Tensor], w: Tensor) -> Tens
         The Hessian, shape (D, D), detached.
     """
     w = w.detach().requires_grad_()
-    # torch.autograd.grad with create_graph=True gives a gradient that can be differentiated again.
+    # torch.autograd.grad with create_graph=True gives a gradient that can be
+    # differentiated again.
     ### BEGIN SOLUTION
     (gradient,) = torch.autograd.grad(function(w), w, create_graph=True)
     rows = [
@@ -80,7 +88,7 @@ def hessian_by_backward(function: Callable[[Tensor], Tensor], w: Tensor) -> Tens
 
 
 def logistic_hessian(w: Tensor, x: Tensor, prior_variance: float) -> Tensor:
-    """The Hessian of ``negative_log_joint`` in closed form: Xᵀ diag(p(1 − p)) X + I/σ₀².
+    """Hessian of ``negative_log_joint`` in closed form: Xᵀ diag(p(1 − p)) X + I/σ₀².
 
     Args:
         w: weights, shape (D,).

@@ -14,7 +14,8 @@ def sampled_predictive(x: Tensor, weights: Tensor, chunk: int = 512) -> Tensor:
     Args:
         x: inputs with their column of ones, shape (N, D).
         weights: samples wₛ, shape (S, D).
-        chunk: how many inputs at a time: (chunk, S) logits fit into the processor's cache.
+        chunk: how many inputs at a time: (chunk, S) logits fit into the processor's
+            cache.
 
     Returns:
         Probabilities, shape (N,).

@@ -30,7 +30,9 @@ def reparametrised_sample(mu: Tensor, rho: Tensor, *, generator: Generator) -> T
 
 
 def gaussian_kl(mu: Tensor, rho: Tensor, prior_std: float) -> Tensor:
-    """KL(q‖p) = Σᵢ log(σ₀/σᵢ) + (σᵢ² + µᵢ²)/(2σ₀²) − ½ of q = Πᵢ N(µᵢ, σᵢ²) and p = N(0, σ₀² I).
+    """KL(q‖p) = Σᵢ log(σ₀/σᵢ) + (σᵢ² + µᵢ²)/(2σ₀²) − ½.
+
+    Here q = Πᵢ N(µᵢ, σᵢ²) and p = N(0, σ₀² I).
 
     Args:
         mu: means µ, any shape.
@@ -109,7 +111,10 @@ class LinearVariational(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor, *, generator: Generator) -> Tensor:
-        """Outputs, (N, input_size) → (N, output_size), with one fresh draw of W and b for all N data."""
+        """Outputs, (N, input_size) → (N, output_size), with one fresh draw of W and b.
+
+        The draw serves all N data.
+        """
         ### BEGIN SOLUTION
         weight = reparametrised_sample(self.w_mu, self.w_rho, generator=generator)
         bias = reparametrised_sample(self.b_mu, self.b_rho, generator=generator)
@@ -124,7 +129,10 @@ class LocalLinearVariational(LinearVariational):
     """
 
     def forward(self, x: Tensor, *, generator: Generator) -> Tensor:
-        """Outputs, (N, output_size): Gaussian, with mean xµᵀ + µ_b and variance x²(σ²)ᵀ + σ_b²."""
+        """Gaussian outputs, with mean xµᵀ + µ_b and variance x²(σ²)ᵀ + σ_b².
+
+        Their shape is (N, output_size).
+        """
         ### BEGIN SOLUTION
         mean = F.linear(x, self.w_mu, self.b_mu)
         variance = F.linear(

@@ -29,7 +29,7 @@ def gaussian_kl(mu: Tensor, rho: Tensor, prior_std: float) -> Tensor:
     Returns:
         A scalar, in nats, at least 0.
 
-    Source: Kingma and Welling (2014), appendix B, with a prior of standard deviation σ₀.
+    Source: Kingma and Welling (2014), appendix B, with a prior N(0, σ₀²).
     """
     # A sum: the KL of independent weights adds up, whatever their number.
     ### BEGIN SOLUTION
@@ -59,7 +59,8 @@ def log_scale_mixture(
 
     Source: Blundell et al. (2015), equation 7.
     """
-    # Both densities may underflow to 0: torch.logaddexp adds what is given by logarithms.
+    # Both densities may underflow to 0:
+    # torch.logaddexp adds what is given by logarithms.
     ### BEGIN SOLUTION
     wide = math.log(share) + Normal(0.0, wide_std).log_prob(w)
     narrow = math.log1p(-share) + Normal(0.0, narrow_std).log_prob(w)

@@ -20,9 +20,11 @@ class BayesianLinear(nn.Module):
     Args:
         inputs: D, how many inputs.
         outputs: how many outputs.
-        prior_std: the standard deviation of the prior N(0, σ₀²) of every weight and bias.
+        prior_std: the standard deviation of the prior N(0, σ₀²) of every weight and
+            bias.
         initial_rho: where every ρ starts; −5 is a standard deviation of .007.
-        generator: draws the initial means, N(0, 1/D) for weights; those of biases are 0.
+        generator: draws the initial means, N(0, 1/D) for weights; those of biases
+            are 0.
 
     Source: Blundell et al. (2015), section 3.
     """
@@ -48,7 +50,10 @@ class BayesianLinear(nn.Module):
         self.bias_rho = nn.Parameter(torch.full((outputs,), float(initial_rho)))
 
     def forward(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """Outputs, shape (N, outputs), under one fresh draw of the weights and biases, weights first."""
+        """Outputs, shape (N, outputs), under one fresh draw of the weights and biases.
+
+        The weights are drawn first.
+        """
         # One draw serves all N rows of x; the next call draws anew.
         ### BEGIN SOLUTION
         weight = sample_weights(self.weight_mu, self.weight_rho, generator=generator)
@@ -76,7 +81,8 @@ def sample_activations(
     """Draw a layer's outputs instead of its weights: the local reparametrisation trick.
 
     A sum of independent Gaussians is a Gaussian: output j of row x has the mean
-    Σᵢ µⱼᵢxᵢ + µⱼ and the variance Σᵢ σⱼᵢ²xᵢ² + σⱼ². Every row and output has noise of its own.
+    Σᵢ µⱼᵢxᵢ + µⱼ and the variance Σᵢ σⱼᵢ²xᵢ² + σⱼ². Every row and output has noise of
+    its own.
 
     Args:
         x: inputs, shape (N, D).
@@ -134,7 +140,7 @@ class BayesianMLP(nn.Module):
     def forward(
         self, x: Tensor, *, generator: torch.Generator, local: bool = False
     ) -> Tensor:
-        """Outputs under one draw: of the weights, or (``local``) of every layer's activations."""
+        """Outputs under one draw of the weights, or (``local``) of all activations."""
         for index, layer in enumerate(self.layers):
             x = x if index == 0 else self.activation(x)
             if local:

@@ -11,7 +11,7 @@ from torch.distributions import Normal
 
 
 def reparametrise(mu: Tensor, rho: Tensor, epsilon: Tensor) -> Tensor:
-    """w = µ + σε with σ = softplus(ρ): a weight as a function of its parameters and of noise.
+    """w = µ + σε with σ = softplus(ρ): a weight as a function of parameters and noise.
 
     Args:
         mu: means µ, any shape.
@@ -23,7 +23,8 @@ def reparametrise(mu: Tensor, rho: Tensor, epsilon: Tensor) -> Tensor:
 
     Source: Blundell et al. (2015), section 3.2, steps 1 and 2.
     """
-    # F.softplus stays finite where log(1 + exp(ρ)) overflows, and positive where it rounds to 0.
+    # F.softplus stays finite where log(1 + exp(ρ)) overflows,
+    # and positive where it rounds to 0.
     ### BEGIN SOLUTION
     return mu + F.softplus(rho) * epsilon
     ### END SOLUTION
@@ -110,7 +111,7 @@ def draw_loss(
     noise_std: float,
     prior_std: float,
 ) -> Tensor:
-    """The loss of one draw for the model y = wx: Σ log q(w) − Σ log p(w) − Σ log p(y | w, x).
+    """The loss of one draw for y = wx: Σ log q(w) − Σ log p(w) − Σ log p(y | w, x).
 
     Its expectation over ε is the negative ELBO; a single value of it is not.
 
@@ -141,8 +142,8 @@ def paper_gradients(
 ) -> tuple[Tensor, Tensor]:
     """The gradients with respect to µ and ρ from the partial derivatives of f(w, µ, ρ).
 
-    f is the loss of one draw, once as a function of w with µ and ρ held fixed, and once of
-    µ and ρ with w held fixed; the chain rule along w = µ + softplus(ρ)·ε joins them.
+    f is the loss of one draw, once as a function of w with µ and ρ held fixed, and once
+    of µ and ρ with w held fixed; the chain rule along w = µ + softplus(ρ)·ε joins them.
 
     Args:
         df_dw: ∂f/∂w, any shape.
@@ -176,7 +177,8 @@ def gradient_step(
         rate: the learning rate α.
 
     Returns:
-        New leaves µ' and ρ' that require gradients themselves; the old ones stay as they are.
+        New leaves µ' and ρ' that require gradients themselves; the old ones stay as
+        they are.
 
     Source: Blundell et al. (2015), section 3.2, step 7.
     """
@@ -192,7 +194,7 @@ def gradient_step(
 def exact_loss(
     mu: Tensor, rho: Tensor, x: Tensor, y: Tensor, *, noise_std: float, prior_std: float
 ) -> Tensor:
-    """The negative ELBO of the model y = wx in closed form: ``draw_loss`` averaged over all ε.
+    """The negative ELBO for y = wx in closed form: ``draw_loss`` averaged over all ε.
 
     KL(q ‖ p) + Σᵢ ½ log 2πτ² + ((yᵢ − µxᵢ)² + σ²xᵢ²) / (2τ²).
 

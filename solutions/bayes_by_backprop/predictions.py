@@ -19,8 +19,8 @@ def predictive_moments(
         noise_std: the standard deviation τ of the observations' noise.
 
     Returns:
-        The mean of f, its standard deviation (epistemic; divided by S), and the standard
-        deviation of y (epistemic and aleatoric), each of shape (N,).
+        The mean of f, its standard deviation (epistemic; divided by S), and the
+        standard deviation of y (epistemic and aleatoric), each of shape (N,).
 
     Source: Kendall and Gal (2017), section 3.
     """
@@ -50,17 +50,21 @@ def hurried_predictive_entropy(log_probs: Tensor) -> Tensor:
 
 
 def predictive_entropy(log_probs: Tensor) -> Tensor:
-    """The entropy of the predictive distribution p(y | x) = 1/S Σₛ p(y | x, wₛ), in bits.
+    """The entropy of the predictive distribution, in bits.
+
+    The distribution is p(y | x) = 1/S Σₛ p(y | x, wₛ).
 
     Args:
-        log_probs: log-probabilities under S draws of the weights, shape (S, N, K); −inf is allowed.
+        log_probs: log-probabilities under S draws of the weights, shape (S, N, K);
+            −inf is allowed.
 
     Returns:
         Entropies, between 0 and log₂ K, shape (N,).
 
     Source: Shannon (1948), section 6.
     """
-    # Start from hurried_predictive_entropy and mend it. torch.special.entr is −p ln p, and 0 at 0.
+    # Start from hurried_predictive_entropy and mend it.
+    # torch.special.entr is −p ln p, and 0 at 0.
     ### BEGIN SOLUTION
     probs = torch.exp(log_probs).mean(dim=0)
     return torch.special.entr(probs).sum(dim=-1) / math.log(2)
@@ -68,7 +72,9 @@ def predictive_entropy(log_probs: Tensor) -> Tensor:
 
 
 def keep_mask(mu: Tensor, rho: Tensor, removed: float) -> Tensor:
-    """Which weights to keep when those with the smallest signal-to-noise ratio |µ|/σ are removed.
+    """Which weights to keep when those with the smallest |µ|/σ are removed.
+
+    |µ|/σ is the signal-to-noise ratio of a weight.
 
     Args:
         mu: means µ of all weights, shape (n,).

@@ -11,14 +11,15 @@ from torch import Tensor, nn
 
 
 def kl_weights(batches: int, *, decreasing: bool) -> Tensor:
-    """The share of the KL that each of M minibatches of an epoch pays; the shares sum to 1.
+    """The share of the KL that each of M minibatches of an epoch pays.
 
     Args:
         batches: M, the number of minibatches, hundreds of them allowed.
-        decreasing: False for 1/M each; True for the paper's 2^(M−i) / (2^M − 1), i = 1, …, M.
+        decreasing: False for 1/M each; True for the paper's 2^(M−i) / (2^M − 1),
+            i = 1, …, M.
 
     Returns:
-        Shares, shape (M,).
+        Shares that sum to 1, shape (M,).
 
     Source: Blundell et al. (2015), section 3.4, equation 9.
     """
@@ -36,10 +37,12 @@ def minibatch_loss(
 ) -> Tensor:
     """The loss of one minibatch: the *sum* of its NLL, plus its share of the KL.
 
-    Summed over the minibatches of an epoch, it estimates the negative ELBO of all the data.
+    Summed over the minibatches of an epoch, it estimates the negative ELBO of all the
+    data.
 
     Args:
-        logits: unnormalised log-probabilities under one draw of the weights, shape (B, K).
+        logits: unnormalised log-probabilities under one draw of the weights,
+            shape (B, K).
         targets: labels, integers of shape (B,).
         kl: KL(q ‖ p) of all weights, a scalar.
         kl_share: the share of it that this minibatch pays.
@@ -57,7 +60,10 @@ def minibatch_loss(
 
 
 class History(NamedTuple):
-    """What a training run records, one value per step: summed NLL (scaled up to all N data) and KL."""
+    """What a training run records, one value per step: summed NLL and KL.
+
+    The NLL is scaled up to all N data.
+    """
 
     nll: Tensor
     kl: Tensor
@@ -77,7 +83,9 @@ def train(
     local: bool = True,
     temperature: float = 1.0,
 ) -> History:
-    """Minimise the negative ELBO (of a model with a KL) or the NLL, with Adam and a cosine schedule.
+    """Minimise the negative ELBO or the NLL, with Adam and a cosine schedule.
+
+    The negative ELBO is for a model with a KL, the NLL for any other.
 
     Args:
         model: a ``BayesianMLP``, or any module without a method ``kl``.
@@ -90,7 +98,8 @@ def train(
         batch_size: how many data each step sees; None for all N.
         draws: how many draws of the weights each step averages.
         local: draw activations instead of weights.
-        temperature: what multiplies the KL; only 1 gives the ELBO, less is a "cold" posterior.
+        temperature: what multiplies the KL; only 1 gives the ELBO, less is a "cold"
+            posterior.
 
     Returns:
         The history of the two terms.
@@ -133,5 +142,8 @@ def train(
 def predict(
     model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generator
 ) -> Tensor:
-    """A Bayesian model's outputs under S draws of its weights, shape (S, N, K): a loop, for it is fastest."""
+    """A Bayesian model's outputs under S draws of its weights, shape (S, N, K).
+
+    It is a loop, for that is fastest.
+    """
     return torch.stack([model(x, generator=generator) for _ in range(draws)])

@@ -10,7 +10,10 @@ from torch.nn.functional import cross_entropy, one_hot, softmax
 
 
 class Bins(NamedTuple):
-    """What happened in each bin, three tensors of shape (n_bins,); an empty bin holds zeros."""
+    """What happened in each bin, three tensors of shape (n_bins,).
+
+    An empty bin holds zeros.
+    """
 
     share: Tensor
     confidence: Tensor
@@ -35,8 +38,8 @@ class Scored(NamedTuple):
 def bin_index(values: Tensor, n_bins: int) -> Tensor:
     """The number of the equal-width bin on [0, 1] in which each value lies.
 
-    A value on an inner boundary belongs to the bin above it, 1 to the last bin. Rounding
-    can push a probability past 0 or 1: it stays in the outermost bin.
+    A value on an inner boundary belongs to the bin above it, 1 to the last bin.
+    Rounding can push a probability past 0 or 1: it stays in the outermost bin.
 
     Args:
         values: numbers in [0, 1], shape (N,).
@@ -66,8 +69,8 @@ def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
 
     Source: Guo et al. (2017), section 2.
     """
-    # bin_index says which bin; torch.bincount(index, weights, minlength) adds up by bin.
-    # An empty bin would be 0 / 0: let it hold zeros.
+    # bin_index says which bin; torch.bincount(index, weights, minlength) adds up by
+    # bin. An empty bin would be 0 / 0: let it hold zeros.
     ### BEGIN SOLUTION
     confidence, predicted = probs.max(-1)
     correct = (predicted == labels).to(probs.dtype)
@@ -93,7 +96,8 @@ def calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor
     Returns:
         A scalar between 0 and 1.
 
-    Source: Naeini, Cooper and Hauskrecht (2015), section 3; Guo et al. (2017), equation 3.
+    Source: Naeini, Cooper and Hauskrecht (2015), section 3; Guo et al. (2017),
+    equation 3.
     """
     ### BEGIN SOLUTION
     bins = calibration_bins(probs, labels, n_bins)
@@ -104,7 +108,7 @@ def calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor
 def maximum_calibration_error(
     probs: Tensor, labels: Tensor, n_bins: int = 15
 ) -> Tensor:
-    """MCE = max_b |accuracy_b − confidence_b|: the worst bin, however few data it holds.
+    """MCE = max_b |accuracy_b − confidence_b|: the worst bin, however few its data.
 
     Source: Naeini, Cooper and Hauskrecht (2015), section 3.
     """
@@ -115,10 +119,10 @@ def maximum_calibration_error(
 def adaptive_calibration_error(
     probs: Tensor, labels: Tensor, n_bins: int = 15
 ) -> Tensor:
-    """The ECE of the top label in bins that hold equally many data, rather than of equal width.
+    """The ECE of the top label in bins of equally many data, not of equal width.
 
-    In the spirit of Nguyen and O'Connor (2015), section 3, who take a root mean square, and
-    of Nixon et al. (2019), section 3, who average over all classes.
+    In the spirit of Nguyen and O'Connor (2015), section 3, who take a root mean square,
+    and of Nixon et al. (2019), section 3, who average over all classes.
     """
     confidence, predicted = probs.max(-1)
     order = confidence.argsort(stable=True)
@@ -153,8 +157,9 @@ def brier_decomposition(
         n_bins: how many bins of equal width.
 
     Returns:
-        ``BrierParts``, three scalars. Reliability − resolution + uncertainty is exactly the
-        mean of (f − o)² when each forecast is replaced by the mean forecast of its bin.
+        ``BrierParts``, three scalars. Reliability − resolution + uncertainty is exactly
+        the mean of (f − o)² when each forecast is replaced by the mean forecast of its
+        bin.
 
     Source: Murphy (1973), equation 7.
     """
@@ -186,7 +191,8 @@ def fit_temperature(logits: Tensor, labels: Tensor) -> Tensor:
 
     Source: Guo et al. (2017), section 4.2.
     """
-    # One number is sought: let torch.optim.LBFGS (line_search_fn="strong_wolfe") move log T.
+    # One number is sought:
+    # let torch.optim.LBFGS (line_search_fn="strong_wolfe") move log T.
     ### BEGIN SOLUTION
     logits = logits.detach().double()
     log_temperature = torch.zeros((), dtype=torch.float64, requires_grad=True)

@@ -28,7 +28,7 @@ def affine_flow(z: Tensor, shift: Tensor, log_scale: Tensor) -> tuple[Tensor, Te
 
 
 def planar_flow(z: Tensor, u: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """f(z) = z + u tanh(wᵀz + b), and log|det ∂f/∂z| = log|1 + uᵀw (1 − tanh²(wᵀz + b))|.
+    """f(z) = z + u tanh(wᵀz + b); log|det ∂f/∂z| = log|1 + uᵀw (1 − tanh²(wᵀz + b))|.
 
     Args:
         z: points, shape (…, D).
@@ -50,7 +50,7 @@ def planar_flow(z: Tensor, u: Tensor, w: Tensor, b: Tensor) -> tuple[Tensor, Ten
 
 
 def invertible_u(u: Tensor, w: Tensor) -> Tensor:
-    """Move u along w until wᵀu > −1, so that the planar flow is invertible; u = 0 stays 0.
+    """Move u along w until wᵀu > −1, to make the planar flow invertible; u = 0 stays 0.
 
         û = u + (m(wᵀu) − wᵀu) w / ‖w‖²    with    m(a) = −1 + softplus(a + log(e − 1))
 
@@ -71,7 +71,10 @@ def invertible_u(u: Tensor, w: Tensor) -> Tensor:
 
 
 def printed_u(u: Tensor, w: Tensor) -> Tensor:
-    """As ``invertible_u``, with the paper's m(a) = −1 + log(1 + eᵃ): u = 0 becomes −.31 w / ‖w‖²."""
+    """As ``invertible_u``, with the paper's m(a) = −1 + log(1 + eᵃ).
+
+    Here u = 0 becomes −.31 w / ‖w‖².
+    """
     a = w @ u
     return u + (-1 + softplus(a) - a) * w / (w @ w)
 
@@ -92,7 +95,8 @@ def radial_flow(
 
     Source: Rezende and Mohamed (2015), equation 14.
     """
-    # Across the radius the map stretches D − 1 times by one factor, along it by another.
+    # Across the radius the map stretches D − 1 times by one factor,
+    # along it by another.
     ### BEGIN SOLUTION
     offset = z - centre
     r = torch.linalg.vector_norm(offset, dim=-1)
@@ -109,7 +113,8 @@ def compose(
     """Send z through one flow after the other.
 
     Args:
-        layers: L flows; each gives ``(f(z), log|det|)`` for points z. There may be none.
+        layers: L flows; each gives ``(f(z), log|det|)`` for points z. There may be
+            none.
         z: points z₀, shape (…, D).
 
     Returns:
@@ -127,7 +132,10 @@ def compose(
 
 
 class Affine(nn.Module):
-    """``affine_flow`` with its parameters, the identity at first; fixed there unless ``learnable``."""
+    """``affine_flow`` with its parameters, the identity at first.
+
+    It is fixed there unless ``learnable``.
+    """
 
     def __init__(self, dims: int, *, learnable: bool = True):
         super().__init__()
@@ -139,7 +147,10 @@ class Affine(nn.Module):
 
 
 class Planar(nn.Module):
-    """``planar_flow`` with its parameters; ``constrain`` makes an invertible u of any u."""
+    """``planar_flow`` with its parameters.
+
+    ``constrain`` makes an invertible u of any u.
+    """
 
     def __init__(
         self,

@@ -12,14 +12,17 @@ from torch.nn.functional import log_softmax
 def uniform_linear(
     classes: int, dims: int, *, generator: torch.Generator
 ) -> tuple[nn.Parameter, nn.Parameter]:
-    """A weight of shape (K, D) and a bias (K,), uniform on ±1/√D as ``nn.Linear`` has them."""
+    """A weight (K, D) and a bias (K,), uniform on ±1/√D as ``nn.Linear`` has them."""
     weight = torch.rand(classes, dims, generator=generator) * 2 - 1
     bias = torch.rand(classes, generator=generator) * 2 - 1
     return nn.Parameter(weight / math.sqrt(dims)), nn.Parameter(bias / math.sqrt(dims))
 
 
 class LogisticRegression(nn.Module):
-    """Logistic regression as the softmax of K linear functions; gives log-probabilities (N, K)."""
+    """Logistic regression as the softmax of K linear functions.
+
+    It gives log-probabilities, shape (N, K).
+    """
 
     def __init__(self, dims: int, classes: int, *, generator: torch.Generator):
         super().__init__()
@@ -56,8 +59,8 @@ def boundary_plane(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
         bias: shape (2,).
 
     Returns:
-        The point nearest to the origin, shape (D,), and an orthonormal basis of the null
-        space of c = weight[0] − weight[1], shape (D − 1, D).
+        The point nearest to the origin, shape (D,), and an orthonormal basis of the
+        null space of c = weight[0] − weight[1], shape (D − 1, D).
     """
     c, d = weight[0] - weight[1], bias[0] - bias[1]
     _, _, rows = torch.linalg.svd(c[None, :])

@@ -18,8 +18,8 @@ from solutions.calibration_and_flows.logistic import uniform_linear
 class StochasticLogisticRegression(nn.Module):
     """Logistic regression whose inputs are multiplied by noise, or have it added.
 
-    The noise z_L of a datum is a draw z₀ of ``base`` that went through L flows: an affine
-    one and ``depth`` planar ones.
+    The noise z_L of a datum is a draw z₀ of ``base`` that went through L flows: an
+    affine one and ``depth`` planar ones.
 
     Args:
         dims: D.
@@ -60,7 +60,10 @@ class StochasticLogisticRegression(nn.Module):
         )
 
     def forward(self, x: Tensor, z0: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Log-probabilities (…, N, K), the noise z_L (…, N, D) and log|det| (…, N) for z₀ (…, N, D)."""
+        """Log-probabilities, the noise z_L and log|det| for z₀ of shape (…, N, D).
+
+        Their shapes are (…, N, K), (…, N, D) and (…, N).
+        """
         z, log_det = compose(self.flow, z0)
         noisy = x * z if self.multiply else x + z
         return log_softmax(noisy @ self.weight.T + self.bias, dim=-1), z, log_det
@@ -69,7 +72,7 @@ class StochasticLogisticRegression(nn.Module):
 def hurried_flow_kl(
     base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor
 ) -> Tensor:
-    """KL(q ‖ p), a summand per draw, with a mistake in it, one that a hurried colleague made."""
+    """KL(q ‖ p), a summand per draw, with a hurried colleague's mistake."""
     return -log_det
 
 
@@ -90,7 +93,8 @@ def flow_kl(
 
     Source: Rezende and Mohamed (2015), equations 13 and 15.
     """
-    # Start from hurried_flow_kl and mend it. What is log q(z_L), by the change of variables?
+    # Start from hurried_flow_kl and mend it.
+    # What is log q(z_L), by the change of variables?
     ### BEGIN SOLUTION
     log_q = base.log_prob(z0).sum(-1) - log_det
     log_p = prior.log_prob(z).sum(-1)
@@ -111,7 +115,8 @@ def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
 
     Source: Kingma and Welling (2014), equations 3 and 8.
     """
-    # torch.distributions.Categorical(logits=log_probs) broadcasts the labels over the draws.
+    # torch.distributions.Categorical(logits=log_probs) broadcasts the labels
+    # over the draws.
     ### BEGIN SOLUTION
     log_likelihood = torch.distributions.Categorical(logits=log_probs).log_prob(labels)
     return (kl - log_likelihood).mean(-1)
@@ -121,11 +126,14 @@ def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
 def predict(
     model: nn.Module, x: Tensor, *, draws: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The predictive probabilities p(y | x) ≈ 1/S Σ_s p(y | x, z_s) with z_s ~ q, and their variance.
+    """The predictive probabilities, and their variance over the draws.
+
+    p(y | x) ≈ 1/S Σ_s p(y | x, z_s) with z_s ~ q.
 
     Args:
-        model: ``model.draw(shape, generator=…)`` gives noise z₀, and ``model(x, z0)`` gives
-            ``(log_probs, z, log_det)``; x broadcasts against z0 of shape (S, N, D).
+        model: ``model.draw(shape, generator=…)`` gives noise z₀, and ``model(x, z0)``
+            gives ``(log_probs, z, log_det)``; x broadcasts against z0 of shape
+            (S, N, D).
         x: inputs, shape (N, D).
         draws: S, for every datum its own.
         generator: for the noise.
@@ -145,7 +153,10 @@ def predict(
 
 
 class Fit(NamedTuple):
-    """What training recorded, (R, steps, terms), and norms of gradients by parameter, (R, steps)."""
+    """What training recorded, and norms of gradients by parameter.
+
+    The shapes are (R, steps, terms) and, for each parameter, (R, steps).
+    """
 
     terms: Tensor
     gradients: dict[str, Tensor]
@@ -162,12 +173,12 @@ def fit(
     frozen: Sequence[str] = (),
     watch: Sequence[str] = (),
 ) -> Fit:
-    """Train R models of one kind side by side, each for itself, by Adam on all data at once.
+    """Train R models of one kind side by side, each alone, by Adam on all data at once.
 
     Args:
         models: R models; they hold the trained parameters in the end.
-        objective: takes what the models return, with R in front, and the noise if there is
-            any; gives (R, terms), of which the first column is minimised.
+        objective: takes what the models return, with R in front, and the noise if there
+            is any; gives (R, terms), of which the first column is minimised.
         x: inputs, shape (N, D) for all runs, or (R, N, D), its own for each.
         steps: how many steps.
         rate: the learning rate.

@@ -117,7 +117,8 @@ def student_t_nll(location: Array, scale: Array, df: float, y: Array) -> Array:
     Returns:
         Negative log-likelihoods in nats, shape (N,).
 
-    Source: Murphy, Probabilistic Machine Learning: An Introduction (2022), section 2.7.1.
+    Source: Murphy, Probabilistic Machine Learning: An Introduction (2022),
+    section 2.7.1.
     """
     # gammaln is log Γ. Near the centre, log1p keeps what 1 + z²/ν would round away.
     ### BEGIN SOLUTION

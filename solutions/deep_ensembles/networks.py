@@ -1,4 +1,4 @@
-"""Networks: multilayer perceptrons, one or an ensemble, and the heads of a regression."""
+"""Networks: multilayer perceptrons, one or an ensemble, and heads of a regression."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ def gaussian_mixture_moments(means: Array, stds: Array) -> tuple[Array, Array]:
 
     Source: Lakshminarayanan et al. (2017), section 2.4.
     """
-    # Means of a thousand and spreads of a hundredth are allowed: what is E[y²] − E[y]² then?
+    # Means of a thousand and spreads of a hundredth are allowed:
+    # what is E[y²] − E[y]² then?
     ### BEGIN SOLUTION
     mean = jnp.mean(means, axis=0)
     within = jnp.mean(stds**2, axis=0)
@@ -84,7 +85,9 @@ def entropy(probs: Array) -> Array:
 
 
 def knowledge_uncertainty(probs: Array) -> Array:
-    """How far the members disagree: their multi-distribution Jensen–Shannon divergence, in nats.
+    """How far the members disagree, in nats.
+
+    It is their multi-distribution Jensen–Shannon divergence.
 
     Args:
         probs: the members' probabilities, shape (M, N, K).

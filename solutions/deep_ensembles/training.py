@@ -75,7 +75,8 @@ def adam_step(
 class Fit(NamedTuple):
     """A trained ensemble, the member axis first.
 
-    ``history`` holds the parameters after every ``every`` steps, (M, steps // every, …).
+    ``history`` holds the parameters after every ``every`` steps,
+    (M, steps // every, …).
     """
 
     params: Params
