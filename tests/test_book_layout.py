@@ -25,6 +25,23 @@ async () => {
     .map(box => box.textContent.split("\\n").sort((a, b) => b.length - a.length)[0]);
 }
 """
+# Formulas in a sentence that are wider than its column, where they would be cut off.
+TOO_WIDE = """
+async () => {
+  document.querySelectorAll("details").forEach(fold => fold.open = true);
+  document.querySelectorAll(".toggle-hidden").forEach(
+    fold => fold.classList.remove("toggle-hidden"));
+  await window.MathJax?.startup.promise;
+  return [...document.querySelectorAll("main span.math mjx-container")]
+    .filter(formula => formula.checkVisibility() && !formula.closest("table"))
+    .filter(formula => {
+      const column = formula.closest("p, li, dd, dt, figcaption, h1, h2, h3, div");
+      const right = column.getBoundingClientRect().right;
+      return formula.getBoundingClientRect().right > right + 1;
+    })
+    .map(formula => formula.textContent);
+}
+"""
 # Commas and the like that stand at the beginning of a line, after a formula.
 PARTED = """
 async () => {
@@ -110,6 +127,11 @@ def test_no_line_of_code_goes_on_below(book):
 def test_no_line_begins_with_the_comma_after_a_formula(browser, address, names, screen):
     found = on_every_page(browser, address, names, screen, PARTED)
     assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_no_formula_in_a_sentence_is_wider_than_a_phone(browser, address, names):
+    found = on_every_page(browser, address, names, PHONE, TOO_WIDE)
+    assert {name: formulas for name, formulas in found.items() if formulas} == {}
 
 
 def test_numbers_in_prose_have_minus_signs(book):
