@@ -6,13 +6,24 @@ import json
 import numpy as np
 import pytest
 import scipy.integrate
+import scipy.stats
 import torch
 from netcal.metrics import ECE
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import NearestNeighbors
 from test_approximate_inference import OWN_WARNING, laplace_torch
 
 from experiments.which_method import scores
 from experiments.which_method.__main__ import COSTS, HERE, main
-from experiments.which_method.methods import METHODS, SEEDS
+from experiments.which_method.methods import (
+    DISTANCE,
+    LONG,
+    METHODS,
+    OWN_PRIOR,
+    SEEDS,
+    SINGLE,
+    SQUARES,
+)
 from experiments.which_method.problems import PROBLEMS
 from experiments.which_method.record import QUICK
 
@@ -142,8 +153,8 @@ def test_laplace_agrees_with_laplace_torch(last):
 # --- what is committed ----------------------------------------------------------------
 
 
-def rows_of(folder):
-    with (folder / "results.csv").open(encoding="utf-8") as file:
+def rows_of(folder, name="results.csv"):
+    with (folder / name).open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -190,9 +201,61 @@ def test_a_setting_is_one_of_those_that_validation_chose_from():
         assert not values or float(row["setting"]) in values
 
 
+def asides(folder, method):
+    """The rows of what is not in the table, by problem and seed."""
+    rows = [r for r in rows_of(folder, "asides.csv") if r["method"] == method]
+    return {(row["problem"], int(row["seed"])): row for row in rows}
+
+
+def test_what_stands_aside_is_there_for_every_seed():
+    found = {
+        method: {problem for problem, _ in asides(HERE, method)}
+        for method in (OWN_PRIOR, LONG, SQUARES, SINGLE, DISTANCE)
+    }
+    assert found[OWN_PRIOR] == found[SINGLE] == set(PROBLEMS)
+    assert found[DISTANCE] == set(PROBLEMS) - {"diabetes"}
+    assert (found[LONG], found[SQUARES]) == ({"digits"}, {"diabetes"})
+    rows = rows_of(HERE, "asides.csv")
+    assert len(rows) == SEEDS * sum(map(len, found.values()))
+    assert all(float(r["NLL"]) > 0 for r in rows if r["method"] != DISTANCE)
+
+
+def test_laplace_aside_has_the_prior_of_its_map():
+    chosen = {
+        (row["problem"], int(row["seed"])): row["setting"]
+        for row in rows_of(HERE)
+        if row["method"] == "MAP"
+    }
+    own = {at: row["setting"] for at, row in asides(HERE, OWN_PRIOR).items()}
+    assert own == chosen
+
+
+@pytest.mark.parametrize("name", ["moons", "digits"])
+def test_the_distance_aside_is_that_of_scikit_learn(name):
+    problem = PROBLEMS[name](1)
+    nearest = NearestNeighbors(n_neighbors=1).fit(problem.x).kneighbors
+    inside, outside = (nearest(x)[0][:, 0] for x in (problem.x_test, problem.out))
+    label = np.r_[np.zeros(len(inside)), np.ones(len(outside))]
+    area = roc_auc_score(label, np.r_[inside, outside])
+    row = asides(HERE, DISTANCE)[name, 1]
+    assert float(row["AUROC"]) == pytest.approx(area, abs=1e-5)
+
+
+def test_least_squares_aside_is_that_of_numpy():
+    problem = PROBLEMS["diabetes"](2)
+    wide, wide_test = (np.c_[x, np.ones(len(x))] for x in (problem.x, problem.x_test))
+    weights, squares, _, _ = np.linalg.lstsq(wide, problem.y)
+    std = np.sqrt(squares[0] / (len(wide) - wide.shape[1]))
+    normal = scipy.stats.norm(wide_test @ weights, std)
+    nll = -normal.logpdf(problem.y_test).mean() + np.log(problem.unit)
+    row = asides(HERE, SQUARES)["diabetes", 2]
+    assert float(row["NLL"]) == pytest.approx(nll, rel=1e-5)
+
+
 def test_a_short_run_scores_every_method_on_every_problem(tmp_path):
     main(["--quick", "--out", str(tmp_path)])
     complete(rows_of(tmp_path), QUICK.seeds)
+    assert set(asides(tmp_path, OWN_PRIOR)) == {(name, 0) for name in PROBLEMS}
     settings = json.loads((tmp_path / "settings.json").read_text(encoding="utf-8"))
     assert settings["seeds"] == 1
     with np.load(tmp_path / "maps.npz") as maps:

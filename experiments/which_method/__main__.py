@@ -1,4 +1,4 @@
-"""``python -m experiments.which_method``: about a quarter of an hour on two cores; ``--quick`` takes seconds."""
+"""``python -m experiments.which_method``: about half an hour; ``--quick`` takes seconds."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.which_method import methods, scores
+from experiments.which_method.baselines import distances
 from experiments.which_method.problems import MAP_X, MAP_Y, PROBLEMS
 from experiments.which_method.record import QUICK, Budget
 
@@ -30,7 +31,7 @@ METRICS = (
 COSTS = ("train ratio", "train seconds", "predict seconds", "passes", "stored")
 COLUMNS = ("problem", "method", "seed", "setting", *METRICS, *COSTS)
 # What costs are compared with: one network of the same framework.
-PLAIN = {"torch": "MAP", "jax": "one network"}
+PLAIN = {"torch": "MAP", "jax": methods.SINGLE}
 
 
 def run(folder: Path, *, quick: bool) -> None:
@@ -70,7 +71,27 @@ def judged(folder: Path, worker: str) -> list[dict]:
                     pair = arrays[key + "test-mi"], arrays[key + "out-mi"]
                     row["AUROC of disagreement"] = scores.auroc(*pair)
             row["train ratio"] = row["train seconds"] / plain[at]
-    return [row for row in rows if row["method"] in methods.METHODS]
+    return rows
+
+
+def write(path: Path, rows: list[dict]) -> None:
+    """A table of figures, ordered by problem, method and seed."""
+    names, order = list(PROBLEMS), list(methods.METHODS)
+
+    def place(row: dict) -> tuple:
+        method = row["method"]
+        rank = order.index(method) if method in order else len(order)
+        return names.index(row["problem"]), rank, method, row["seed"]
+
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(
+            file, COLUMNS, extrasaction="ignore", lineterminator="\n"
+        )
+        writer.writeheader()
+        for row in sorted(rows, key=place):
+            writer.writerow(
+                {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
+            )
 
 
 def maps(folder: Path) -> dict[str, np.ndarray]:
@@ -100,6 +121,7 @@ def settings(budget: Budget) -> dict:
         "draws": budget.draws,
         "members": methods.MEMBERS,
         "subnetworks": methods.SUBNETWORKS,
+        "longer": methods.LONGER,
         "sizes": {
             name: [
                 len(p.x),
@@ -127,25 +149,14 @@ def main(arguments: list[str] | None = None) -> None:
         run(folder, quick=options.quick)
         rows = [row for worker in WORKERS for row in judged(folder, worker)]
         entropies = maps(folder)
-    order = list(methods.METHODS)
-    rows.sort(
-        key=lambda r: (
-            list(PROBLEMS).index(r["problem"]),
-            order.index(r["method"]),
-            r["seed"],
-        )
-    )
-    with (options.out / "results.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(
-            file, COLUMNS, extrasaction="ignore", lineterminator="\n"
-        )
-        writer.writeheader()
-        for row in rows:
-            writer.writerow(
-                {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
-            )
+    budget = QUICK if options.quick else Budget()
+    rows += distances(budget.seeds)
+    compared = [row for row in rows if row["method"] in methods.METHODS]
+    aside = [row for row in rows if row["method"] not in methods.METHODS]
+    write(options.out / "results.csv", compared)
+    write(options.out / "asides.csv", aside)
     np.savez_compressed(options.out / "maps.npz", **entropies)
-    text = json.dumps(settings(QUICK if options.quick else Budget()), indent=1)
+    text = json.dumps(settings(budget), indent=1)
     (options.out / "settings.json").write_text(text + "\n", encoding="utf-8")
 
 

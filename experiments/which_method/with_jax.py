@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments.which_method.methods import MEMBERS, METHODS, SUBNETWORKS
+from experiments.which_method.methods import MEMBERS, METHODS, SINGLE, SUBNETWORKS
 from experiments.which_method.problems import Problem
 from experiments.which_method.record import (
     QUICK,
@@ -140,12 +140,13 @@ def tiled(params, x):
 def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
     """Every method of JAX's, fitted to one problem, at the setting that validation chose."""
     worker = Worker(problem, seed, budget)
-    ensembles = [worker.ensemble(value) for value in budget.values("deep ensemble")]
-    ensemble = chosen(ensembles, problem)
+    values = budget.values("deep ensemble")
+    ensemble = chosen([worker.ensemble(value) for value in values], problem)
+    single = chosen([worker.ensemble(value, members=1) for value in values], problem)
     prior_std = ensemble.setting
     mimos = [worker.mimo(prior_std, value) for value in budget.values("MIMO")]
     return {
-        "one network": worker.ensemble(prior_std, members=1),
+        SINGLE: single,
         "deep ensemble": ensemble,
         "MIMO": chosen(mimos, problem),
     }

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.distributions import Normal
 from torch.func import functional_call, jacrev, vmap
 
-from experiments.which_method.methods import METHODS
+from experiments.which_method.baselines import least_squares
+from experiments.which_method.methods import LONG, LONGER, METHODS, OWN_PRIOR, SQUARES
 from experiments.which_method.problems import Problem
 from experiments.which_method.record import (
     QUICK,
@@ -201,7 +202,15 @@ class Worker:
         """A generator of this seed's own."""
         return torch.Generator().manual_seed(1000 * self.seed + number)
 
-    def fit(self, method: str, make: Callable, *, setting: float, cold: float = 1.0):
+    def fit(
+        self,
+        method: str,
+        make: Callable,
+        *,
+        setting: float,
+        cold: float = 1.0,
+        longer: int = 1,
+    ):
         """Train a network and say how it predicts."""
         plan, generator = METHODS[method], self.generator()
         sizes = len(self.x[0]), self.budget.hidden, self.problem.outputs
@@ -212,7 +221,7 @@ class Worker:
                 summed_nll,
                 self.x,
                 self.y,
-                steps=self.budget.of(plan.steps),
+                steps=self.budget.of(longer * plan.steps),
                 rate=plan.rate,
                 generator=generator,
                 local=False,
@@ -339,13 +348,18 @@ def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
     prior_std = fits["MAP"].setting
     fits["temperature"] = worker.temperature(fits["MAP"])
     for name, last in (("last-layer Laplace", True), ("Laplace", False)):
-        fits[name] = chosen(worker.laplace(fits["MAP"], model, last=last), problem)
+        candidates = worker.laplace(fits["MAP"], model, last=last)
+        fits[name] = chosen(candidates, problem)
+    fits[OWN_PRIOR] = next(fit for fit in candidates if fit.setting == prior_std)
     fits["variational"], _ = worker.select(
         "variational", lambda s: partial(variational, prior_std=s)
     )
     name = "Bayes by Backprop"
     fits[name], _ = worker.select(name, lambda s: partial(backprop, prior_std=s))
     own = partial(backprop, prior_std=fits[name].setting)
+    if problem.outputs > 2:  # the digits, where training takes longest
+        setting = fits[name].setting
+        fits[LONG], _ = worker.fit(name, own, setting=setting, longer=LONGER)
     name = f"cold {name}"
     fits[name], _ = worker.select(name, lambda s: own, cold=lambda s: s)
     fits["MC dropout"], _ = worker.select(
@@ -354,6 +368,8 @@ def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
     fits["flow noise"], _ = worker.select(
         "flow noise", lambda s: partial(FlowNoise, prior_std=prior_std, noise_std=s)
     )
+    if problem.regression:
+        fits[SQUARES] = least_squares(problem)
     return fits
 
 

@@ -65,7 +65,7 @@ HEADS = Task(
         ),
         Misconception(
             lambda outputs: (outputs[:, 0], jax.nn.softplus(outputs[:, 1])),
-            "MIN_SPREAD is not added: at ρ = −60 the spread vanishes, and the loss with it.",
+            "MIN_SPREAD is not added: at ρ = −60 the spread all but vanishes, and the loss overflows.",
         ),
         Misconception(
             lambda outputs: (outputs[:, 1], jax.nn.softplus(outputs[:, 0]) + 1e-6),

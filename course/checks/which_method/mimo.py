@@ -221,8 +221,8 @@ MIMO_LOSS = Task(
     misconceptions=[
         Misconception(
             lambda logits, targets: _nll(logits, targets).mean(),
-            "the heads are averaged. Each of them is a classifier that has to learn: "
-            "their losses are summed.",
+            "the heads are averaged: the data then count an M-th, and weight decay beside "
+            "them M times as much. Losses of heads are summed.",
         ),
         Misconception(
             lambda logits, targets: _nll(logits, targets).sum(),
