@@ -18,10 +18,12 @@ async () => {
   document.querySelectorAll(".toggle-hidden").forEach(
     fold => fold.classList.remove("toggle-hidden"));
   await window.MathJax?.startup.promise;
-  const wide = "main .cell_input pre, main .cell_output .output.stream pre, " +
-    "main mjx-container[display=true]";
-  return [...document.querySelectorAll(wide)]
-    .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
+  const schema = box => box.textContent.includes('"description": ');
+  const boxes = [...document.querySelectorAll("main pre, main mjx-container[display=true]")]
+    .filter(box => box.checkVisibility() && !schema(box));
+  // A line that would go on below is cut off now.
+  boxes.forEach(box => { if (box.tagName === "PRE") box.style.whiteSpace = "pre"; });
+  return boxes.filter(box => box.scrollWidth > box.clientWidth + 1)
     .map(box => box.textContent.split("\\n").sort((a, b) => b.length - a.length)[0]);
 }
 """
@@ -109,7 +111,7 @@ def test_code_and_equations_are_not_cut_off_on_a_desk(browser, address, names):
 
 
 def test_no_line_of_code_goes_on_below(book):
-    # The book's column holds 88 characters; the test above says that it does.
+    # Also where it is folded away, or behind a tab: the test above sees what is open.
     found = {}
     for path in sorted(book.glob("book/*.html")):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
