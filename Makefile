@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: book pdf test test-long bench bench-grading mnist which lint exercises clean help
+.PHONY: book pdf test test-long soak bench bench-grading mnist which lint exercises clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -40,17 +40,21 @@ book: .venv/ready  ## build the book and say where to open it
 	@echo "Open $(CURDIR)/$(BUILT)/html/index.html"
 
 # Two workers on two cores: one thread each, or they wait for one another.
-test test-long: export OMP_NUM_THREADS = 1
+test test-long soak: export OMP_NUM_THREADS = 1
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
 test: .venv/ready  ## run every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/course exercises --check
+	$(BIN)/python -m course.cli exercises --check
 	$(BIN)/python -m pytest -m "not long" $(TWO)
 
 test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long $(TWO)
+
+SOAK ?= 200
+soak: .venv/ready  ## grade the reference and every known mistake on SOAK=200 random draws
+	SOAK=$(SOAK) $(BIN)/python -m pytest tests/test_grading_draws.py
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
 	$(BIN)/python -m benchmarks.grading $(ARGS)
@@ -59,7 +63,7 @@ pdf: book  ## the book as one PDF, printed by Chromium
 	$(BIN)/python -m experiments.pdf
 
 bench: .venv/ready  ## print speed as ratios, side by side
-	@for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done
+	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file" || exit 1; done
 
 mnist: .venv/ready  ## the full experiment of practical 3, a quarter of an hour on two cores
 	$(BIN)/python -m experiments.mnist
@@ -68,7 +72,7 @@ which: .venv/ready  ## every method on the same data for chapter 5, half an hour
 	$(BIN)/python -m experiments.which_method
 
 exercises: .venv/ready  ## regenerate the exercise notebooks
-	$(BIN)/course exercises
+	$(BIN)/python -m course.cli exercises
 
 lint: .venv/ready  ## mend what ruff can mend
 	$(BIN)/ruff check --fix .

@@ -3,36 +3,85 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from pathlib import Path
 
 import click
 
 from course.errors import CourseError
+from course.files import absolute
+
+# 1 is kept for what a command found out: notebooks that could not be graded, exercises
+# that are out of date.
+WRONG_USE, FAULT, INTERRUPTED, CLOSED = 2, 70, 130, 141
 
 
 class Group(click.Group):
-    """Turns the project's own errors into one line and exit status 2."""
+    """Turns errors that a user can mend into one line and exit status 2."""
 
     def invoke(self, ctx: click.Context):
         try:
             return super().invoke(ctx)
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
         except CourseError as error:
-            click.echo(f"course: {error}", err=True)
-            ctx.exit(2)
+            _say(error)
+            ctx.exit(WRONG_USE)
+        except BrokenPipeError:
+            ctx.exit(CLOSED)
+        except OSError as error:
+            _say(CourseError.of_system(error))
+            ctx.exit(WRONG_USE)
+        except KeyboardInterrupt:
+            click.echo("course: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except Exception:
+            traceback.print_exc()
+            ctx.exit(FAULT)
+
+
+class Place(click.ParamType):
+    """A path, made absolute; pipes, devices and the empty path are refused."""
+
+    name = "path"
+
+    def convert(self, value, param, ctx) -> Path:
+        return absolute(value)
+
+
+def _say(error: CourseError) -> None:
+    """Print an error in one line."""
+    shown = CourseError(_shown(error.path), error.line, error.problem, error.remedy)
+    text = " ".join(f"course: {shown}".split("\n"))
+    click.echo(text.encode("utf-8", "replace").decode("utf-8"), err=True)
+
+
+def _shown(path: Path | str) -> str:
+    """A path as it is printed: below the current folder without the way to there."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return str(path)
+    below = here in Path(path).parents
+    text = str(Path(path).relative_to(here)) if below else str(path)
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def project_root() -> Path:
     """The folder that holds the project: this one or one above it.
 
     Raises:
-        click.UsageError: there is none.
+        CourseError: there is none.
     """
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / "_toc.yml").exists() and (folder / "book").is_dir():
             return folder
-    raise click.UsageError(
-        f"{here} is not in a checkout of the course: no _toc.yml here or above. Change into one."
+    raise CourseError(
+        str(here),
+        None,
+        "This folder is not in a checkout of the course: no _toc.yml here or above.",
+        "Change into a checkout, then run the command there.",
     )
 
 
@@ -111,7 +160,7 @@ def check_notebooks(practicals: tuple[str, ...]) -> None:
 
 
 @main.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=Place(), metavar="DIR")
 @some_practicals
 def release(folder: Path, practicals: tuple[str, ...]) -> None:
     """Write the bundle for a class, without solutions: DIR/known-unknowns and a zip of it.
@@ -127,11 +176,11 @@ def release(folder: Path, practicals: tuple[str, ...]) -> None:
     from course.release import release as write_bundle
 
     for path in write_bundle(project_root(), folder, practicals):
-        click.echo(f"wrote {path}")
+        click.echo(f"wrote {_shown(path)}")
 
 
 @main.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=Place(), metavar="DIR")
 @some_practicals
 def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     """Write a course folder for nbgrader: DIR/source, with the solutions, and its settings.
@@ -146,14 +195,15 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     from course.nbgrader import write_course
 
     for path in write_course(project_root(), folder, practicals):
-        click.echo(f"wrote {path}")
+        click.echo(f"wrote {_shown(path)}")
 
 
 @main.command()
-@click.argument("submissions", type=click.Path(path_type=Path))
+@click.argument("submissions", type=Place())
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=Place(),
+    metavar="DIR",
     required=True,
     help="The folder for the grade sheets, the feedback and the report.",
 )
@@ -162,14 +212,23 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
 )
 @click.option(
     "--manual",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=Place(),
+    metavar="FILE",
     help="marks.csv, filled in: the marks for the answers in words.",
 )
 @click.option(
     "--retry",
     is_flag=True,
-    help="Judge once more what a clock or another limit has stopped: for a machine that was "
-    "busy, or asleep.",
+    help="Judge once more what a clock or another limit has stopped.",
+)
+@click.option(
+    "--several",
+    type=click.Choice(["last", "best"]),
+    default="last",
+    show_default=True,
+    help="What counts of several notebooks of one student and practical: the last one with "
+    "answers (by the platform's upload number, else by time, else by name), or each task "
+    "where it is right.",
 )
 @click.option(
     "--warm/--cold",
@@ -199,6 +258,7 @@ def grade(
     jobs: int,
     manual: Path | None,
     retry: bool,
+    several: str,
     warm: bool,
     dask: str,
     no_sandbox: bool,
@@ -213,13 +273,13 @@ def grade(
       course grade handed-in/ --out grades/ --dask tcp://10.0.0.1:8786
 
     What was graded before is kept; a run that was killed goes on where it stopped. The exit
-    status is 0 if all notebooks were graded, 1 if some could not be, 2 for wrong use.
+    status is 0 if all notebooks were graded, 1 if some could not be, 2 for wrong use or a
+    disk that is full.
     """
-    from rich.console import Console
-
     from course.grading.classroom import Settings
-    from course.grading.desk import grade_folder
+    from course.grading.desk import Screen, grade_folder
 
+    root = project_root()
     if no_sandbox:
         click.echo(
             "Without the sandbox a submission can read and change whatever you can: your "
@@ -227,7 +287,7 @@ def grade(
             err=True,
         )
     settings = Settings(
-        project_root(),
+        root,
         out,
         jobs,
         walled=not no_sandbox,
@@ -235,7 +295,7 @@ def grade(
         warm=warm,
         dask=dask,
     )
-    results = grade_folder(submissions, settings, manual, Console())
+    results = grade_folder(submissions, settings, manual, Screen(), several)
     if not all(result.graded for result in results):
         ctx.exit(1)
 

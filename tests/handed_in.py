@@ -28,3 +28,11 @@ def zipped(path, files):
 
 def codes(submission):
     return [flag.code for flag in submission.flags]
+
+
+def content(folder):
+    """Everything in a folder, by path."""
+    return {
+        path.relative_to(folder): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }

@@ -177,6 +177,21 @@ def test_given_code_that_trains_is_not_called_for_an_answer():
     assert borrowed.source == "quick = torch.tensor(1.0)"
 
 
+def test_training_behind_a_function_of_the_release_is_not_called_either():
+    """``gradient_noise`` calls given functions that train, and would run for seconds."""
+    use = Added("added--0000", cell_id(SECOND), "print(noise_of_weights, X)")
+    notebook = assemble(
+        released(STEM),
+        answers({"bayes-by-backprop/keep-mask": "x = 1"}, added=(use,)),
+        {"bayes-by-backprop/keep-mask"},
+        {},
+        probes(STEM),
+    )
+    borrowed = "\n".join(c.source for c in notebook.cells if c.id.startswith("c0"))
+    assert "X = " in borrowed
+    assert "gradient_noise(" not in borrowed
+
+
 def test_a_judged_task_without_a_cell_still_has_its_probe():
     notebook = assemble(released(STEM), NOBODY, {FIRST}, {}, probes(STEM))
     assert parts(notebook)[-1] == (cell_id(FIRST, "--probe"), "probe")

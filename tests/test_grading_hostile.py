@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 CORPUS = Path(__file__).parent / "hostile"
 ROWS = tomllib.loads((CORPUS / "rows.toml").read_text("utf-8"))
 SOON = [name for name, row in ROWS.items() if row.get("soon")]
+COLD = [name for name, row in ROWS.items() if row.get("sandbox") or "cold" in row]
 TASKS = [
     f"bayes-by-backprop/{name}"
     for name in ("reparametrise", "log-posterior", "log-prior")
@@ -218,11 +219,15 @@ def few(tmp_path_factory):
     return graded_class(tmp_path_factory.mktemp("few"), SOON, "--jobs", "2")
 
 
-@pytest.fixture(scope="module", params=["--warm", "--cold"])
-def all_of_them(tmp_path_factory, request):
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
     """Most of the time somebody waits for a clock: four of them at a time."""
-    folder = tmp_path_factory.mktemp("all")
-    return graded_class(folder, ROWS, request.param, "--jobs", "4")
+    return graded_class(tmp_path_factory.mktemp("warm"), ROWS, "--warm", "--jobs", "4")
+
+
+@pytest.fixture(scope="module")
+def cold(tmp_path_factory):
+    return graded_class(tmp_path_factory.mktemp("cold"), COLD, "--cold", "--jobs", "4")
 
 
 def test_every_attack_has_a_row_and_every_row_an_attack():
@@ -269,21 +274,30 @@ def test_a_name_that_leads_out_of_a_zip_writes_nothing_there(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ROWS)
-def test_each_attack_gets_the_expected_row(name, all_of_them):
-    compare(name, all_of_them)
+def test_each_attack_gets_the_expected_row(name, warm):
+    compare(name, warm)
 
 
 @pytest.mark.long
-def test_the_rest_of_a_class_of_attacks_is_untouched(all_of_them):
-    compare_class(all_of_them)
-    compare_what_is_left(all_of_them, all_of_them.around)
+@pytest.mark.parametrize("name", COLD)
+def test_an_attack_on_the_sandbox_gets_it_in_a_kernel_of_its_own_too(name, cold):
+    """The other attacks are on messages, code and notebooks, which are read alike."""
+    compare(name, cold)
 
 
 @pytest.mark.long
-def test_one_at_a_time_gives_the_same_grades(all_of_them, tmp_path):
+@pytest.mark.parametrize("start", ["warm", "cold"])
+def test_the_rest_of_a_class_of_attacks_is_untouched(start, request):
+    graded = request.getfixturevalue(start)
+    compare_class(graded)
+    compare_what_is_left(graded, graded.around)
+
+
+@pytest.mark.long
+def test_one_at_a_time_gives_the_same_grades(warm, tmp_path):
     alone = graded_class(tmp_path, SOON, "--jobs", "1")
     for name, result in alone.results.items():
-        other = all_of_them.results[name]
+        other = warm.results[name]
         assert result["graded"] == other["graded"]
         assert [v["status"] for v in result["verdicts"]] == [
             v["status"] for v in other["verdicts"]

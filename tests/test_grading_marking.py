@@ -16,6 +16,7 @@ from course.grading.record import Result, Written
 from course.grading.results.marking import (
     COLUMNS,
     Question,
+    filled_table,
     marking_page,
     marks_csv,
     questions,
@@ -308,3 +309,17 @@ def test_unreadable_table_is_left_alone(tmp_path):
     write_marking(Roll([result()]), tmp_path, {})
     assert path.read_bytes().startswith(b"PK")
     assert (tmp_path / "marks-new.csv").exists()
+
+
+def test_a_table_somebody_has_written_in_is_found_in_the_output_folder(tmp_path):
+    roll = Roll(classroom(6))
+    write_marking(roll, tmp_path, {})
+    table = tmp_path / "marks.csv"
+    assert filled_table(tmp_path) is None  # nobody has written in it
+    lines = table.read_text("utf-8-sig").splitlines(keepends=True)
+    table.write_text(lines[0] + lines[1].replace(",,", ",2,", 1) + "".join(lines[2:]))
+    assert filled_table(tmp_path) == table
+    table.write_bytes(b"\xff")  # merging it says what is wrong
+    assert filled_table(tmp_path) == table
+    table.unlink()
+    assert filled_table(tmp_path) is None

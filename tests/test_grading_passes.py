@@ -135,9 +135,17 @@ def test_cells_cannot_spell_out_what_stands_in(practical, graded):
         for n, kind in enumerate(kinds)
     ]
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    # It is right with everything alone, and with the reference in another's place.
+    needing = "for factor in [1.0]: pass\n" + practical.reference[FIFTH].replace(
+        "return complexity", "return factor * complexity"
+    )
+    assert "factor *" in needing
     tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
-    result, verdicts = graded({FIRST: wrong}, added=spell, tasks=tasks)
+    result, verdicts = graded({FIRST: wrong, FIFTH: needing}, added=spell, tasks=tasks)
     assert verdicts[FIFTH].attempt == 2
+    result = dataclasses.replace(
+        result, flags=tuple(f for f in result.flags if f.code != "acting-code")
+    )
     assert [item.code for item in result.flags] == ["added-raised"]
     assert not any(kind in repr(result) for kind in kinds)
 
@@ -181,12 +189,21 @@ def test_a_cell_that_defines_the_answer_before_it_breaks_is_judged(practical, gr
 
 def test_a_hanging_answer_costs_its_own_points(graded):
     began = time.monotonic()
-    _, verdicts = graded({SECOND: "while True: pass"}, task=4.0)
+    hangs = "def log_posterior(w, mu, rho):\n    while True: pass"
+    _, verdicts = graded({SECOND: hangs}, task=4.0)
     assert statuses(verdicts) == ["right", "wrong", "right"]
     assert verdicts[SECOND].reason == "Its code was stopped: it ran for more than 4 s."
     assert verdicts[THIRD].attempt == 2
     assert verdicts[THIRD].reason == STOOD_IN
     assert time.monotonic() - began < 60
+
+
+def test_a_cell_that_hangs_costs_its_own_points(graded):
+    """The others are right before it is run."""
+    _, verdicts = graded({SECOND: "while True: pass"}, task=4.0)
+    assert statuses(verdicts) == ["right", "wrong", "right"]
+    assert verdicts[SECOND].reason == "Its code was stopped: it ran for more than 4 s."
+    assert (verdicts[THIRD].attempt, verdicts[THIRD].reason) == (1, "")
 
 
 def test_a_dead_kernel_is_noticed_at_once(graded):
@@ -198,11 +215,14 @@ def test_a_dead_kernel_is_noticed_at_once(graded):
 
 def test_a_cell_of_ones_own_that_kills_is_left_out(graded):
     added = [(SECOND, "import os; os.kill(os.getpid(), 9)")]
-    result, verdicts = graded(added=added)
-    assert statuses(verdicts) == ["right", "right", "right"]
+    result, verdicts = graded({THIRD: "x = 1"}, added=added)
+    assert statuses(verdicts) == ["right", "right", "wrong"]
     assert [(f.code, f.where) for f in result.flags] == [
         ("added-stopped", "added--0000")
     ]
+    result, verdicts = graded(added=added)  # nothing needs it: it is never run
+    assert statuses(verdicts) == ["right", "right", "right"]
+    assert result.flags == ()
 
 
 def test_what_a_stopped_cell_defines_can_still_be_used(practical, graded):
@@ -213,8 +233,19 @@ def test_what_a_stopped_cell_defines_can_still_be_used(practical, graded):
     answer = answer.replace("return ", "return 0.5 * twice(1.0 * (", 1) + "))"
     assert "spread(" in answer
     imports = [(FIRST, "from functools import partial")]
-    result, verdicts = graded({FIRST: answer}, added=[*imports, (FIRST, own)], task=6.0)
+    added = [*imports, (FIRST, own)]
+    result, verdicts = graded({FIRST: answer}, added=added, task=6.0)
     assert statuses(verdicts) == ["right", "right", "right"], verdicts
+    assert result.flags == ()  # the training is not run at all
+    # It is, where something is wrong; and cut down, once it had to be stopped.
+    own = own.replace("while", "for factor in [1.0]: pass\nwhile")
+    needing = "for one in [1.0]: pass\n" + answer.replace("return ", "return one * ", 1)
+    added = [*imports, (FIRST, own)]
+    result, verdicts = graded({FIRST: needing}, added=added, task=6.0)
+    assert statuses(verdicts) == ["right", "right", "right"], verdicts
+    result = dataclasses.replace(
+        result, flags=tuple(f for f in result.flags if f.code != "acting-code")
+    )
     assert [(f.code, f.where) for f in result.flags] == [
         ("added-stopped", "added--0001")
     ]
@@ -255,11 +286,11 @@ def test_nothing_is_left_behind(graded, workshop):
 
 
 def test_a_patch_by_a_wrong_answer_costs_no_other(graded):
-    """What may have touched more than its own is not beside the others when they are judged again."""
+    """What may have touched more than its own is not run where the others are judged first."""
     patch = "import math\ntorch.distributions.Normal.log_prob = None\n1 / 0"
     _, verdicts = graded({FIRST: patch})
     assert statuses(verdicts) == ["wrong", "right", "right"]
-    assert {verdicts[task].attempt for task in (SECOND, THIRD)} == {2}
+    assert {verdicts[task].attempt for task in (SECOND, THIRD)} == {1}
 
 
 def test_a_thread_that_outlives_its_cell_costs_no_other(practical, graded):
@@ -316,7 +347,7 @@ ALL_FIVE = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
 
 def test_own_cells_that_take_long_do_not_use_up_the_time_of_other_passes(graded):
     """Three trainings are in time; all of them once more would not be."""
-    added = [(FIRST, "import time\ntime.sleep(6)")] * 3
+    added = [(FIRST, "import time\nx = time.sleep(6)")] * 3
     _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=25.0)
     assert statuses(verdicts) == ["wrong", *["right"] * 4]
     assert verdicts[FIFTH].attempt == 2
@@ -324,7 +355,7 @@ def test_own_cells_that_take_long_do_not_use_up_the_time_of_other_passes(graded)
 
 def test_what_was_to_be_judged_again_is_not_wrong_when_the_time_is_up(graded):
     """One for the loud cell beside it, one for the wrong answer that it uses."""
-    added = [(FIRST, "import time\ntime.sleep(6)")]
+    added = [(FIRST, "import sys, time\nx = time.sleep(6)")]
     _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=5.0)
     assert statuses(verdicts) == ["not-reached", *["right"] * 3, "not-reached"]
     assert "time for the whole notebook" in verdicts[FIFTH].reason

@@ -77,7 +77,7 @@ def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
     nbformat.write(notebook, path)
     out = tmp_path / "out"
     said = finish(start(tmp_path / "in", out))
-    assert "In 1 of them code was stopped" in said
+    assert "stopped: " in said
     before = kept(out)
     finish(start(tmp_path / "in", out))
     assert kept(out) == before
@@ -91,7 +91,7 @@ def test_the_seed_is_gone_when_the_run_has_ended(tmp_path):
     hand_in(tmp_path / "in", 1)
     finish(start(tmp_path / "in", tmp_path / "out"))
     left = {path.name for path in (tmp_path / "out" / STATE).iterdir()}
-    assert left == {"lock", "library", "results"}
+    assert left == {"lock", "results"}
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path):
@@ -131,7 +131,7 @@ def test_an_interrupted_run_ends_its_kernels(tmp_path):
     assert started
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert "Traceback" not in said
     assert psutil.wait_procs(started, timeout=10)[1] == []
     assert list(Path("/tmp").glob(f"ku-{process.pid}-*")) == []

@@ -248,6 +248,44 @@ def test_memory_that_counts_with_no_process_is_not_to_be_had(inside):
     assert found == [-1, -1, "ENOSYS", "ENOSYS", "made", "ENOMEM", "ENODEV"]
 
 
+def test_what_reaches_into_other_processes_is_refused(inside):
+    """Asked of the system itself: with a process and a descriptor of its own."""
+    found = inside(
+        "import ctypes, errno, json, os\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "own = os.pidfd_open(os.getpid())\n"
+        "pid = os.getpid()\n"
+        "calls = [(438, own, 0, 0), (440, own, None, 0, 20, 0), (448, own, 0)]\n"
+        "calls += [(312 if os.uname().machine == 'x86_64' else 272, pid, pid, 0, 0, 0)]\n"
+        "calls += [(428, -100, b'/tmp', 1), (430, b'tmpfs', 0)]\n"
+        "found = []\n"
+        "for call in calls:\n"
+        "    assert libc.syscall(*call) == -1\n"
+        "    found.append(errno.errorcode[ctypes.get_errno()])\n"
+        "print(json.dumps(found))"
+    )
+    assert found == ["ENOSYS"] * 6
+
+
+def test_nobody_can_ask_to_be_served_last(inside):
+    """The clock of a cell does not count the time in which others have the processor."""
+    found = inside(
+        "import errno, json, os\n"
+        "found = []\n"
+        "last = os.sched_param(0)\n"
+        "for ask in (lambda: os.sched_setscheduler(0, os.SCHED_IDLE, last),\n"
+        "            lambda: os.sched_setscheduler(0, os.SCHED_BATCH, last),\n"
+        "            lambda: os.sched_setparam(0, last),\n"
+        "            lambda: os.setpriority(os.PRIO_PROCESS, 0, 19), lambda: os.nice(19)):\n"
+        "    try:\n"
+        "        ask(); found.append('allowed')\n"
+        "    except OSError as error:\n"
+        "        found.append(errno.errorcode[error.errno])\n"
+        "print(json.dumps(found))"
+    )
+    assert found == ["ENOSYS"] * 5
+
+
 def test_sockets_are_of_the_usual_families(inside):
     """A virtual machine's own, say, would lead around the missing network."""
     found = inside(
@@ -295,6 +333,10 @@ def test_the_filter_of_system_calls_refuses_what_it_names_and_nothing_else(machi
     for flags, verdict in ((0x21, REFUSE), (0x22, ALLOW), (0x01, ALLOW)):
         call = (0, 4096, 3, flags, 0, 0)
         assert decided(program, found.name, found.mmap, call) == verdict
+    for policy in range(7):
+        verdict = ALLOW if policy == 0 else REFUSE
+        call = (0, policy, 0, 0, 0, 0)
+        assert decided(program, found.name, found.scheduler, call) == verdict
     for family in range(46):
         known = family in (1, 2, 10, 16)
         call = (family, 1, 0, 0, 0, 0)

@@ -82,6 +82,13 @@ def test_many_magics_take_seconds_at_most(line):
     assert time.monotonic() - start < 30
 
 
+def test_a_long_line_takes_a_second_at_most():
+    start = time.process_time()
+    for source in ("x" * 29_990 + " y?", "%" + "x" * 29_990 + " y?"):
+        assert problem_of(source) == ""  # the kernel will tell
+    assert time.process_time() - start < 1
+
+
 def test_what_a_source_uses():
     source = """
 import numpy as np

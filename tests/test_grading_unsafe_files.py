@@ -1,18 +1,24 @@
 """What is handed in and must not be read: links, secrets, bombs, pipes, broken zips."""
 
 import io
+import json
 import os
 import stat
+import subprocess
+import sys
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
+from graded_class import ROOT
 from handed_in import DEEP, codes, notebook, tree, zipped
 
-from course.grading.handed_in import intake
+from course.grading.flags import FLAGS
+from course.grading.handed_in import files, intake
 from course.grading.handed_in.cells import MAX_BYTES, NotGradable
 from course.grading.handed_in.files import READS_BADLY
-from course.grading.handed_in.intake import find_submissions, take_in
+from course.grading.handed_in.intake import find_submissions
 
 
 def test_links_are_not_followed(tmp_path):
@@ -84,8 +90,8 @@ def test_a_zip_in_a_zip_is_flagged_and_not_opened(tmp_path):
 
 
 def test_a_zip_bomb_is_not_inflated(tmp_path):
-    files = {"ann/deep-ensembles.ipynb": b" " * 60_000_000, "bo/deep.ipynb": notebook()}
-    path = zipped(tmp_path / "bomb.zip", files)
+    given = {"ann/deep-ensembles.ipynb": b" " * 60_000_000, "bo/deep.ipynb": notebook()}
+    path = zipped(tmp_path / "bomb.zip", given)
     assert path.stat().st_size < 100_000
     ann, bo = find_submissions(path)
     assert codes(ann) == ["too-large"]
@@ -97,14 +103,36 @@ def test_a_zip_bomb_is_not_inflated(tmp_path):
 def test_a_bomb_of_many_files_uses_up_its_own_students_share(tmp_path, monkeypatch):
     monkeypatch.setattr(intake, "MAX_BYTES", 10_000)
     monkeypatch.setattr(intake, "MAX_BYTES_EACH", 50_000)
-    monkeypatch.setattr(intake, "MAX_FILES_EACH", 20)
-    files = {f"ann/deep-ensembles-{n}.ipynb": b" " * 9_000 for n in range(8)}
-    files |= {f"bo/{n}.ipynb": notebook() for n in range(30)}
-    files |= {"cy/deep.ipynb": notebook()}
-    found = take_in(zipped(tmp_path / "bomb.zip", files))
-    assert found.ignored == 10
-    assert [one.student for one in found.submissions] == ["ann", "bo", "cy"]
-    assert not found.submissions[2].problem
+    monkeypatch.setattr(files, "MAX_FILES_EACH", 20)
+    given = {f"ann/deep-ensembles-{n}.ipynb": b" " * 9_000 for n in range(8)}
+    given |= {f"bo/{n}.ipynb": notebook() for n in range(30)}
+    given |= {f"di/{n}.txt": b"" for n in range(30)}
+    given |= {"cy/deep.ipynb": notebook()}
+    for path in (tree(tmp_path / "bomb", given), zipped(tmp_path / "bomb.zip", given)):
+        ann, bo, cy, di = find_submissions(path)
+        assert [one.student for one in (ann, bo, cy, di)] == ["ann", "bo", "cy", "di"]
+        assert codes(bo) == codes(di) == ["too-many-files"]
+        assert not bo.problem
+        assert "more files than what is read" in di.problem
+        assert not cy.flags
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", ["folder", "zip", "alone"])
+def test_a_student_with_200001_files_is_named_and_stops_nobody(form, tmp_path):
+    root = tmp_path / "class"
+    names = [f"ann/{n}" for n in range(200_001)]
+    honest = {"bo/deep.ipynb": notebook()} if form != "alone" else {}
+    if form == "zip":
+        root = zipped(tmp_path / "class.zip", dict.fromkeys(names, b"") | honest)
+    else:
+        tree(root, {"ann/deep.ipynb": notebook(), **honest})
+        for name in names:
+            (root / name).touch()
+    ann, *others = find_submissions(root)
+    assert "too-many-files" in codes(ann)
+    assert ann.student == "ann"
+    assert [codes(one) for one in others] == [[]] * len(honest)
 
 
 def test_a_large_file_is_not_read_whole(tmp_path):
@@ -149,26 +177,40 @@ def test_what_may_not_be_read_is_flagged(tmp_path, monkeypatch):
     assert [codes(one) for one in found] == [["unreadable"], ["unreadable"]]
 
 
+LISTED = """
+import json
+from pathlib import Path
+from course.grading.handed_in.intake import take_in
+found = take_in(Path("class")).submissions
+print(json.dumps([(one.student, [flag.code for flag in one.flags]) for one in found]))
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no such rights here")
-def test_a_folder_that_may_not_be_listed_is_its_students(tmp_path, monkeypatch):
+def test_a_folder_that_may_not_be_listed_is_its_students(tmp_path):
     tree(tmp_path, {"class/ana_b/x.ipynb": notebook(), "class/bo/x.ipynb": notebook()})
+    command = [sys.executable, "-c", LISTED]
+    if os.geteuid() == 0:
+        # The owner of the repository, who may read it wherever it lies, without root's
+        # right to read everything.
+        rights, owner = "-dac_override,-dac_read_search", ROOT.stat().st_uid
+        drop = [f"--bounding-set={rights}", f"--inh-caps={rights}", f"--reuid={owner}"]
+        command = ["setpriv", *drop, *command]
+        for path in (tmp_path, *tmp_path.rglob("*")):
+            os.chown(path, owner, -1)
     (tmp_path / "class" / "ana_b").chmod(0o300)
-    monkeypatch.chdir(tmp_path)  # what lies above may be for root alone
-    root = os.geteuid() == 0
-    if root:
-        tmp_path.chmod(0o755)
-        os.chown(tmp_path / "class" / "ana_b", 65534, 65534)
-        os.seteuid(65534)
     try:
-        found = take_in(Path("class")).submissions
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,  # what lies above may be for somebody else alone
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
     finally:
-        if root:
-            os.seteuid(0)
         (tmp_path / "class" / "ana_b").chmod(0o700)
-    assert [(one.student, codes(one)) for one in found] == [
-        ("ana_b", ["unreadable"]),
-        ("bo", []),
-    ]
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [["ana_b", ["unreadable"]], ["bo", []]]
 
 
 def test_one_student_with_a_platforms_name_for_a_file_stays_that_student(tmp_path):
@@ -191,3 +233,29 @@ def test_broken_members_of_a_zip_are_flagged(tmp_path):
     assert codes(ann) == ["unreadable"]
     assert bo.read()
     assert zipfile.BadZipFile in READS_BADLY
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_member_that_could_only_be_unpacked_whole_is_not_read(tmp_path, kind):
+    """Of 20 kB it could make gigabytes before a limit is noticed."""
+    with zipfile.ZipFile(tmp_path / "class.zip", "w", kind) as archive:
+        archive.writestr("ann/deep-ensembles.ipynb", b" " * 50_000_000)
+        archive.writestr("bo/x.ipynb", notebook(), compress_type=zipfile.ZIP_STORED)
+    ann, bo = find_submissions(tmp_path / "class.zip")
+    assert codes(ann) == ["unreadable"]
+    assert (ann.problem, bo.problem) == (FLAGS["unreadable"], "")
+
+
+@pytest.mark.parametrize("piece", ["_a", " (1)", "(", "1_", "é ", "assignsubmission_"])
+def test_names_of_64_kilobytes_are_read_as_short_ones(tmp_path, piece):
+    """Looking for a student's name in one took minutes."""
+    long = piece * (60_000 // len(piece.encode()))
+    names = ("anna_00-warm-up.ipynb", f"{long}.ipynb", f"{long}x.ipynb")
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        for number, name in enumerate(names):
+            archive.writestr(name, notebook(note=str(number)))
+    began = time.process_time()
+    found = find_submissions(tmp_path / "class.zip")
+    assert len({one.student for one in found}) == (2 if piece == "1_" else 3)  # Canvas
+    assert all(one.problem == "" for one in found)
+    assert time.process_time() - began < 5

@@ -71,6 +71,10 @@ def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
         ([], "Calling it gave no values."),
         ([shown(1.25, 2.6)], "mean is not right."),
         ([shown(1.25, 2.5), shown(1.25, 2.5)], "More than one set of values"),
+        (
+            [shown(1.25, 2.5), {"output_type": "error", "ename": "KeyError"}],
+            "Calling it raised KeyError.",
+        ),
         ([shown(1.25, shape=(1,))], "wrong shape: an array of shape (2,) is expected"),
         ([shown(1.25, "nan")], "not a finite number"),
         ([display([{"mean": {"dtype": "int64", "shape": [2]}}])], "floating-point"),

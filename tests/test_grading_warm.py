@@ -20,7 +20,7 @@ from course.grading.handed_out import released
 from course.grading.judging import expected
 from course.grading.judging.grader import Practical
 from course.grading.judging.runner import new_folder
-from course.grading.wall.kernel import WatchedKernel
+from course.grading.wall.kernel import Stopped, WatchedKernel
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library
 from course.grading.wall.template import NAME
 from course.grading.wall.warm import Template, imports
@@ -227,6 +227,28 @@ def test_the_memory_that_all_share_is_not_counted_twice(kernel, ready):
     everything = [top, *top.children(recursive=True)]
     counted = sum(process.memory_info().rss for process in everything)
     assert supervisor.peak < counted
+
+
+@pytest.mark.parametrize("way", ["warm", "cold"])
+def test_empty_files_are_counted_since_they_take_memory(kernel, ready, way):
+    """The system's own memory, which counts with no process: 1.4 GB for a million."""
+    running = kernel(ready if way == "warm" else None)
+    asked = running.execute_cell_input(
+        "import os\n"
+        "for folder in ('/tmp', '/dev/shm'):\n"
+        "    for number in range(2_000_000):\n"
+        "        os.close(os.open(f'{folder}/{number}', os.O_CREAT))\n"
+    )
+    try:
+        running.await_reply(asked)
+        while True:
+            message = running.get_message("iopub")
+            if message["msg_type"] == "error":
+                said = message["content"]["evalue"]
+                break
+    except Stopped as stopped:
+        said = str(stopped)
+    assert ("No space left" if way == "warm" else "more than 20,000 files") in said
 
 
 def test_a_template_that_has_threads_is_not_used(start, library):

@@ -198,7 +198,12 @@ def bob(chapter):
 
 @pytest.mark.long
 @each_chapter
-def test_the_real_nbgrader_releases_grades_and_exports(chapter, nbgrader, tmp_path):
+def test_the_real_nbgrader_releases_what_is_handed_out(chapter, nbgrader, tmp_path):
+    """Cells and points; nbgrader reads nothing else, so that one practical shows grading.
+
+    That checks fail and pass as they should, in every practical, is shown by nbval, which
+    runs the same cells: ``test_notebooks.py``.
+    """
     name = chapter.stem
     write_course(ROOT, tmp_path, (name[3:],))
     nbgrader("generate_assignment", name)
@@ -207,9 +212,24 @@ def test_the_real_nbgrader_releases_grades_and_exports(chapter, nbgrader, tmp_pa
     )
     exercise = cells_of(exercise_path(ROOT, chapter).read_text("utf-8"))
     assert [(c.id, c.source) for c in released] == [(c.id, c.source) for c in exercise]
+    points = {c.id: c.metadata.nbgrader.points for c in exercise if role(c) == "check"}
+    assert points == {
+        c.id: c.metadata.nbgrader.points
+        for c in released
+        if c.metadata.get("nbgrader", {}).get("grade") and c.cell_type == "code"
+    }
+    assert all(points.values())
 
+
+@pytest.mark.long
+def test_the_real_nbgrader_grades_and_exports(nbgrader, tmp_path):
+    chapter = ROOT / "book" / f"{WHOLE}.md"
+    name = chapter.stem
+    write_course(ROOT, tmp_path, (name[3:],))
+    nbgrader("generate_assignment", name)
+    exercise = cells_of(exercise_path(ROOT, chapter).read_text("utf-8"))
     right, answered = ada(chapter)
-    hand_in(tmp_path, "ada", name, right if name == WHOLE else shortened(right))
+    hand_in(tmp_path, "ada", name, right)
     half, lost = bob(chapter)
     assert len(lost) == 2
     hand_in(tmp_path, "bob", name, shortened(half))

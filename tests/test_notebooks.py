@@ -18,6 +18,10 @@ each_chapter = pytest.mark.parametrize(
     "chapter", chapters(ROOT), ids=lambda path: path.stem
 )
 
+# The answer that is missing where it is not the one in the middle: a loop needs it for one
+# value before it looks up a name that another cell has not defined for want of it.
+MISSING = {"02-approximate-inference": "approximate-inference--dropout-mlp"}
+
 
 def nbval(notebook, *options):
     """What an instructor types; nothing of ours is loaded."""
@@ -81,14 +85,20 @@ def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path)
     """Cells that need it raise NotImplementedError, none a NameError for what another cell left undefined.
 
     One answer at a time is enough: what fails with several missing fails with one of them.
-    Every fifth task has its turn: a run takes most of a minute. ``EVERY_TASK=1`` takes all.
+    ``test_half_solved.py`` decides it for every task by reading the cells; a run, which takes
+    most of a minute, shows for one task of each practical that it reads them as Python runs
+    them. ``EVERY_TASK=1`` runs all.
     """
-    step = 1 if os.environ.get("EVERY_TASK") else 5
     untouched = nbformat.reads(generate(ROOT, chapter), as_version=4)
     stubs = {cell["id"]: cell.source for cell in untouched.cells}
     solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
     solved.cells = [cell for cell in solved.cells if role(cell) != "check"]
-    for task in [cell for cell in solved.cells if role(cell) == "task"][::step]:
+    tasks = [cell for cell in solved.cells if role(cell) == "task"]
+    if not os.environ.get("EVERY_TASK"):
+        one = MISSING.get(chapter.stem, tasks[len(tasks) // 2]["id"])
+        tasks = [task for task in tasks if task["id"] == one]
+    assert tasks
+    for task in tasks:
         notebook = copy.deepcopy(solved)
         for cell in notebook.cells:
             if cell["id"] == task["id"]:

@@ -11,12 +11,13 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from course.errors import CourseError
+from course.grading.bounded import TooCostly, bounded
 from course.grading.handed_in.answers import read_answers
 from course.grading.handed_in.cells import NotGradable
 from course.grading.handed_in.intake import Submission
-from course.grading.judging.grader import Practical, canary, grade
+from course.grading.judging.grader import TOO_COSTLY, Practical, canary, grade
 from course.grading.judging.runner import Workshop, new_folder, prepare_passes
-from course.grading.record import Result, Verdict, Written
+from course.grading.record import NOT_RUN, Result, Verdict, Written
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library
 from course.grading.wall.warm import Template
 
@@ -61,6 +62,7 @@ class Bench:
         self.terms, self.say = terms, say or (lambda text: None)
         stage_library(library)
         self.practicals: Mapping[str, Practical] = {}
+        self.refused: dict[str, CourseError] = {}
         self.templates: dict[str, Template] = {}
         self.rooms: dict[str, Path] = {}
         self.workshop = Workshop(
@@ -91,12 +93,18 @@ class Bench:
             else:
                 self.rooms[stem] = template.rooms
 
-    def prove(self, stem: str) -> None:
-        """See that the reference of a practical gets full marks.
+    def prove(self, stem: str) -> bool:
+        """See whether the reference of a practical gets full marks.
 
-        Raises:
-            CourseError: it does not.
+        If it does not, the practical is refused: none of its notebooks is graded.
         """
+        try:
+            self._prove(stem)
+        except CourseError as problem:
+            self.refused[stem] = problem
+        return stem not in self.refused
+
+    def _prove(self, stem: str) -> None:
         practical = self.practicals[stem]
         if stem in self.rooms:
             try:
@@ -109,12 +117,16 @@ class Bench:
         """One submission, read from its place unless its content is given."""
         began = time.monotonic()
         practical = self.practicals.get(submission.practical)
+        if submission.practical in self.refused:
+            return refused(submission, self.refused[submission.practical], practical)
         try:
             if data is None:
                 data = content(submission, practical)
-            answers = read_answers(data, practical.released)
+            answers = bounded(read_answers, data, practical.released)
         except NotGradable as problem:
             return not_graded(submission, practical, problem.reason)
+        except TooCostly:
+            return not_graded(submission, practical, TOO_COSTLY)
         graded = grade(answers, practical, self.workshop)
         return replace(
             blank(submission),
@@ -160,7 +172,8 @@ def content(submission: Submission, practical: Practical | None) -> bytes:
         NotGradable: it cannot be read, or is of no practical.
     """
     if practical is None:
-        raise NotGradable("It cannot be told which practical this is.")
+        problem = "It cannot be told which practical this is."
+        raise NotGradable(submission.problem or problem)
     return submission.read()
 
 
@@ -187,6 +200,13 @@ def not_graded(
         for task, key in (practical.keys if practical else {}).items()
     )
     return replace(blank(submission), graded=False, problem=problem, verdicts=verdicts)
+
+
+def refused(
+    submission: Submission, problem: CourseError, practical: Practical | None = None
+) -> Result:
+    """The result of a submission to a practical that nothing can be graded of here."""
+    return not_graded(submission, practical, f"{NOT_RUN}: {problem}")
 
 
 def _written(practical: Practical, texts: dict[str, str]) -> Iterator[Written]:

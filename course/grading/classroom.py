@@ -8,12 +8,13 @@ seed; it is kept until the run has ended, so that one that goes on judges on the
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
-import hashlib
 import itertools
 import json
 import secrets
 import shutil
+import subprocess
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -23,22 +24,38 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from course.errors import CourseError
 from course.files import write_whole
-from course.grading.bench import Bench, Hands, Order, Terms, blank, not_graded
+from course.grading.bench import (
+    Bench,
+    Hands,
+    Order,
+    Terms,
+    not_graded,
+    refused,
+)
 from course.grading.handed_in.intake import Submission
-from course.grading.handed_out import path_of, released
+from course.grading.handed_out import released
 from course.grading.judging import expected
 from course.grading.judging.grader import Practical
-from course.grading.judging.runner import allow_passes, end_passes, sweep
+from course.grading.judging.runner import (
+    SHORT,
+    allow_passes,
+    end_passes,
+    new_folder,
+    remove,
+    sweep,
+)
 from course.grading.record import NOT_RUN, Result
+from course.grading.store import Store, machinery_of, name_of
 from course.grading.wall.sandbox import Limits, require_wall
-from course.source import files_of
 
 STATE = ".grading"
+NEEDED = 1024 * 1024  # bytes without which nothing can be graded
 Report = Callable[[Result, bool], None]
 
 
@@ -82,8 +99,9 @@ def grade_class(
         say: told what somebody who waits should know, in a sentence.
 
     Raises:
-        CourseError: bubblewrap does not work, another run is at it, or the reference itself
-            does not get full marks.
+        CourseError: bubblewrap does not work, another run is at it, what is kept of a run
+            is not what this version keeps, or the reference itself does not get full marks.
+        OSError: grades cannot be kept, for example because the disk is full.
     """
     if settings.walled and not settings.dask:
         require_wall()
@@ -92,10 +110,13 @@ def grade_class(
     with _alone(state):
         sweep()
         allow_passes()
-        store = _Store(state / "results")
+        store = Store(state / "results")
         stems = sorted({s.practical for s in submissions if s.practical})
-        machinery = {stem: _machinery(settings, stem) for stem in stems}
-        names = [_name(s, machinery.get(s.practical, "")) for s in submissions]
+        machinery = {
+            stem: machinery_of(settings.root, stem, settings.limits, settings.walled)
+            for stem in stems
+        }
+        names = [name_of(s, machinery.get(s.practical, "")) for s in submissions]
         results: list[Result | None] = [store.get(name) for name in names]
         if settings.retry:
             results = [None if kept and kept.cut_short else kept for kept in results]
@@ -107,18 +128,22 @@ def grade_class(
             run = _Run(settings, state, machinery)
             needed = sorted({submissions[index].practical for index in todo} - {""})
             with _hands(needed, settings, run, say) as hands:
+                hands = run.without_refused(hands)
                 for index, future in _as_they_come(hands, submissions, todo):
                     submission = submissions[index]
                     try:
-                        results[index] = future.result()
-                        if not results[index].problem.startswith(NOT_RUN):
-                            store.put(names[index], results[index])
+                        result = future.result()
                     except (InterruptedError, CourseError):
                         raise
                     # A fault of ours costs one grade and not the run; the next run tries again.
                     except Exception as error:
-                        results[index] = run.failed(submission, error)
-                    report(results[index], True)
+                        _require_space(state)
+                        result = run.failed(submission, error)
+                    else:
+                        if not result.problem.startswith(NOT_RUN):
+                            store.put(names[index], result)
+                    results[index] = result
+                    report(result, True)
             run.close()
         return [result for result in results if result is not None]
 
@@ -131,21 +156,53 @@ class _Run:
         self.path = state / "run.json"
         self.kept = self._begin()
         self.practicals: dict[str, Practical] = {}
+        self.refused: dict[str, CourseError] = {}
 
     def draw(self, stems: Sequence[str], hands: Executor) -> dict[str, Practical]:
-        """Draw the inputs of practicals, several at a time."""
-        drawn = hands.map(self._practical, stems)
-        self.practicals = dict(zip(stems, drawn, strict=True))
+        """Draw the inputs of practicals, several at a time.
+
+        Raises:
+            CourseError: not one of them can be drawn. Others that cannot are refused.
+        """
+        for stem, drawn in zip(stems, hands.map(self._drawn, stems), strict=True):
+            if isinstance(drawn, CourseError):
+                self.refused[stem] = drawn
+            else:
+                self.practicals[stem] = drawn
+        self._require_one()
         return self.practicals
 
-    def is_proven(self, stem: str) -> bool:
-        """Has the reference got full marks in this run?"""
-        return self.kept["proven"].get(stem) == self.machinery[stem]
+    def prove(self, bench: Bench) -> None:
+        """See that the references get full marks, once in a run.
 
-    def proven(self, stem: str) -> None:
-        """It has."""
-        self.kept["proven"][stem] = self.machinery[stem]
-        self._keep()
+        Raises:
+            CourseError: not one of them does. Practicals of others that do not are refused.
+        """
+        for stem in self.practicals:
+            if self.kept["proven"].get(stem) == self.machinery[stem]:
+                continue
+            if bench.prove(stem):
+                self.kept["proven"][stem] = self.machinery[stem]
+                self._keep()
+        self.refused |= bench.refused
+        self._require_one()
+
+    def without_refused(self, hands: Hands) -> Hands:
+        """Those who grade, with no work of practicals that nothing can be graded of."""
+
+        def submit(submission: Submission) -> Future[Result]:
+            problem = self.refused.get(submission.practical)
+            if problem is None:
+                return hands.submit(submission)
+            done: Future[Result] = Future()
+            done.set_result(refused(submission, problem))
+            return done
+
+        return Hands(hands.many, submit)
+
+    def _require_one(self) -> None:
+        if self.refused and not self.practicals.keys() - self.refused.keys():
+            raise next(iter(self.refused.values()))
 
     def failed(self, submission: Submission, error: Exception) -> Result:
         """A submission at which the grader itself failed; the log says how."""
@@ -162,51 +219,54 @@ class _Run:
         """The run has ended: the next one draws new inputs."""
         self.path.unlink(missing_ok=True)
         for path in self.state.glob("expected-*"):
-            path.unlink()
+            path.unlink(missing_ok=True)
+
+    def _drawn(self, stem: str) -> Practical | CourseError:
+        try:
+            return self._practical(stem)
+        except CourseError as problem:
+            return problem
 
     def _practical(self, stem: str) -> Practical:
         path = self.state / f"expected-{self.machinery[stem][:16]}.json"
         if not path.exists():
             new = path.with_suffix(".new")
-            expected.draw(stem, self.kept["seed"], new)
+            try:
+                expected.draw(stem, self.kept["seed"], new)
+            except CourseError:
+                new.unlink(missing_ok=True)
+                _require_space(self.state)
+                raise
             new.chmod(0o600)
             new.replace(path)
         return Practical.read(self.settings.root, stem, path)
 
     def _begin(self) -> dict:
-        with contextlib.suppress(OSError, ValueError):
-            return json.loads(self.path.read_text("utf-8"))
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            return self._checked(json.loads(self.path.read_text("utf-8")))
         for path in self.state.glob("expected-*"):  # of a run whose seed is lost
             path.unlink()
         self.kept = {"seed": secrets.randbits(128), "proven": {}}
         self._keep()
         return self.kept
 
+    def _checked(self, kept: Any) -> dict:
+        """What was read, if it has the shape of what ``_keep`` writes."""
+        match kept:
+            case {"seed": int(), "proven": dict() as proven} if set(
+                map(type, proven.values())
+            ) <= {str}:
+                return kept
+        raise CourseError(
+            self.path,
+            None,
+            "This is not what this version of the course keeps of a run.",
+            "Delete it; grades that are known are kept.",
+        )
+
     def _keep(self) -> None:
         write_whole(self.path, json.dumps(self.kept))
         self.path.chmod(0o600)
-
-
-class _Store:
-    """Grades by name, one file each."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(exist_ok=True)
-
-    def get(self, name: str) -> Result | None:
-        """The grade of this name, if it is there."""
-        try:
-            return Result.from_json(json.loads(self._path(name).read_text("utf-8")))
-        except (OSError, ValueError, TypeError, KeyError):
-            return None
-
-    def put(self, name: str, result: Result) -> None:
-        """Keep a grade."""
-        write_whole(self._path(name), json.dumps(result.to_json(), ensure_ascii=True))
-
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{name}.json"
 
 
 @contextlib.contextmanager
@@ -234,23 +294,56 @@ def _hands(
         with cluster(settings.dask, order) as hands:
             yield hands
         return
-    library = run.state / "library"
-    shutil.rmtree(library, ignore_errors=True)
     with (
-        contextlib.closing(Bench(terms, library, say)) as bench,
+        _library() as library,
+        contextlib.closing(_bench(terms, library, say)) as bench,
         ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool,
     ):
         bench.warm_up({stem: released(settings.root, stem) for stem in stems})
         bench.open(run.draw(stems, pool))
-        for stem in stems:
-            if not run.is_proven(stem):
-                bench.prove(stem)
-                run.proven(stem)
+        run.prove(bench)
         try:
             yield Hands(settings.jobs, lambda one: pool.submit(bench.grade, one))
         except BaseException:
             end_passes()
             raise
+
+
+@contextlib.contextmanager
+def _library() -> Iterator[Path]:
+    """A place for what notebooks may import, and not below ``--out``.
+
+    A path with a colon cannot be in ``PYTHONPATH``, and a user may give any path.
+    """
+    folder = new_folder()
+    try:
+        yield folder / "library"
+    finally:
+        remove(folder)
+
+
+def _bench(terms: Terms, library: Path, say: Callable[[str], None] | None) -> Bench:
+    try:
+        return Bench(terms, library, say)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise CourseError(
+            library,
+            None,
+            f"The library of the kernels cannot be made: {' '.join(said)}.",
+            "See that the disk is not full and that matplotlib can be imported.",
+        ) from None
+
+
+def _require_space(state: Path) -> None:
+    """Tell a full disk from a fault of the grader.
+
+    Raises:
+        OSError: there is no space left where grades are kept, or for temporary files.
+    """
+    for folder in (state, SHORT):
+        if shutil.disk_usage(folder).free < NEEDED:
+            raise OSError(errno.ENOSPC, "No space left on device", str(folder))
 
 
 def _as_they_come(
@@ -267,46 +360,13 @@ def _as_they_come(
             yield running.pop(future), future
 
 
-def _machinery(settings: Settings, stem: str) -> str:
-    """A hash of all that a grade depends on beside the submission."""
-    code = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    paths = [
-        path_of(settings.root, stem),
-        *files_of(settings.root, stem),
-        *sorted(package.glob("*.py")),
-        *sorted((package / "grading").rglob("*.py")),
-        *sorted((package / "checks").glob("*.py")),
-        *sorted((package / "checks" / stem).glob("*.py")),
-    ]
-    for path in paths:
-        code.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    code.update(json.dumps([asdict(settings.limits), settings.walled]).encode())
-    return code.hexdigest()
-
-
-def _name(submission: Submission, machinery: str) -> str:
-    """The name of a submission's grade."""
-    parts = [
-        blank(submission).student,
-        submission.practical,
-        submission.notebook,
-        submission.digest,
-        submission.problem,
-        *(item.code for item in submission.flags),
-        machinery,
-    ]
-    text = json.dumps(parts, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:40]
-
-
 @contextlib.contextmanager
 def _alone(state: Path) -> Iterator[None]:
     """No two runs at a time in one folder."""
     with open(state / "lock", "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise CourseError(
                 state.parent,
                 None,

@@ -160,6 +160,8 @@ class _Place(threading.Thread):
             bench.open(practicals)
             for stem in practicals:
                 bench.prove(stem)
+            if practicals and len(bench.refused) == len(practicals):
+                raise next(iter(bench.refused.values()))
         except BaseException:
             bench.close()
             raise

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from rich.console import Console
 from rich.progress import (
@@ -16,31 +18,94 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from course.grading.classroom import Settings, grade_class
-from course.grading.handed_in.intake import Submission, take_in
+from course.errors import CourseError
+from course.files import all_or_none, require_writable
+from course.grading.classroom import STATE, Settings, grade_class
+from course.grading.handed_in.intake import Intake, Submission, take_in
+from course.grading.handed_in.several import Several
 from course.grading.record import Result
+from course.grading.results.marking import filled_table
 from course.grading.results.outcome import write_outcome
+from course.grading.results.pages import plural
+from course.grading.results.several import best_by_task
+
+
+class Screen(Console):
+    """A console that does not end the program with status 1 if nobody reads it."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Called while a ``BrokenPipeError`` is handled."""
+        raise BrokenPipeError(32, "Nobody reads the output")
 
 
 def grade_folder(
-    handed_in: Path, settings: Settings, manual: Path | None, console: Console
+    handed_in: Path,
+    settings: Settings,
+    manual: Path | None,
+    console: Console,
+    several: Several = "last",
 ) -> list[Result]:
     """Grade what was handed in and write the sheets, the feedback and the report.
 
     Args:
-        handed_in: a folder or a zip.
+        handed_in: a folder or a zip. All paths are absolute.
         settings: how to grade, and where to.
-        manual: the table with marks for the answers in words, or None.
+        manual: the table with marks for the answers in words; by default the one in the
+            output folder, if somebody has written in it.
         console: for the progress and the summary.
+        several: which of several notebooks of one student and practical counts.
 
     Raises:
         CourseError: wrong use; nothing of what comes out has been touched.
+        OSError: something cannot be written; sheets, feedback and report are as before.
     """
-    intake = take_in(handed_in)
-    results = _grade(intake.submissions, settings, console)
-    write_outcome(results, settings.out, root=settings.root, marks=manual)
-    _summary(results, intake.ignored, settings, console)
+    _check_places(handed_in, settings.out, manual)
+    manual = manual or filled_table(settings.out)
+    intake = take_in(handed_in, settings.root, several)
+    results = [
+        _with_present_flags(result, submission)
+        for result, submission in zip(
+            _grade(intake.submissions, settings, console),
+            intake.submissions,
+            strict=True,
+        )
+    ]
+    if several == "best":
+        results = best_by_task(results)
+    with all_or_none():
+        write_outcome(results, settings.out, root=settings.root, marks=manual)
+    _summary(results, intake, settings, console)
+    if manual is not None:
+        console.print(f"The marks of {manual} were merged.", soft_wrap=True)
     return results
+
+
+def _with_present_flags(result: Result, submission: Submission) -> Result:
+    """A grade may have been kept since the class was another one."""
+    codes = {flag.code for flag in submission.flags}
+    others = [flag for flag in result.flags if flag.code not in codes]
+    return replace(result, flags=(*submission.flags, *others))
+
+
+def _check_places(handed_in: Path, out: Path, manual: Path | None) -> None:
+    """See that the paths of a run can go together.
+
+    Raises:
+        CourseError: they cannot.
+    """
+    require_writable(out)
+    remedy = "Name another folder with --out."
+    if handed_in.is_dir() and out.is_relative_to(handed_in):
+        problem = "The grades would lie among the submissions."
+        raise CourseError(out, None, problem, remedy)
+    if any(handed_in.is_relative_to(out / name) for name in (STATE, "feedback")):
+        problem = "The grader itself writes to this folder."
+        raise CourseError(handed_in, None, problem, remedy)
+    if manual is not None and not manual.is_file():
+        problem = "This is a folder." if manual.is_dir() else "There is no such file."
+        raise CourseError(
+            manual, None, problem, "Name the table that you filled in, marks.csv."
+        )
 
 
 def _grade(
@@ -69,7 +134,7 @@ def _grade(
 
 
 def _summary(
-    results: list[Result], ignored: int, settings: Settings, console: Console
+    results: list[Result], intake: Intake, settings: Settings, console: Console
 ) -> None:
     failed = [result for result in results if not result.graded]
     console.print(f"{len(results) - len(failed)} of {len(results)} notebooks graded.")
@@ -79,12 +144,24 @@ def _summary(
             markup=False,
             highlight=False,
         )
-    stopped = sum(result.cut_short for result in results)
+    stopped = [result for result in results if result.cut_short]
+    for result in stopped:
+        tasks = [
+            v.task for v in result.verdicts if v.stopped or v.status == "not-reached"
+        ]
+        console.print(
+            f"stopped: {result.student} · {', '.join(tasks) or result.problem}",
+            markup=False,
+            highlight=False,
+        )
     if stopped:
         console.print(
-            f"In {stopped} of them code was stopped by a limit, or a task was not reached. "
-            "If the machine was busy, grade again with --retry."
+            "A limit stopped this code, or it was not reached. If the machine was busy, "
+            "grade again with --retry."
         )
-    if ignored:
-        console.print(f"{ignored} files are no notebooks and were passed over.")
+    for note in intake.notes:
+        console.print(f"look: {note}", markup=False, highlight=False, soft_wrap=True)
+    if intake.ignored:
+        skipped = plural(intake.ignored, "file")
+        console.print(f"Skipped {skipped}: not notebooks.")
     console.print(f"Open {settings.out / 'report.html'}", soft_wrap=True)

@@ -1,7 +1,8 @@
 """What can be odd about a submission: one code each, and the sentence that a person reads.
 
-A flag never changes a grade. Those in ``LOOK`` do not come about by honest work with a
-notebook: a person should look at the submission.
+A flag never changes a grade. Those in ``LOOK`` rarely come about by honest work with a
+notebook, or tell of a choice that a person may see otherwise: a person should look at the
+submission. Those in ``PRIVATE`` tell of other students and are not shown to this one.
 """
 
 from __future__ import annotations
@@ -16,13 +17,24 @@ FLAGS = {
     "unsafe-name": "The name leads out of its folder; nothing was written there.",
     "nested-zip": "A zip in a zip is not opened.",
     "encrypted": "The file in the zip is protected by a password.",
+    "too-costly": "The file could not be read within the limits of time and memory; it was not "
+    "graded.",
+    "too-many-files": "There are more files than what is read; further ones were left out.",
+    "too-deep": "A folder lies deeper than what is read; what is in it was left out.",
+    "empty-folder": "The folder is empty: there is no notebook in it.",
+    "other-suffix": "The file's name does not end with .ipynb; it was read all the same.",
+    "same-name": "Files under several spellings of one name were taken as one student's.",
+    "alike-name": "Another student's name is nearly the same; they were taken as two.",
     "no-notebook": "There is no notebook in what was handed in.",
     "late": "Handed in late.",
-    "resubmitted": "Handed in more than once: the last that can be read counts.",
+    "resubmitted": "Handed in more than once: the last with answers counts.",
+    "best-of-several": "Handed in more than once: each task counts where it is right.",
     "unknown-practical": "It cannot be told which practical the notebook belongs to.",
     # The notebook.
     "old-format": "The notebook has another format than the release; it was read all the same.",
-    "no-ids": "The cells have no ids; the answers were found by their metadata.",
+    "no-ids": "The cells have no ids; they were found by their metadata or their text.",
+    "found-by-text": "Cells of the release have lost their ids and metadata; they were found by "
+    "their text.",
     "other-kernel": "The notebook names another kernel; it was graded with Python.",
     "bad-characters": "The text holds characters that are none; they were replaced.",
     "malformed-cell": "A cell is not what a cell should be; it was left out.",
@@ -33,7 +45,9 @@ FLAGS = {
     "empty-answer": "The cell of the answer is empty.",
     "missing-written": "The cell of the answer in words is missing.",
     "duplicated": "Several cells are the answer; they were joined in order.",
-    "recovered": "The answer was found by its name in a cell of the student's own.",
+    "recovered": "The answer was found by its name.",
+    "recovered-words": "The answer in words was found in a cell beside its own.",
+    "redefined": "The answer is defined again in a later cell; the last definition counts.",
     "renamed": "The cell has another id; it was found by its metadata.",
     "retagged": "The cell's metadata was changed.",
     "reordered": "The cells are not in the order of the release; they were graded in that order.",
@@ -41,6 +55,8 @@ FLAGS = {
     "for what it was.",
     "too-long": "The cell is longer than what is read.",
     "check-edited": "The check was edited; that of the release counts.",
+    "check-extended": "Code was added to the cell of a check; it was run as a cell of the "
+    "student's own.",
     "check-deleted": "The check was deleted; that of the release counts.",
     "given-edited": "Given code was edited; that of the release counts.",
     "given-extended": "Code was added to a cell of given code; it was run as a cell of the "
@@ -50,6 +66,12 @@ FLAGS = {
     "added-stopped": "A cell of the student's own had to be stopped; of it only definitions "
     "were used.",
     "forged-values": "A cell displayed values as a probe does; they do not count.",
+    "acting-code": "It is right only with code that does more than define, in the student's "
+    "own cells.",
+    "interpreter": "A cell names what reaches into Python itself.",
+    "patched-module": "A cell sets an attribute of something that it imported.",
+    "long-literal": "A cell holds a long literal, or decodes one: code may hide in it.",
+    "like-checks": "A cell is nearly the same as code of the checks.",
     "nbval-tag": "A cell has a tag that tells nbval to skip or to forgive; it was removed.",
     "nbval-comment": "A comment tells nbval to skip or to forgive; it has no effect.",
 }
@@ -63,11 +85,23 @@ LOOK = frozenset(
         "given-edited",
         "retagged",
         "forged-values",
+        "acting-code",
+        "interpreter",
+        "patched-module",
+        "long-literal",
+        "like-checks",
         "nbval-tag",
         "nbval-comment",
         "too-many-cells",
+        "too-costly",
+        "too-many-files",
+        "same-name",
+        "alike-name",
+        "resubmitted",
+        "best-of-several",
     }
 )
+PRIVATE = frozenset({"alike-name", "same-name"})
 
 
 def flag(code: str, where: str = "", *, detail: str = "") -> Flag:

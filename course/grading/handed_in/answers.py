@@ -26,11 +26,16 @@ from course.grading.handed_in.cells import (
     mapping,
 )
 from course.grading.handed_in.excerpts import additions
+from course.grading.handed_in.matching import match
+from course.grading.handed_in.recovery import Draft, recover
 from course.grading.handed_in.sources import MAX_SOURCE, problem_of
+from course.grading.handed_in.statements import Release
+from course.grading.handed_in.suspicion import suspicions
 from course.grading.record import Flag
 
 MAX_ADDED = 2_000  # cells of a student's own
 NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")
+CHECK = re.compile(r"""^check\(\s*["']([\w-]{1,80})/""", re.MULTILINE)
 NBVAL_COMMENT = re.compile(r"^[ \t]*#[# \t]*(NBVAL_|PYTEST_VALIDATE_)", re.MULTILINE)
 
 
@@ -90,8 +95,8 @@ class _Flags(dict):
 def read_answers(data: bytes, released: NotebookNode) -> Answers:
     """Find a student's answers in the file that was handed in.
 
-    A cell is looked up by its id, then by its metadata (``course``, then ``nbgrader``);
-    for one that cannot be found so, the code cell that defines the answer's name is taken.
+    Cells are matched with those of the release, then each answer is searched for: in the
+    task's own cell if something is written there, else wherever its name is bound.
 
     Args:
         data: the content of the file.
@@ -103,39 +108,53 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
     notebook, flags = load(data), _Flags()
     cells = list(cells_of(notebook, flags.add))
     _look_at_format(notebook, cells, flags)
-    found, unknown = _sort(cells, released, flags)
+    homes = match(cells, released, flags.add)
+    found = _look_at_cells(cells, homes, released, flags)
+    drafts = _drafts(cells, homes, released, flags)
+    place = {
+        course_of(cell.metadata)[1]: index
+        for index, cell in enumerate(released.cells)
+        if course_of(cell.metadata)[0] == "task"
+    }
+    sources = recover(drafts, Release.of(released), place, flags.add)
+    own = [draft for draft in drafts if not draft.home]
+    edited = {draft.home: draft for draft in drafts if draft.home}
     tasks, written, around = {}, {}, {}
-    extended: list[Added] = []
-    following = [*(cell["id"] for cell in released.cells[1:]), ""]
-    for cell, next_id in zip(released.cells, following, strict=True):
-        role, task = course_of(cell.metadata)
-        handed_in = found.get(cell["id"], [])
+    added: list[tuple[int, str]] = []
+    for index, cell in enumerate(released.cells):
+        id_, (role, task) = cell["id"], course_of(cell.metadata)
         if role == "task":
-            source = _code(cell, handed_in, unknown, flags)
-            if source is not None:
+            source = sources.get(task, "")
+            if source.strip():
                 untouched = _plain(source) == _plain(cell.source)
                 tasks[task] = Answer(task, source, untouched, problem_of(source))
+            else:
+                flags.add("empty-answer" if id_ in found else "missing-answer", id_)
         elif role == "written":
-            text = _words(cell, handed_in, flags)
+            text = _words(cell, found.get(id_, []), flags)
             if text is not None:
                 written[task] = text
         elif role in ("check", "given"):
-            source = _look_at_locked(cell, handed_in, flags)
+            source = _look_at_locked(cell, found.get(id_, []), edited.get(id_), flags)
             if source:
-                id_ = f"added--{len(unknown) + len(extended):04d}"
-                extended.append(Added(id_, next_id, source))
-        elif cell.cell_type == "code" and handed_in:
-            source = "\n\n".join(one.source for one in handed_in)
+                added.append((index + 1, source))
+        elif id_ in edited and not edited[id_].untouched:
+            source = edited[id_].text()
             if _plain(source) != _plain(cell.source):
-                around[cell["id"]] = source
-    own = [*extended, *(added for added in unknown if added is not None)]
-    return Answers(tasks, written, tuple(own), around, tuple(flags.values()))
+                around[id_] = source
+    added += [(draft.place, draft.text()) for draft in own]
+    ids = [*(cell["id"] for cell in released.cells), ""]
+    numbered = enumerate((ids[index], text) for index, text in added if text.strip())
+    theirs = [Added(f"added--{n:04d}", before, text) for n, (before, text) in numbered]
+    _look_at_code(released, tasks, theirs, around, flags)
+    return Answers(tasks, written, tuple(theirs), around, tuple(flags.values()))
 
 
 def practical_of(data: bytes, name: str, known: Collection[str]) -> str:
     """Which practical a notebook belongs to: its stem, or the empty string.
 
-    The notebook's metadata say so, or else its cells' ids, or else the file's name.
+    The notebook's metadata say so, or else its cells' ids, metadata and checks, or else the
+    file's name.
 
     Args:
         data: the content of the file; it may be anything.
@@ -153,13 +172,32 @@ def practical_of(data: bytes, name: str, known: Collection[str]) -> str:
     counts = Counter(
         prefix.replace("-", "_")
         for cell in cells
-        for prefix in {cell.id.partition("--")[0], cell.task.partition("/")[0]}
+        for prefix in {
+            cell.id.partition("--")[0],
+            cell.other_id.partition("--")[0],
+            cell.task.partition("/")[0],
+            *CHECK.findall(cell.source[:MAX_SOURCE]),
+        }
     )
     best = max(known, key=lambda stem: counts[stem], default="")
     if best and counts[best]:
         return best
     plain = re.sub(r"[^a-z0-9]+", "_", PurePath(name).name.lower())
     return next((stem for stem in known if stem in plain), "")
+
+
+def _look_at_code(
+    released: NotebookNode,
+    tasks: Mapping[str, Answer],
+    own: list[Added],
+    around: Mapping[str, str],
+    flags: _Flags,
+) -> None:
+    cells = {task.replace("/", "--"): answer.source for task, answer in tasks.items()}
+    cells |= {added.id: added.source for added in own} | dict(around)
+    sources = {c["id"]: c.source for c in released.cells if c.cell_type == "code"}
+    for code, where, detail in suspicions(cells, sources):
+        flags.add(code, where, detail)
 
 
 def _plain(source: str) -> str:
@@ -177,88 +215,88 @@ def _look_at_format(notebook: dict[str, Any], cells: list[Cell], flags: _Flags) 
         flags.add("other-kernel")
 
 
-def _sort(
-    cells: list[Cell], released: NotebookNode, flags: _Flags
-) -> tuple[dict[str, list[Cell]], list[Added | None]]:
-    """The cells that are the release's, by its ids, and the code cells that are not."""
+def _look_at_cells(
+    cells: list[Cell], homes: list[str], released: NotebookNode, flags: _Flags
+) -> dict[str, list[Cell]]:
+    """The cells of each released cell, by its id; flags what is odd about them."""
     place = {cell["id"]: index for index, cell in enumerate(released.cells)}
-    kinds = {cell["id"]: cell.cell_type for cell in released.cells}
     meant = {cell["id"]: course_of(cell.metadata) for cell in released.cells}
-    by_task = {course: id_ for id_, course in meant.items() if course[1]}
     found: dict[str, list[Cell]] = {}
-    added: list[Added | None] = []
-    waiting: list[str] = []
-    count, last = 0, -1
-
-    def attach(before: str) -> None:
-        nonlocal count
-        for source in waiting:
-            if count < MAX_ADDED and len(source) <= MAX_SOURCE:
-                added.append(Added(f"added--{count:04d}", before, source))
-                count += 1
-            else:
-                flags.add("too-many-cells" if count >= MAX_ADDED else "too-long")
-        waiting.clear()
-
-    for cell in cells:
-        id_ = cell.id if cell.id in place else by_task.get((cell.role, cell.task))
-        if id_ is None and cell.grade_id in place:
-            id_ = cell.grade_id
-        # A text of the release that was turned into code is the student's own.
-        if id_ and not meant[id_][0] and kinds[id_] != cell.kind:
-            id_ = None
-        where = id_ or ""
+    last = -1
+    for cell, id_ in zip(cells, homes, strict=True):
         if any(NBVAL_TAGS.fullmatch(tag) for tag in cell.tags):
-            flags.add("nbval-tag", where)
+            flags.add("nbval-tag", id_)
         if cell.kind == "code" and NBVAL_COMMENT.search(cell.source):
-            flags.add("nbval-comment", where)
-        if id_ is None:
-            if cell.kind == "code" and cell.source.strip():
-                waiting.append(cell.source)
+            flags.add("nbval-comment", id_)
+        if not id_:
             continue
-        attach(id_)
-        if cell.id and cell.id != id_ and id_ not in found:
-            flags.add("renamed", where)
+        told = id_ in (cell.other_id, cell.grade_id) or bool(cell.role or cell.task)
+        if cell.id and cell.id != id_ and id_ not in found and told:
+            flags.add("renamed", id_)
         if (cell.role or cell.task) and (cell.role, cell.task) != meant[id_]:
-            flags.add("retagged", where)
+            flags.add("retagged", id_)
         if place[id_] < last and id_ not in found:
             flags.add("reordered")
         last = max(last, place[id_])
         found.setdefault(id_, []).append(cell)
-    attach("")
-    return found, added
+    return found
 
 
-def _code(
+def _drafts(
+    cells: list[Cell], homes: list[str], released: NotebookNode, flags: _Flags
+) -> list[Draft]:
+    """The code that a student has in released cells and in cells of their own."""
+    theirs = {cell["id"]: (n, cell) for n, cell in enumerate(released.cells)}
+    groups: dict[str, list[int]] = {}
+    drafts: list[Draft] = []
+    waiting: list[Draft] = []
+    for at, (cell, id_) in enumerate(zip(cells, homes, strict=True)):
+        if id_:
+            if id_ not in groups:
+                for draft in waiting:
+                    draft.place = theirs[id_][0]
+                waiting = []
+            groups.setdefault(id_, []).append(at)
+        elif cell.kind == "code" and cell.source.strip():
+            if len(drafts) < MAX_ADDED and len(cell.source) <= MAX_SOURCE:
+                drafts.append(Draft("", "", at, len(released.cells), cell.source))
+                waiting.append(drafts[-1])
+            else:
+                many = len(drafts) >= MAX_ADDED
+                flags.add("too-many-cells" if many else "too-long")
+    for id_, places in groups.items():
+        place, cell = theirs[id_]
+        role = course_of(cell.metadata)[0]
+        if cell.cell_type == "code":
+            those = [(at, cells[at]) for at in places]
+            drafts.append(_draft(place, cell, role, those, flags))
+    return sorted(drafts, key=lambda draft: draft.at)
+
+
+def _draft(
+    place: int,
     released: NotebookNode,
-    cells: list[Cell],
-    unknown: list[Added | None],
+    role: str,
+    cells: list[tuple[int, Cell]],
     flags: _Flags,
-) -> str | None:
-    """The answer to a task; None if there is none."""
-    id_ = released["id"]
-    code = [cell for cell in cells if cell.kind == "code"]
-    if cells and not code:
+) -> Draft:
+    """What a student has in the place of one released cell of code."""
+    id_, stub = released["id"], _plain(released.source)
+    code = [(at, cell) for at, cell in cells if cell.kind == "code"]
+    if role == "task" and not code:
         flags.add("wrong-type", id_)
-    sources = [cell.source for cell in code or cells if cell.source.strip()]
-    if len(sources) > 1:
+        code = cells
+    filled = [(at, cell.source) for at, cell in code if cell.source.strip()]
+    if role == "task" and len(filled) > 1:
         flags.add("duplicated", id_)
-        stub = _plain(released.source)
-        # A copy of the stub below the answer would undo it.
-        written = [source for source in sources if _plain(source) != stub]
-        sources = written or sources[:1]
-    if sources:
-        return "\n\n".join(dict.fromkeys(sources))
-    for name in re.findall(r"^(?:def|class) (\w+)", released.source, re.MULTILINE):
-        defines = re.compile(rf"^(?:async +)?(?:def|class) +{name}\b", re.MULTILINE)
-        for index in reversed(range(len(unknown))):
-            own = unknown[index]
-            if own is not None and defines.search(own.source):
-                unknown[index] = None
-                flags.add("recovered", id_)
-                return own.source
-    flags.add("empty-answer" if cells else "missing-answer", id_)
-    return None
+    # A copy of the stub below the answer would undo it.
+    written = [(at, source) for at, source in filled if _plain(source) != stub]
+    at = (written or cells)[-1][0]
+    if written:
+        text = "\n\n".join(dict.fromkeys(source for _, source in written))
+        return Draft(id_, role, at, place, text)
+    text = filled[0][1] if filled else ""
+    return Draft(id_, role, at, place, text, untouched=bool(filled))
 
 
 def _words(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str | None:
@@ -280,25 +318,37 @@ def _words(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str | No
     return text[:MAX_SOURCE]
 
 
-def _look_at_locked(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str:
+def _look_at_locked(
+    released: NotebookNode, cells: list[Cell], draft: Draft | None, flags: _Flags
+) -> str:
     """Say so if a check or given code is not what was released; it is never taken.
 
-    What was added to given code, such as an import, is returned.
+    Return additions to it, such as an import.
     """
-    id_, role = released["id"], course_of(released.metadata)[0]
-    code = [cell.source for cell in cells if cell.kind == "code"]
-    edited = [one for one in code if _plain(one) != _plain(released.source)]
-    if not cells:
+    id_, (role, task) = released["id"], course_of(released.metadata)
+    if draft is None or not cells:
         flags.add(f"{role}-deleted", id_)
-    elif not code:
+        return ""
+    if not any(cell.kind == "code" for cell in cells):
         flags.add("wrong-type", id_)
-    elif edited and role == "check":
-        flags.add("check-edited", id_)
-    elif edited:
-        new, whole = additions("\n".join(edited), released.source)
-        if not whole:
-            flags.add("given-edited", id_)
-        elif new:
-            flags.add("given-extended", id_)
-        return new
-    return ""
+        return ""
+    if draft.untouched:
+        return ""
+    left = draft.text()
+    if role == "check":
+        if any(one.check == task for one in draft.statements or ()):
+            if left.strip():
+                flags.add("check-extended", id_)
+            return left
+        gone = draft.statements and draft.taken >= {*draft.statements}
+        gone = gone and not any(one.idle for one in draft.statements or ())
+        flags.add("check-deleted" if gone else "check-edited", id_)
+        return ""
+    if _plain(left) == _plain(released.source):
+        return ""
+    new, whole = additions(left, released.source)
+    if not whole:
+        flags.add("given-edited", id_)
+    elif new:
+        flags.add("given-extended", id_)
+    return new

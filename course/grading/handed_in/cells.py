@@ -24,10 +24,14 @@ class NotGradable(Exception):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as handed in, with the types that it should have."""
+    """A cell as handed in, with the types that it should have.
+
+    ``other_id`` is the id that Google Colab keeps in the metadata.
+    """
 
     kind: str
     id: str
+    other_id: str
     role: str
     task: str
     grade_id: str
@@ -97,6 +101,7 @@ def cells_of(notebook: dict[str, Any], flag: Callable[[str], None]) -> Iterator[
         yield Cell(
             "code" if cell.get("cell_type") == "code" else "markdown",
             text(cell.get("id")),
+            text(metadata.get("id")),
             role,
             task,
             text(mapping(metadata, "nbgrader").get("grade_id")),

@@ -10,6 +10,7 @@ import ast
 import itertools
 from collections.abc import Collection, Iterator
 
+from course.grading.handed_in.effects import Effects, extended
 from course.grading.handed_in.sources import (
     GIVES_UP,
     MAGIC,
@@ -25,7 +26,10 @@ INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def definitions(
-    source: str, names: Collection[str], barred: Collection[str] = ()
+    source: str,
+    names: Collection[str],
+    barred: Collection[str] = (),
+    effects: Effects | None = None,
 ) -> list[str]:
     """Of a cell that is not run as a whole, the statements that define these names.
 
@@ -36,6 +40,7 @@ def definitions(
         source: the cell.
         names: what others use; what that uses in turn comes along.
         barred: names that must not be called, such as given functions that train.
+        effects: of the notebook; if it is given, no statement that acts is taken.
 
     Returns:
         Pieces to run in order. Plain functions and constants stand together; anything else
@@ -48,7 +53,7 @@ def definitions(
     barred = {*barred, *REACHING, *imported(source, APART)}
     binding: dict[str, list[int]] = {}
     for index, node in enumerate(body):
-        for name in _defined(node, barred):
+        for name in _defined(node, barred, effects):
             binding.setdefault(name, []).append(index)
     kept: dict[int, str] = {}
     waiting, seen = list(names), set(names)
@@ -57,7 +62,7 @@ def definitions(
             if index not in kept:
                 try:
                     kept[index] = quietly(ast.unparse, body[index])
-                except RecursionError:  # the parser goes deeper than that
+                except GIVES_UP:  # the parser goes deeper, and reads longer numbers
                     kept[index] = ""
                 new = free(kept[index]) - seen
                 seen |= new
@@ -84,9 +89,9 @@ def additions(source: str, released: str) -> tuple[str, bool]:
         ]
         names = {name for node in theirs for name in bound(ast.unparse(node))}
         sources = [quietly(ast.unparse, node) for node in new]
+        kept = [text for text in sources if not bound(text) & names]
     except GIVES_UP:
         return "", False
-    kept = [text for text in sources if not bound(text) & names]
     return "\n".join(kept), wanted <= set(there) and len(kept) == len(new)
 
 
@@ -151,11 +156,20 @@ def _package(node: ast.Import | ast.ImportFrom) -> str:
     return (module or "").partition(".")[0]
 
 
-def _defined(node: ast.stmt, barred: Collection[str]) -> set[str]:
+def _defined(
+    node: ast.stmt, barred: Collection[str], effects: Effects | None = None
+) -> set[str]:
     """The names that a statement defines, if it is one that runs quickly anywhere."""
+    if effects is not None:
+        if not effects.defines(node):
+            return set()
+        if isinstance(node, ast.If | ast.Try) and quick(node, barred):
+            return _bound_within(node)
+        if extended(node):
+            return {extended(node)}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return set() if _package(node) in ("", *APART) else {_alias(node)}
-    if not _quick(node, barred):
+    if not quick(node, barred):
         return set()
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -170,7 +184,15 @@ def _defined(node: ast.stmt, barred: Collection[str]) -> set[str]:
     return set()
 
 
-def _quick(node: ast.stmt, barred: Collection[str]) -> bool:
+def _bound_within(node: ast.stmt) -> set[str]:
+    """The names that an ``if`` or a ``try`` binds; none if Python would refuse it."""
+    try:
+        return bound(quietly(ast.unparse, node))
+    except GIVES_UP:
+        return set()
+
+
+def quick(node: ast.stmt, barred: Collection[str]) -> bool:
     """Is nothing called on the way that may take long, or reach out of the notebook?"""
     decorators = getattr(node, "decorator_list", [])
     called = [part.func for part in _at_once(node) if isinstance(part, ast.Call)]

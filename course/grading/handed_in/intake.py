@@ -2,102 +2,85 @@
 
 Read are ``<student>/<notebook>.ipynb``, also some folders deeper; what Moodle downloads,
 ``Family Given_12345_assignsubmission_file_x.ipynb`` or a folder of that name; what Canvas
-downloads, ``familygiven_LATE_12345_67890_x-1.ipynb``; and ``<student>_x.ipynb``. Nothing
-is ever extracted, no link is followed, and no file is read beyond a limit.
+downloads, ``familygiven_LATE_12345_67890_x-1.ipynb``; and ``<student>_x.ipynb`` or
+``<exercise>_<student>.ipynb``. Nothing is ever extracted, no link is followed, and no file
+is read beyond a limit. Every student of whom there is anything has a submission, and every
+file a fate.
 """
 
 from __future__ import annotations
 
-import hashlib
-import zipfile
-from collections import Counter
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from course.errors import CourseError
-from course.grading.flags import FLAGS, flag
-from course.grading.handed_in.answers import practical_of
-from course.grading.handed_in.cells import MAX_BYTES, NotGradable
-from course.grading.handed_in.files import (
-    READS_BADLY,
-    Entry,
-    archive_of,
-    entries,
-    read_bytes,
+from course.grading.flags import flag
+from course.grading.handed_in.cells import MAX_BYTES
+from course.grading.handed_in.files import Entry, archive_of, entries
+from course.grading.handed_in.flat import split
+from course.grading.handed_in.layout import STRAY, notebookish
+from course.grading.handed_in.names import (
+    CANVAS,
+    MOODLE,
+    TOOLS,
+    Name,
+    hidden,
+    read_name,
+    shown,
 )
-from course.grading.handed_in.names import Name, hidden, read_name, safe, student_of
+from course.grading.handed_in.reading import Content, practicals, read
+from course.grading.handed_in.several import Found, Several, choose
+from course.grading.handed_in.students import Key, students_of
+from course.grading.handed_in.submission import Submission, with_flags, with_problem
 from course.grading.record import Flag
 from course.task import stems
 
 # Of one student, so that nobody can use up what others need.
-MAX_FILES_EACH, MAX_BYTES_EACH = 1_000, 10 * MAX_BYTES
-NO_NOTEBOOK = FLAGS["no-notebook"]
+MAX_BYTES_EACH = 10 * MAX_BYTES
+MAX_ROWS_EACH = 10  # notebooks of no known practical
+MAX_OTHERS_EACH = 20  # files that may be a notebook by another name
+MAX_FLAGS_EACH = 5  # of one kind
+# Why there is no notebook: what says most comes first.
+REASONS = (
+    "too-many-files",
+    "encrypted",
+    "link",
+    "unreadable",
+    "nested-zip",
+    "too-deep",
+    "empty-folder",
+)
 
-
-@dataclass(frozen=True)
-class Submission:
-    """One notebook that one student handed in.
-
-    Args:
-        student: the name that the platform gives. It has no slash and can stand in a path;
-            otherwise it may be anything, such as ``=1+1`` or ``<b>``.
-        identifier: the platform's number for the student, or the empty string.
-        practical: the stem, or the empty string if it cannot be told.
-        notebook: the file's name, without what the platform adds; one of a kind for the
-            student, and without a slash.
-        path: the file, or the zip that holds it.
-        member: its place in the zip, or None.
-        size: in bytes.
-        digest: SHA-256 of the content; of what is too large to read, of its beginning.
-        problem: why it cannot be graded, in one sentence; empty if it may be.
-        flags: what a person should know.
-    """
-
-    student: str
-    identifier: str
-    practical: str
-    notebook: str
-    path: Path
-    member: int | None = None
-    size: int = 0
-    digest: str = ""
-    problem: str = ""
-    flags: tuple[Flag, ...] = ()
-
-    def read(self) -> bytes:
-        """The content of the notebook.
-
-        Raises:
-            NotGradable: it cannot be read, or is not what it was when it was found.
-        """
-        if self.problem:
-            raise NotGradable(self.problem)
-        try:
-            data = read_bytes(self.path, self.member, MAX_BYTES + 1)
-        except READS_BADLY:
-            raise NotGradable(FLAGS["unreadable"]) from None
-        if hashlib.sha256(data).hexdigest() != self.digest:
-            raise NotGradable("The file was changed while it was being graded.")
-        return data
+Place = tuple[Path, int | None]
+Fate = Literal["submission", "copy", "aside", "odd", "other", "hidden", "beside"]
 
 
 @dataclass(frozen=True)
 class Intake:
-    """All that was found; ``ignored`` counts the files that are no notebooks."""
+    """All that was found.
+
+    Args:
+        submissions: in order of student and practical.
+        ignored: how many files are no notebooks.
+        notes: what a person should know about names and about several notebooks, one
+            sentence each.
+        fates: what became of each file and of each folder that cannot be read, by its path
+            and its number in the zip: a ``submission``; a ``copy`` of one; a notebook that was put ``aside``
+            for another; something ``odd``, of which a flag tells; an ``other`` file; a
+            ``hidden`` one; or one ``beside`` the folder of the class.
+    """
 
     submissions: tuple[Submission, ...]
     ignored: int
-
-
-Found = list[tuple[Name, Submission]]
+    notes: tuple[str, ...] = ()
+    fates: Mapping[Place, Fate] = field(default_factory=dict)
 
 
 def find_submissions(path: Path) -> list[Submission]:
     """The submissions in a folder or a zip, in order of student and practical.
-
-    Of several by one student for one practical the last that can be read is taken: the
-    latest upload, then the highest number that a platform puts behind a name, then the
-    last name.
 
     Raises:
         CourseError: there is no such path, or no submission in it.
@@ -105,52 +88,57 @@ def find_submissions(path: Path) -> list[Submission]:
     return list(take_in(path).submissions)
 
 
-def take_in(path: Path) -> Intake:
-    """As ``find_submissions``, together with how many files were left aside.
+def take_in(path: Path, root: Path | None = None, several: Several = "last") -> Intake:
+    """Find the submissions, and say what became of everything else.
+
+    Of several by one student for one practical the last that holds answers is taken: the
+    latest upload, then the latest time, then the highest number that is put behind a name,
+    then the last name.
+
+    Args:
+        path: a folder, a zip or a notebook.
+        root: the checkout, whose exercises tell which notebooks hold answers.
+        several: ``best`` takes all with answers instead of the last one.
 
     Raises:
-        CourseError: there is no such path, or no submission in it.
+        CourseError: there is no such path, or nothing in it that somebody handed in.
     """
-    listed = _without_wrapper(entries(path), path)
-    around = (path if path.is_dir() else path.parent).resolve().name
-    known, ignored = stems(), 0
-    files, read = Counter(), Counter()
-    found: Found = []
-    oddities: Found = []
-    with archive_of(path, listed) as archive:
-        for entry in listed:
-            parts, outside = safe(entry.parts)
-            files.update(parts[:1])
-            if (
-                not parts
-                or any(hidden(part) for part in parts)
-                or files[parts[0]] > MAX_FILES_EACH
-            ):
-                ignored += 1
-                continue
-            name = read_name(parts, around, known, outside=outside)
-            one = Submission(
-                name.student,
-                name.identifier,
-                "",
-                name.notebook,
-                entry.path,
-                entry.member,
-                flags=(flag("unsafe-name", parts[-1]),) if outside else (),
-            )
-            suffix = parts[-1].lower().rpartition(".")[2]
-            odd = entry.odd or ("nested-zip" if suffix == "zip" else "")
-            if suffix == "ipynb" and odd in ("", "unreadable"):
-                left = MAX_BYTES_EACH - read[parts[0]]
-                one = _problem(one, odd) if odd else _read(one, known, left, archive)
-                one = _flagged(one, flag("late")) if name.late else one
-                read[parts[0]] += min(one.size, MAX_BYTES)
-                found.append((name, one))
-                continue
-            ignored += not odd
-            if odd or name.identifier:
-                oddities.append((name, _problem(one, odd or "no-notebook")))
-    submissions = _unique(_last_of_each(_with_oddities(*_apart(found, oddities))))
+    listing = entries(path)
+    named = list(_named(listing.entries, listing.around))
+    people = students_of(name for _, name in named if name)
+    own = {key: _Own(called) for key, called in people.called.items()}
+    fates: dict[Place, Fate] = {}
+    wanted = []
+    for entry, name in named:
+        if name is None:
+            fates[_place(entry)] = "beside"
+            continue
+        fate = own[name.key].sort(entry, name)
+        if fate is None:
+            wanted.append((entry, name))
+        else:
+            fates[_place(entry)] = fate
+    # First what is called a notebook: it shall not wait for a budget behind data.
+    wanted.sort(key=lambda pair: not notebookish(pair[0].parts[-1]))
+    with archive_of(path, listing.entries) as archive:
+        spent: Counter[Key] = Counter()
+
+        def asked() -> Iterator[tuple[Content, bytes, str]]:
+            for entry, name in wanted:
+                most = max(0, min(MAX_BYTES, MAX_BYTES_EACH - spent[name.key]))
+                content, data = read(entry, most, archive)
+                spent[name.key] += min(content.size, MAX_BYTES)
+                yield content, data, name.notebook if _called_one(entry) else ""
+
+        for (entry, name), content in zip(
+            wanted, practicals(asked(), stems()), strict=True
+        ):
+            own[name.key].add(entry, name, content, fates)
+    submissions, notes = [], list(people.notes)
+    for key, one in own.items():
+        taken, said = one.settle(root, several, fates)
+        submissions += [with_flags(sub, *people.flags.get(key, ())) for sub in taken]
+        notes += said
     if not submissions:
         raise CourseError(
             path,
@@ -159,97 +147,175 @@ def take_in(path: Path) -> Intake:
             "Give the folder or the zip that the learning platform downloads, or a folder "
             "that holds <student>/<notebook>.ipynb.",
         )
-    return Intake(tuple(submissions), ignored)
+    submissions.sort(key=lambda one: (one.student, one.practical, one.notebook))
+    ignored = sum(fate in ("other", "hidden", "beside") for fate in fates.values())
+    return Intake(tuple(_unique(submissions)), ignored, tuple(notes), fates)
 
 
-def _without_wrapper(listed: list[Entry], path: Path) -> list[Entry]:
-    """Take away the one folder that a zip often puts around everything."""
-    tops = {entry.parts[0] for entry in listed}
-    if len(tops) != 1 or any(len(entry.parts) < 2 for entry in listed):
-        return listed
-    # A student who names a file as a platform would does not become another one.
-    students = {student_of(entry.parts[1]) for entry in listed} - {""}
-    outside = any(student_of(top) for top in tops)
-    around = len(students) > 1 or (path.is_file() and tops == {path.stem})
-    if outside or not around:
-        return listed
-    return [replace(entry, parts=entry.parts[1:]) for entry in listed]
+def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
+    """Whose each entry is; None for what is nobody's."""
+    flat = [entry.parts[0] for entry in found if _is_flat(entry)]
+    splits, _ = split(flat, around, stems())
+    # Folders of programs begin with a dot; a student's may as well.
+    dotted = {entry.parts[0] for entry in found if notebookish(entry.parts[-1])}
+    for entry in found:
+        top = entry.parts[0] if entry.parts else ""
+        single = len(entry.parts) == 1 and not entry.folder
+        if (
+            not top
+            or entry.beside
+            or TOOLS.fullmatch(top)
+            or (top.startswith(".") and (single or top not in dotted))
+            or (single and STRAY.fullmatch(top) and not notebookish(top))
+        ):
+            yield entry, None
+        elif _is_flat(entry):
+            student, notebook = splits[top]
+            yield entry, Name(student, notebook, origin="file")
+        else:
+            parts = entry.parts if len(entry.parts) > 1 or single else (top, top)
+            yield entry, read_name(parts, outside=entry.outside)
 
 
-def _read(
-    found: Submission, known: list[str], left: int, archive: zipfile.ZipFile | None
-) -> Submission:
-    """What the content says, as far as it is read."""
-    most = max(0, min(MAX_BYTES, left))
-    try:
-        data = read_bytes(found.path, found.member, most + 1, archive)
-        size = len(data)
-        if found.member is None:
-            size = max(size, found.path.lstat().st_size)
-    except READS_BADLY:
-        return _problem(found, "unreadable")
-    digest = hashlib.sha256(data).hexdigest()
-    practical = practical_of(data if size <= most else b"", found.notebook, known)
-    found = replace(found, size=size, digest=digest, practical=practical)
-    if size > most:
-        return _problem(found, "too-large")
-    return found if practical else _problem(found, "unknown-practical")
+def _is_flat(entry: Entry) -> bool:
+    """Is it a file side by side with those of others, without a platform's name?"""
+    return (
+        len(entry.parts) == 1
+        and not (entry.folder or entry.outside or entry.beside)
+        and not MOODLE.fullmatch(entry.parts[0])
+        and not CANVAS.fullmatch(entry.parts[0])
+        and (notebookish(entry.parts[0]) or not STRAY.fullmatch(entry.parts[0]))
+    )
 
 
-def _problem(found: Submission, code: str) -> Submission:
-    return _flagged(replace(found, problem=FLAGS[code]), flag(code, found.notebook))
+def _called_one(entry: Entry) -> bool:
+    return notebookish(entry.parts[-1])
 
 
-def _flagged(found: Submission, *flags: Flag) -> Submission:
-    return replace(found, flags=tuple(dict.fromkeys((*found.flags, *flags))))
+def _place(entry: Entry) -> Place:
+    return entry.path, entry.member
 
 
-def _apart(found: Found, oddities: Found) -> tuple[Found, Found]:
-    """Tell students of one name apart by the platform's number."""
-    numbers: dict[str, set[str]] = {}
-    for name, _ in [*found, *oddities]:
-        numbers.setdefault(name.student, set()).add(name.identifier)
+class _Own:
+    """All files of one student, by what they are."""
 
-    def apart(name: Name, one: Submission) -> tuple[Name, Submission]:
-        if len(numbers[name.student]) > 1 and name.identifier:
-            one = replace(one, student=f"{name.student} ({name.identifier})")
-        return name, one
+    def __init__(self, student: str) -> None:
+        self.student = student
+        self.found: list[Found] = []
+        self.odd: list[tuple[Entry, Name, str]] = []
+        self.others: list[tuple[Entry, Name]] = []
+        self.hidden: list[tuple[Entry, Name]] = []
+        self.tried = 0
 
-    return [apart(*pair) for pair in found], [apart(*pair) for pair in oddities]
+    def sort(self, entry: Entry, name: Name) -> Fate | None:
+        """What becomes of an entry; None if that is for its content to say."""
+        _, dot, suffix = entry.parts[-1].strip().lower().rpartition(".")
+        if any(hidden(part) for part in entry.parts[1:]) and not entry.folder:
+            self.hidden.append((entry, name))
+            return "hidden"
+        odd = entry.odd or ("nested-zip" if suffix == "zip" else "")
+        if odd and not (
+            odd == "unreadable" and _called_one(entry) and not entry.folder
+        ):
+            self.odd.append((entry, name, odd))
+            return "odd"
+        if not _called_one(entry):
+            likely = not dot or suffix in ("json", "txt")
+            self.tried += likely
+            if not likely or self.tried > MAX_OTHERS_EACH:
+                self.others.append((entry, name))
+                return "other"
+        return None
 
+    def add(
+        self, entry: Entry, name: Name, content: Content, fates: dict[Place, Fate]
+    ) -> None:
+        """Take up a file that has been read."""
+        called = _called_one(entry)
+        if not called and (content.problem or not content.practical):
+            self.others.append((entry, name))
+            fates[_place(entry)] = "other"
+            return
+        one = replace(
+            self._blank(entry, name),
+            practical=content.practical,
+            size=content.size,
+            digest=content.digest,
+        )
+        problem = content.problem or ("" if content.practical else "unknown-practical")
+        one = with_problem(one, problem) if problem else one
+        if not entry.parts[-1].endswith(".ipynb"):
+            one = with_flags(one, flag("other-suffix", one.notebook))
+        if name.late:
+            one = with_flags(one, flag("late"))
+        self.found.append(Found(name, one, entry.parts, content.modified))
 
-def _with_oddities(found: Found, oddities: Found) -> Found:
-    """Put what is no notebook on the student's notebooks, or where they would be."""
-    flags: dict[str, list[Flag]] = {}
-    missing: dict[str, tuple[Name, Submission]] = {}
-    students = {one.student for _, one in found}
-    for name, odd in oddities:
-        if odd.student not in students:
-            before = missing.get(odd.student)
-            if before is None or before[1].problem == NO_NOTEBOOK:
-                missing[odd.student] = name, odd
-        if odd.problem != NO_NOTEBOOK:
-            flags.setdefault(odd.student, []).extend(odd.flags)
-    return [
-        (name, _flagged(one, *flags.get(one.student, [])))
-        for name, one in [*found, *missing.values()]
-    ]
+    def settle(
+        self, root: Path | None, several: Several, fates: dict[Place, Fate]
+    ) -> tuple[list[Submission], list[str]]:
+        """What is graded, or why nothing is; and what to say of a choice."""
+        groups: dict[str, list[Found]] = defaultdict(list)
+        for one in self.found:
+            groups[one.submission.practical].append(one)
+        unknown = groups.pop("", [])
+        taken, notes = unknown[:MAX_ROWS_EACH], []
+        aside = unknown[MAX_ROWS_EACH:]
+        if aside:
+            notes.append(
+                f"{self.student}: {len(unknown)} notebooks are of no known practical; "
+                f"{MAX_ROWS_EACH} of them are listed."
+            )
+        for _, group in sorted(groups.items()):
+            chosen = choose(group, several, root)
+            taken += chosen.taken
+            aside += chosen.aside
+            notes += [chosen.note] if chosen.note else []
+        digests = {one.submission.digest for one in taken}
+        for one in aside:
+            same = one.submission.digest in digests
+            fates[one.submission.path, one.submission.member] = (
+                "copy" if same else "aside"
+            )
+        for one in taken:
+            fates[one.submission.path, one.submission.member] = "submission"
+        submissions = [one.submission for one in taken] or [self._nothing()]
+        return [with_flags(one, *self._oddities()) for one in submissions], notes
 
+    def _nothing(self) -> Submission:
+        """The row of a student without a notebook."""
+        if self.odd:
+            odd = min(self.odd, key=lambda odd: REASONS.index(odd[2]))
+            return with_problem(self._blank(*odd[:2]), odd[2])
+        entry, name = [*self.others, *self.hidden][0]
+        detail = "only hidden files, such as Jupyter's checkpoints"
+        if self.others:
+            suffixes = Counter(shown(Path(e.parts[-1]).suffix) for e, _ in self.others)
+            most = [
+                suffix for suffix, _ in suffixes.most_common(3) if suffix != "\ufffd"
+            ]
+            count = len(self.others)
+            detail = f"{count} {'file' if count == 1 else 'files'}"
+            detail += f": {', '.join(most)}" if most else ""
+        return with_problem(self._blank(entry, name), "no-notebook", detail)
 
-def _last_of_each(found: Found) -> list[Submission]:
-    """Of each student and practical the last notebook; all those of no known practical."""
-    groups: dict[tuple, list[Submission]] = {}
-    for number, (_, one) in enumerate(sorted(found, key=lambda pair: pair[0].place)):
-        group = (one.student, one.practical, -1 if one.practical else number)
-        groups.setdefault(group, []).append(one)
-    taken = []
-    for group in groups.values():
-        last = ([one for one in group if not one.problem] or group)[-1]
-        if len({one.digest for one in group}) > 1:
-            detail = f"of {len(group)}"
-            last = _flagged(last, flag("resubmitted", last.notebook, detail=detail))
-        taken.append(last)
-    return sorted(taken, key=lambda one: (one.student, one.practical, one.notebook))
+    def _oddities(self) -> Iterator[Flag]:
+        told: Counter[str] = Counter()
+        for _, name, code in self.odd:
+            told[code] += 1
+            if told[code] <= MAX_FLAGS_EACH:
+                yield flag(code, shown(name.notebook))
+
+    def _blank(self, entry: Entry, name: Name) -> Submission:
+        unsafe = (flag("unsafe-name", shown(entry.parts[-1])),) if entry.outside else ()
+        return Submission(
+            self.student,
+            name.identifier,
+            "",
+            shown(name.notebook),
+            entry.path,
+            entry.member,
+            flags=unsafe,
+        )
 
 
 def _unique(found: list[Submission]) -> list[Submission]:

@@ -2,42 +2,69 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 MAX_BYTES = 180  # of a name in UTF-8: a disk takes 255, and something may be added
 MOODLE = re.compile(
-    r"(?P<student>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<name>.*)"
+    r"(?P<student>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<name>.*)",
+    re.DOTALL,
 )
 CANVAS = re.compile(
-    r"(?P<student>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_(?P<upload>\d+)_(?P<name>.+)"
+    r"(?P<student>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_(?P<upload>\d+)_(?P<name>.+)",
+    re.DOTALL,
 )
 COPY = re.compile(r"(?:[-_ ]|\()(\d{1,4})\)?$")  # name-1, name (1)
+# Folders that programs make; a student's own may begin with a dot as well.
+TOOLS = re.compile(
+    r"__MACOSX|\.(ipynb_checkpoints|git|svn|hg|vscode|idea|cache|config|local|venv|tox"
+    r"|ruff_cache|mypy_cache|pytest_cache|virtual_documents|Trash.*|Trashes|fseventsd"
+    r"|Spotlight-V100|TemporaryItems)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
 class Name:
-    """What a path says of a submission; ``upload`` is higher for a later one."""
+    """What a path says of a submission.
+
+    Args:
+        student: as it is written there, before ``shown``.
+        notebook: the file's name, without what a platform adds.
+        identifier: the platform's number for the student, or the empty string.
+        upload: the platform's number for the upload, higher for a later one, or 0.
+        late: does the platform say so?
+        origin: where the name stands: two that are written alike in two places, such as
+            a folder and a file, may be two students.
+        outside: does the path lead out of its folder? Then it is nobody else's.
+    """
 
     student: str
     notebook: str
     identifier: str = ""
     upload: int = 0
     late: bool = False
+    origin: str = "folder"
+    outside: bool = False
 
     @property
-    def place(self) -> tuple[int, int, str]:
-        """Later ones of a student are greater."""
+    def copy(self) -> int:
+        """2 for ``name-2.ipynb`` and ``name (2).ipynb``, 0 for ``name.ipynb``."""
         copy = COPY.search(self.notebook.rpartition(".")[0])
-        return self.upload, int(copy[1]) if copy else 0, self.notebook
+        return int(copy[1]) if copy else 0
+
+    @property
+    def key(self) -> tuple[str, str, bool]:
+        """What tells students apart: the name, the platform's number, and *outside*."""
+        return fold(self.student), self.identifier, self.outside
 
 
 def student_of(name: str) -> str:
-    """Whose it is, if it is a name that Moodle or Canvas gives; otherwise empty."""
+    """Whose it is, with the number, if Moodle or Canvas gives such a name; otherwise empty."""
     match = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
-    return match["student"] if match else ""
+    return f"{match['student']}_{match['number']}" if match else ""
 
 
 def hidden(part: str) -> bool:
@@ -47,22 +74,43 @@ def hidden(part: str) -> bool:
 
 def safe(parts: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     """A path's parts without those that lead elsewhere, and whether there were any."""
-    kept = [part for part in parts if part not in ("", ".", "..")]
+    kept = tuple(part for part in parts if part not in ("", ".", ".."))
     unsafe = ".." in parts or parts[:1] == ("",) or bool(re.match(r"\w:", parts[0]))
-    return tuple(shown(part) for part in kept), unsafe
+    return kept, unsafe
 
 
 def shown(name: str) -> str:
-    """A name that can stand in a page, a terminal or a path; it may still be ``=1`` or ``<b>``."""
-    name = unicodedata.normalize("NFC", name)
-    name = "".join("\ufffd" if _steers(character) else character for character in name)
+    """A name that can stand in a page, a terminal or a path; it may still be ``=1`` or ``<b>``.
+
+    A long one is cut and gets a hash, so that no two become one.
+    """
+    whole = unicodedata.normalize("NFC", name)
+    name = "".join("\ufffd" if _steers(character) else character for character in whole)
     stem, dot, suffix = name.strip().rpartition(".")
-    if len(suffix) > 10:
-        stem, dot, suffix = name, "", ""
-    room = MAX_BYTES - len(suffix.encode()) - 4
-    if len(stem.encode()) > room:
-        stem = stem.encode()[:room].decode(errors="ignore") + "…"
+    if len(suffix.encode()) > 10:
+        stem, dot, suffix = name.strip(), "", ""
+    if len(stem.encode()) + len(suffix.encode()) + 4 > MAX_BYTES:
+        room = MAX_BYTES - len(suffix.encode()) - 16
+        stem = f"{stem.encode()[:room].decode(errors='ignore')}…{digest(whole)}"
     return stem + dot + suffix or "\ufffd"
+
+
+def digest(text: str) -> str:
+    """Eight figures that differ where texts do."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def fold(name: str) -> str:
+    """What two spellings of one name share: composed letters, and single blanks."""
+    name = re.sub("[\u00ad\u200b\u2060\ufeff]", "", name)  # nothing to see
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
+def alike(name: str) -> str:
+    """What names share that a person may confuse: letters and figures without accents."""
+    plain = unicodedata.normalize("NFKD", fold(name)).casefold()
+    letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKD", plain)))
+    return letters or fold(name)
 
 
 def _steers(character: str) -> bool:
@@ -74,47 +122,28 @@ def _steers(character: str) -> bool:
     )
 
 
-def read_name(
-    parts: tuple[str, ...], around: str, known: Iterable[str], *, outside: bool = False
-) -> Name:
-    """What a path says.
+def read_name(parts: tuple[str, ...], *, outside: bool = False) -> Name:
+    """What a path says that is not a plain file of the class's folder.
 
     Args:
-        parts: the path, as ``safe`` gives it.
-        around: the name of the folder around everything: the student of a notebook that
-            has the name of an exercise and no other.
-        known: the stems of the practicals.
-        outside: does the path lead out of its folder? Then it is nobody else's.
+        parts: the path, as ``safe`` gives it, below the folder of the class.
+        outside: does the path lead out of its folder?
     """
     first, last = parts[0], parts[-1]
-    mark = " (outside)" if outside else ""
     moodle, canvas = MOODLE.fullmatch(first), CANVAS.fullmatch(first)
     if moodle:
         name = last if len(parts) > 1 else moodle["name"] or last
-        return Name(_student(moodle["student"]) + mark, name, moodle["number"])
-    if len(parts) > 1:
-        return Name(_student(first) + mark, last)
-    if canvas:
         return Name(
-            _student(canvas["student"]) + mark,
+            moodle["student"], name, moodle["number"], origin="moodle", outside=outside
+        )
+    if canvas and len(parts) == 1:
+        return Name(
+            canvas["student"],
             canvas["name"],
             canvas["number"],
             int(canvas["upload"][:18]),
             bool(canvas["late"]),
+            "canvas",
+            outside,
         )
-    exercise = "|".join(stem.replace("_", "[-_ ]") for stem in known)
-    named = re.fullmatch(
-        rf"(?:(.+?)_)??(?:\d\d[-_ ])?(?:{exercise}).*", first, re.IGNORECASE
-    )
-    if named:
-        student = named[1] or shown(around)
-        name = first[len(named[1]) + 1 :] if named[1] else first
-    else:
-        stem, _, rest = first.partition("_")
-        student, name = (stem, rest) if stem and rest else (first, first)
-    return Name(_student(re.sub(r"\.(ipynb|zip)$", "", student)) + mark, name)
-
-
-def _student(name: str) -> str:
-    name = name.strip()
-    return "\ufffd" if name in ("", ".", "..") else name
+    return Name(first, last, outside=outside)

@@ -20,6 +20,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 MAX_SOURCE = 100_000  # characters of one cell
 MAX_READ = 60_000  # IPython reads the whole cell once more for every magic
 MAX_TOKENS = 1_000  # and takes long for many signs in a row
+MAX_LINE = 1_000  # and time that grows with the square of a line that ends in "?"
 TOKEN = re.compile(r"\w+|[^\w\s]")
 MAGIC = re.compile(r"^[ \t]*[%!?,;/].*$|=[ \t]*[%!].*$|\?[ \t]*$", re.MULTILINE)
 # What IPython makes Python of: magics, prompts that were copied along, a first line indented.
@@ -54,6 +55,7 @@ def problem_of(source: str) -> str:
         if not IPYTHON.search(source):
             return problem
         long = (1 + len(MAGIC.findall(source))) * len(source) > MAX_READ
+        long = long or any(len(x.strip()) > MAX_LINE for x in source.splitlines())
         if long or len(TOKEN.findall(source)) > MAX_TOKENS:
             return ""  # the kernel will tell
         try:

@@ -13,11 +13,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course.grading.handed_in.answers import Added, Answers
+from course.grading.handed_in.effects import Effects
 from course.grading.handed_in.excerpts import APART, defined, definitions, imported
 from course.grading.handed_in.sources import free
+from course.grading.handed_in.statements import Release
 
 PIECE = "__"  # between the id of a cell and the number of a piece of it
 MAX_PIECES = 500  # of all cells that are not run as a whole; each becomes a cell
+ROUNDS = 3  # a cell may use what a later one defines
 
 
 def cell_id(task: str, suffix: str = "") -> str:
@@ -33,6 +36,7 @@ def assemble(
     probes: Mapping[str, str],
     left_out: Collection[str] = (),
     reduced: Collection[str] = (),
+    effects: Effects | None = None,
 ) -> NotebookNode:
     """The notebook of one pass, in the order of the release, up to the last judged task.
 
@@ -48,6 +52,8 @@ def assemble(
         probes: the source of the probe of every judged task.
         left_out: ids of cells to leave out.
         reduced: ids of the student's own cells of which only definitions are to run.
+        effects: of the student's notebook. If given, of every cell that a student wrote
+            only definitions are to run; a cell that holds nothing else stays as it is.
     """
     last = max(
         (
@@ -60,7 +66,7 @@ def assemble(
     own: dict[str, list[Added]] = {}
     for added in answers.added:
         own.setdefault(added.before, []).append(added)
-    borrowed = _borrowed(released, answers, judged, reduced)
+    borrowed = _borrowed(released, answers, judged, reduced, effects)
     cells = []
 
     def put(id_: str, source: str, role: str, task: str = "") -> None:
@@ -86,7 +92,8 @@ def assemble(
         elif role == "task" and task not in judged:
             put(cell["id"], reference.get(task, ""), "reference", task)
         elif role == "task" and task in answers.tasks:
-            put(cell["id"], answers.tasks[task].source, "task", task)
+            whole = [answers.tasks[task].source]
+            put(cell["id"], "\n".join(borrowed.get(cell["id"], whole)), "task", task)
         elif role == "check" and task in judged:
             put(cell_id(task, "--probe"), probes[task], "probe", task)
         elif cell["id"] in borrowed:
@@ -104,46 +111,81 @@ def origin(cell: str) -> str:
     return cell.partition(PIECE)[0]
 
 
+def differing(some: NotebookNode, others: NotebookNode) -> set[str]:
+    """The ids of the cells whose source is not the same in two assembled notebooks."""
+    sources: list[dict[str, list[str]]] = [{}, {}]
+    for found, notebook in zip(sources, (some, others), strict=True):
+        for cell in notebook.cells:
+            found.setdefault(origin(cell["id"]), []).append(cell.source)
+    one, two = sources
+    return {id_ for id_ in one.keys() | two.keys() if one.get(id_) != two.get(id_)}
+
+
 def _borrowed(
     released: NotebookNode,
     answers: Answers,
     judged: Collection[str],
     reduced: Collection[str],
+    effects: Effects | None,
 ) -> dict[str, list[str]]:
-    """What a student's code needs of cells that are not run, by the id of the cell."""
+    """What a student's code needs of cells that are not run as a whole, by the id of the cell."""
     wanted: set[str] = set()
-    for task in judged:
-        if task in answers.tasks:
-            wanted |= free(answers.tasks[task].source)
-    sources = {
-        cell["id"]: answers.around.get(cell["id"], cell.source)
-        for cell in released.cells
-        if cell.cell_type == "code" and "course" not in cell.metadata
-    }
-    order = [(cell["id"], sources.get(cell["id"])) for cell in released.cells]
+    order: list[tuple[str, str, bool]] = []  # each with: is it the student's own?
+    whole: list[str] = []
+    own: dict[str, list[Added]] = {}
     for added in answers.added:
-        if added.id in reduced:
-            ids = [id_ for id_, _ in order]
-            place = ids.index(added.before) if added.before in ids else len(ids)
-            order.insert(place, (added.id, added.source))
+        own.setdefault(added.before, []).append(added)
+
+    def take(id_: str, source: str) -> None:
+        if effects is None or effects.quiet(source):
+            wanted.update(free(source))
         else:
-            wanted |= free(added.source)
-    barred = _barred(released, [*sources.values(), *(a.source for a in answers.added)])
-    borrowed, pieces = {}, 0
-    for id_, source in reversed(order):
-        if source is not None:
+            order.append((id_, source, True))
+
+    for id_, cell in [*((cell["id"], cell) for cell in released.cells), ("", None)]:
+        for added in own.get(id_, []):
+            whole.append(added.source)
+            if added.id in reduced:
+                order.append((added.id, added.source, True))
+            else:
+                take(added.id, added.source)
+        if cell is None or cell.cell_type != "code":
+            continue
+        task = cell.metadata.get("course", {}).get("task")
+        if "course" not in cell.metadata:
+            source = answers.around.get(id_, cell.source)
+            whole.append(source)
+            order.append((id_, source, id_ in answers.around))
+        elif task in judged and task in answers.tasks and _is_task(cell):
+            take(id_, answers.tasks[task].source)
+            wanted |= defined(cell.source)
+    barred = _barred(released, whole)
+    borrowed: dict[str, list[str]] = {}
+    before = None
+    for _ in range(ROUNDS if effects else 1):
+        pieces = 0
+        for id_, source, students in reversed(order):
             few = pieces < MAX_PIECES
-            borrowed[id_] = definitions(source, wanted, barred) if few else []
+            strict = effects if students else None
+            borrowed[id_] = definitions(source, wanted, barred, strict) if few else []
             pieces += len(borrowed[id_])
             if pieces > MAX_PIECES:
                 borrowed[id_] = []
             wanted |= {name for piece in borrowed[id_] for name in free(piece)}
+        if wanted == before:
+            break
+        before = set(wanted)
     return borrowed
 
 
+def _is_task(cell: NotebookNode) -> bool:
+    return cell.metadata["course"].get("role") == "task"
+
+
 def _barred(released: NotebookNode, sources: Collection[str]) -> set[str]:
-    """What pieces must not call: given code, which may train, and what draws or checks."""
-    names = {name for source in sources for name in imported(source, APART)}
+    """What pieces must not call: given code and what uses it, which may train, and what draws."""
+    names = {*Release.of(released).slow}
+    names |= {name for source in sources for name in imported(source, APART)}
     for cell in released.cells:
         if cell.metadata.get("course", {}).get("role") in ("given", "task"):
             names |= imported(cell.source, APART) | defined(cell.source)

@@ -27,12 +27,14 @@ class Given:
         expected: the file of the expected values.
         judged: the tasks that are judged; the reference stands in for the others.
         sandbox: where the kernel runs.
+        seconds: how long it may run, of the time that counts.
     """
 
     number: int
     expected: Path
     judged: tuple[str, ...]
     sandbox: Sandbox
+    seconds: float
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of the pass."""
@@ -47,6 +49,7 @@ class Given:
             "hidden": [str(path) for path in box.hidden],
             "rooms": box.rooms and str(box.rooms),
             "limits": asdict(box.limits),
+            "seconds": self.seconds,
         }
         write_whole(folder / GIVEN, json.dumps(data))
 
@@ -63,7 +66,11 @@ class Given:
             rooms=data["rooms"] and Path(data["rooms"]),
         )
         return cls(
-            data["number"], Path(data["expected"]), tuple(data["judged"]), sandbox
+            data["number"],
+            Path(data["expected"]),
+            tuple(data["judged"]),
+            sandbox,
+            data["seconds"],
         )
 
 
@@ -82,6 +89,8 @@ class Found:
         flags: what a person should know.
         peak: the most memory that was seen, in bytes.
         finished: did the pass come to its end?
+        unsure: was it ended by a clock that a busy machine may be to blame for?
+        excused: the seconds that do not count: something else had the processor.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -94,6 +103,8 @@ class Found:
     flags: list[Flag] = field(default_factory=list)
     peak: int = 0
     finished: bool = False
+    unsure: bool = False
+    excused: float = 0.0
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of the pass."""

@@ -1,7 +1,8 @@
 """Grades one submission, in as many passes as it needs.
 
 In the first pass all answers are judged together, each in the company of the student's
-other answers. A task that a wrong, dead or hanging one has spoilt is judged again, with the
+other answers, and nothing runs that acts at the top level of a student's cells. What is not
+right then is judged again with everything. A task that a wrong, dead or hanging one has spoilt is judged again, with the
 reference in the place of the tasks that are not judged in that pass; only verdicts leave it.
 So is one that may have been spoilt by code that does more than define: a thread, a patch.
 """
@@ -18,11 +19,13 @@ from typing import Self
 from nbformat import NotebookNode
 
 from course.errors import CourseError
+from course.grading.bounded import TooCostly, bounded
 from course.grading.flags import flag
 from course.grading.handed_in.answers import Answer, Answers
-from course.grading.handed_in.sources import acts, reached
+from course.grading.handed_in.effects import Effects
 from course.grading.handed_out import released
-from course.grading.judging.assemble import assemble, origin
+from course.grading.judging.analysis import Analysis, analyse, as_written
+from course.grading.judging.assemble import assemble, cell_id, origin
 from course.grading.judging.attempt import Found
 from course.grading.judging.expected import Key, read
 from course.grading.judging.runner import Workshop, run_pass
@@ -30,7 +33,9 @@ from course.grading.judging.verdicts import UNWRITTEN
 from course.grading.record import NOT_RUN, STOPPED, Flag, Verdict
 from course.source import read_solutions
 
+ALONE = 3  # passes of one submission that are run once more, with none beside them
 MANY = 3  # cells of the student's own that end the kernel, before none is run
+TOO_COSTLY = "The notebook takes too long or too much memory to read."
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
 
 
@@ -79,7 +84,10 @@ class Graded:
 
 def grade(answers: Answers, practical: Practical, workshop: Workshop) -> Graded:
     """Judge every task of a submission."""
-    verdicts, flags, problem = _Passes(answers, practical, workshop).run()
+    try:
+        verdicts, flags, problem = _Passes(answers, practical, workshop).run()
+    except TooCostly:
+        verdicts, flags, problem = _unread(practical), [], TOO_COSTLY
     return Graded(
         tuple(verdicts[task] for task in practical.keys), tuple(flags), problem
     )
@@ -112,23 +120,55 @@ class _Passes:
 
     def __init__(self, answers: Answers, practical: Practical, workshop: Workshop):
         self.answers, self.practical, self.workshop = answers, practical, workshop
-        self.until = time.monotonic() + workshop.limits.submission
+        limits = workshop.limits
+        self.until = time.monotonic() + limits.submission  # later by what is excused
+        self.last = time.monotonic() + limits.submission * limits.patience
+        self.again = ALONE
         self.verdicts = {
             task: Verdict(task, key.points) for task, key in practical.keys.items()
         }
         self.flags: list[Flag] = []
         self.left_out: set[str] = set()
         self.reduced: set[str] = set()
-        self.loud = {a.id for a in answers.added if acts(a.source)}
         self.apart: list[list[str]] = []  # what is judged with nothing loud beside it
         self.is_apart = False
         self.spoilt: list[str] = []  # by another answer; not yet judged without it
         self.number = 0
+        self.known: Analysis
+        self.effects: Effects | None = None  # while nothing is run that acts
+        self.is_second = False  # after the passes in which nothing acts
 
     def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
         todo = self._written()
+        practical = self.practical
+        names = {task: key.name for task, key in practical.keys.items()}
+        self.known = bounded(
+            analyse, self.answers, practical.released, todo, names, practical.given
+        )
+        if not self.known.acting:
+            return self._run(todo)
+        self.effects = self.known.effects
+        result = self._run(todo)
+        again = [task for task in todo if not self._is_right(task)]
+        if not again or result[2]:
+            return result
+        first, self.effects, self.number = dict(self.verdicts), None, 0
+        self.spoilt, self.apart, self.is_apart = [], [], False
+        self.is_second = True
+        for task in again:
+            self._settle(task, "not-reached", "")
+        result = self._run(again)
+        for task in again:
+            if self._is_right(task):
+                cells = self.known.named
+                self.flags.append(flag("acting-code", task, detail=cells))
+            elif first[task].hint and not self.verdicts[task].hint:
+                self.verdicts[task] = first[task]
+        return result
+
+    def _run(self, todo: list[str]) -> tuple[dict[str, Verdict], list[Flag], str]:
         failures = 0
-        while todo and time.monotonic() < self.until:
+        while todo and self._left() > 0:
             found = self._one(todo)
             self.number += 1
             # A pass that was not stopped has judged all, or something of ours is at fault.
@@ -179,43 +219,57 @@ class _Passes:
                 todo.append(task)
         return todo
 
-    def _as_written(self) -> dict[str, str]:
-        """In the first pass no reference stands in: what is not judged is what was handed in."""
-        return {
-            task: answer.source
-            for task, answer in self.answers.tasks.items()
-            if not answer.problem
-        }
+    def _assembled(self, todo: list[str]) -> NotebookNode:
+        practical = self.practical
+        return bounded(
+            assemble,
+            practical.released,
+            self.answers,
+            set(todo),
+            practical.reference if self.number else as_written(self.answers),
+            {task: practical.keys[task].probe for task in todo},
+            self.left_out,
+            self.reduced | (self.known.loud if self.is_apart else set()),
+            self.effects,
+        )
 
     def _one(self, todo: list[str]) -> Found:
-        notebook = assemble(
-            self.practical.released,
-            self.answers,
-            judged=set(todo),
-            reference=self.practical.reference if self.number else self._as_written(),
-            probes={task: self.practical.keys[task].probe for task in todo},
-            left_out=self.left_out,
-            reduced=self.reduced | (self.loud if self.is_apart else set()),
-        )
-        left = max(1.0, self.until - time.monotonic())
+        notebook = self._assembled(todo)
+        found = self._pass(notebook, todo)
+        if found.unsure and self.again and self._left() > 0:
+            # The machine may be to blame: it says nothing of the answer.
+            self.again -= 1
+            found = self._pass(notebook, todo, alone=True)
+        if found.running and not found.finished and not found.stopped:
+            found.stopped, found.because = found.running, "nbval itself had to be ended"
+            task = _task_of(found.running)
+            # Where the time is up, it is not reached, and not wrong.
+            if task in found.verdicts and self._left() > 0:
+                reason = f"{STOPPED}: {found.because}."
+                found.verdicts[task] = dataclasses.replace(
+                    found.verdicts[task], status="wrong", reason=reason
+                )
+        return found
+
+    def _pass(
+        self, notebook: NotebookNode, todo: list[str], *, alone: bool = False
+    ) -> Found:
         found = run_pass(
             notebook,
             self.number + 1,
             todo,
             self.practical.expected,
             self.workshop,
-            left,
+            max(1.0, self._left()),
             self.practical.stem,
+            alone=alone,
         )
-        if found.running and not found.finished and not found.stopped:
-            found.stopped, found.because = found.running, "nbval itself had to be ended"
-            task = _task_of(found.running)
-            if task in found.verdicts:
-                reason = f"{STOPPED}: {found.because}."
-                found.verdicts[task] = dataclasses.replace(
-                    found.verdicts[task], status="wrong", reason=reason
-                )
+        self.until += found.excused
         return found
+
+    def _left(self) -> float:
+        """The seconds that the submission still has."""
+        return min(self.until, self.last) - time.monotonic()
 
     def _culprit(self, found: Found) -> bool:
         """Deal with the cell in which the kernel ended; False if it is one of ours."""
@@ -256,7 +310,12 @@ class _Passes:
         # Own cells that take long would use up the time of the passes that follow.
         self.reduced |= {a.id for a in self.answers.added} & set(found.slow)
         if self.number == 1:  # only verdicts leave the passes that hold a reference
-            self.flags += found.flags
+            self.flags += [one for one in found.flags if self._holds(one)]
+
+    def _holds(self, told: Flag) -> bool:
+        """Is it new, and no fault of what was left out?"""
+        fault = self.effects is not None and told.code == "added-raised"
+        return not fault and told not in self.flags
 
     def _again(self, todo: list[str]) -> list[str]:
         """The tasks for the next pass: those not reached, else those that others spoilt."""
@@ -270,8 +329,10 @@ class _Passes:
             return left
         chosen: list[str] = []
         for task in self.spoilt:
-            needs = self._needs(task) & set(chosen)
-            if not needs and not any(task in self._needs(other) for other in chosen):
+            needs = self.known.needs[task] & set(chosen)
+            if not needs and not any(
+                task in self.known.needs[other] for other in chosen
+            ):
                 chosen.append(task)
         # Of two that need one another's names, the second waits for a pass of its own.
         self.spoilt = [task for task in self.spoilt if task not in chosen]
@@ -282,14 +343,19 @@ class _Passes:
         verdict = self.verdicts[task]
         if verdict.status != "wrong" or verdict.hint or self._acts(task):
             return False
-        others = todo[: todo.index(task)]
-        return bool(self.loud) or any(self._acts(other) for other in others)
+        if self.is_second:  # it was judged without such code already
+            return False
+        others = [
+            t for t in todo[: todo.index(task)] if cell_id(t) not in self.known.acting
+        ]
+        loud = self.known.loud if self.effects is None else ()
+        return bool(loud) or any(self._acts(other) for other in others)
 
     def _is_right(self, task: str) -> bool:
         return self.verdicts[task].status == "right"
 
     def _acts(self, task: str) -> bool:
-        return acts(self.answers.tasks[task].source)
+        return task in self.known.reaching
 
     def _set_apart(self, tasks: list[str]) -> None:
         """Have these judged once more: the quiet ones together, each other one alone."""
@@ -303,17 +369,8 @@ class _Passes:
         return any(
             self.verdicts[other].status != "right"
             and (now == 1 or self.verdicts[other].attempt == now)
-            for other in self._needs(task)
+            for other in self.known.needs[task]
         )
-
-    def _needs(self, task: str) -> set[str]:
-        """The tasks whose names an answer uses, directly, or through others and given code."""
-        by_name = {key.name: id_ for id_, key in self.practical.keys.items()}
-        sources = dict.fromkeys(by_name, "") | dict(self.practical.given)
-        for id_, answer in self.answers.tasks.items():
-            sources[self.practical.keys[id_].name] = answer.source
-        found = reached(self.practical.keys[task].name, sources)
-        return {by_name[name] for name in found & by_name.keys()}
 
     def _settle(self, task: str, status: str, reason: str) -> None:
         self.verdicts[task] = dataclasses.replace(
@@ -325,6 +382,13 @@ class _Passes:
             if verdict.status == "not-reached":
                 self._settle(task, "not-graded", "The notebook could not be run.")
         return f"{NOT_RUN}: {found.because or 'no kernel started'}."
+
+
+def _unread(practical: Practical) -> dict[str, Verdict]:
+    return {
+        task: Verdict(task, key.points, "not-graded", reason=TOO_COSTLY)
+        for task, key in practical.keys.items()
+    }
 
 
 def _task_of(cell: str) -> str:

@@ -28,7 +28,7 @@ from course.grading.judging.expected import read
 from course.grading.judging.values import VALUES
 from course.grading.judging.verdicts import judge, raised, wrong
 from course.grading.record import STOPPED, Verdict
-from course.grading.wall.kernel import Stopped, WatchedKernel
+from course.grading.wall.kernel import OutOfTime, Stopped, TooSlow, WatchedKernel
 
 MEMORY = 1024**3  # what nbval may use of it
 SLOW = 5.0  # seconds for one of the student's own cells
@@ -100,7 +100,12 @@ class Submission(IPyNbFile):
     def setup(self) -> None:
         """Start the kernel, in its sandbox and not in this folder, where the values lie."""
         self.save()
-        self.kernel = WatchedKernel(self.given.sandbox)
+        try:
+            self.kernel = WatchedKernel(self.given.sandbox, self.given.seconds)
+        except TooSlow as slow:
+            self.found.unsure = slow.unsure
+            self.save()
+            raise
         self.found.started = True
 
     def teardown(self) -> None:
@@ -113,6 +118,8 @@ class Submission(IPyNbFile):
 
     def save(self) -> None:
         """Write what has been found."""
+        if self.kernel is not None:
+            self.found.excused = self.kernel.excused
         self.found.save(self.folder)
 
 
@@ -144,14 +151,18 @@ class Cell(IPyNbCell):
             super().runtest()
         except NbCellError as caught:
             error = caught
+        except OutOfTime as stop:  # its task is not reached, and not wrong
+            self._stop("", str(stop), began)
+            raise
         except Stopped as stop:
+            found.unsure = isinstance(stop, TooSlow) and stop.unsure
             self._stop(task, str(stop), began)
             raise
         except Exception:  # nbval stumbled over what the kernel sent
             self._stop(task, "what it put out cannot be read", began)
             raise
         found.reached.append(self.name)
-        if role == "added" and time.monotonic() - began > SLOW:
+        if role == "added" and submission.kernel.elapsed.counted > SLOW:
             found.slow.append(self.name)
         shown = sum(VALUES in output.get("data", {}) for output in self.test_outputs)
         if shown > (role == "probe"):
@@ -194,6 +205,9 @@ class Cell(IPyNbCell):
         key, number = submission.keys[task], submission.given.number
         source = submission.sources.get(task, "")
         verdict = judge(key, self.test_outputs or [], attempt=number, source=source)
+        if verdict.status == "right" and submission.kernel.reply != "ok":
+            # It displayed values and ended in an exception that was not published.
+            return wrong(key, "Calling it raised an exception.", attempt=number)
         if verdict.status != "right" and task in submission.raised and not verdict.hint:
             # The cell broke before it defined the answer: that is what went wrong.
             return wrong(key, submission.raised[task], attempt=number)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import multiprocessing
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
@@ -27,7 +30,8 @@ from course.grading.wall.sandbox import Limits, Sandbox
 
 PREFIX = "ku-"
 SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
-SLACK = 15.0  # seconds for nbval itself
+SLACK = 15.0  # seconds, for nbval itself and for a pass to come to its end
+LOOK = 0.5  # seconds
 # Of pytest: they cost a tenth of a second to import, and more at every cell.
 NOT_NEEDED = (
     *("doctest", "junitxml", "logging", "pastebin", "setuponly"),
@@ -70,8 +74,79 @@ def run_pass(
     workshop: Workshop,
     seconds: float,
     stem: str = "",
+    *,
+    alone: bool = False,
 ) -> Found:
-    """Run one assembled notebook with nbval, in a process of its own; what it found."""
+    """Run one assembled notebook with nbval, in a process of its own; what it found.
+
+    Args:
+        notebook: what is run.
+        number: of the pass, from 1.
+        judged: the tasks that are judged.
+        expected: the file of the expected values.
+        workshop: where and how.
+        seconds: how long it may run, of the time that counts.
+        stem: of the practical.
+        alone: wait until no other pass of this process runs, and let none begin.
+
+    Raises:
+        InterruptedError: the run is ending.
+    """
+    asked = time.monotonic()
+    with _floor.taken(alone):
+        waited = time.monotonic() - asked
+        found = _one_pass(notebook, number, judged, expected, workshop, seconds, stem)
+    found.excused += waited
+    return found
+
+
+class _Floor:
+    """Passes run side by side, but for one that has to be alone."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running = 0
+        self._alone = False
+
+    @contextlib.contextmanager
+    def taken(self, alone: bool) -> Iterator[None]:
+        """While a pass runs."""
+        with self._changed:
+            self._wait_for(lambda: not self._alone)
+            if alone:
+                self._alone = True
+                try:
+                    self._wait_for(lambda: self._running == 0)
+                except InterruptedError:
+                    self._alone = False
+                    raise
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._alone = self._alone and not alone
+                self._changed.notify_all()
+
+    def _wait_for(self, condition: Callable[[], bool]) -> None:
+        while not self._changed.wait_for(condition, LOOK):
+            if _ending.is_set():
+                raise InterruptedError("the run is ending")
+
+
+_floor = _Floor()
+
+
+def _one_pass(
+    notebook: NotebookNode,
+    number: int,
+    judged: Iterable[str],
+    expected: Path,
+    workshop: Workshop,
+    seconds: float,
+    stem: str,
+) -> Found:
     rooms = workshop.rooms.get(stem)
     folder = new_folder()
     box = new_folder(rooms or SHORT)
@@ -84,9 +159,11 @@ def run_pass(
             workshop.hidden,
             rooms,
         )
-        Given(number, expected, tuple(judged), sandbox).save(folder)
+        # A pass that has begun may go on a little, so that what it has judged counts.
+        given = Given(number, expected, tuple(judged), sandbox, seconds + SLACK)
+        given.save(folder)
         nbformat.write(notebook, folder / NOTEBOOK)
-        _nbval(folder, seconds)
+        _nbval(folder, seconds, seconds * workshop.limits.patience)
         return Found.load(folder)
     finally:
         remove(folder)
@@ -129,15 +206,16 @@ def end_passes() -> None:
             _kill(process)
 
 
-def _nbval(folder: Path, seconds: float) -> None:
+def _nbval(folder: Path, processor: float, wall: float) -> None:
+    """Run nbval; end it after this much processor time of its own, or wall time."""
     with _lock:
         if _ending.is_set():
             raise InterruptedError("the run is ending")
-        process = _passes.Process(target=_pytest, args=(folder,))
+        process = _passes.Process(target=_pytest, args=(folder, processor + SLACK))
         process.start()
         _running.add(process)
     try:
-        process.join(seconds + SLACK)
+        process.join(wall + SLACK)
     finally:
         _kill(process)
         process.join()
@@ -147,8 +225,10 @@ def _nbval(folder: Path, seconds: float) -> None:
         raise InterruptedError("the run is ending")
 
 
-def _pytest(folder: Path) -> None:
+def _pytest(folder: Path, processor: float) -> None:
     """nbval for one pass, in its own process."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(processor), most))
     gc.freeze()  # pytest collects garbage, and should not look for it in what is shared
     os.setsid()
     os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = NAME

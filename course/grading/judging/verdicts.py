@@ -57,6 +57,8 @@ def judge(
         return wrong(key, _nothing(outputs, attempt, source), attempt=attempt)
     if len(shown) > 1:
         return wrong(key, "More than one set of values was displayed.", attempt=attempt)
+    if any(output.get("output_type") == "error" for output in outputs):
+        return wrong(key, _nothing(outputs, attempt, source), attempt=attempt)
     try:
         values = decode_values(shown[0])
     except ValueError:

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from course.files import write_whole
+from course.files import discard, write_whole
+from course.grading.flags import PRIVATE
 from course.grading.record import Result
 from course.grading.results.pages import GENERATOR, render
 from course.grading.results.roll import score_of, title_of, unanswered
@@ -102,6 +103,7 @@ def feedback_page(
     return render(
         "feedback.html.j2",
         result=result,
+        flags=[flag for flag in result.flags if flag.code not in PRIVATE],
         practical=title_of(result.practical),
         titles=titles or {},
         comments=comments or {},
@@ -133,7 +135,7 @@ def write_feedback(
         written.append(path)
     for path in set(folder.glob("*/*.html")) - set(written):
         if GENERATOR in path.read_text(encoding="utf-8", errors="replace")[:1000]:
-            path.unlink()
+            discard(path)
     return written
 
 

@@ -26,6 +26,7 @@ from course.grading.results.sheets import guarded, plain, table
 __all__ = [
     "COLUMNS",
     "Question",
+    "filled_table",
     "marking_page",
     "marks_csv",
     "questions",
@@ -96,6 +97,14 @@ def write_marking(
         rows = [_kept(row, filled.get(_shown(row[:3]))) for row in rows]
     write_whole(path, _text(rows))
     return [out / "marking.html", path]
+
+
+def filled_table(out: Path) -> Path | None:
+    """The table in the output folder, if somebody has written in it."""
+    path = out / "marks.csv"
+    filled = _filled(path) if path.is_file() else {}
+    # One that cannot be read was written in as well: merging it says what is wrong.
+    return path if filled or filled is None else None
 
 
 def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:

@@ -7,6 +7,7 @@ forgotten; a test looks at the pages without that policy as well.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,8 +15,13 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from course.grading.bounded import TooCostly, bounded
+
 GENERATOR = "Known Unknowns, course grade"
 LONGEST = 20_000  # characters of an answer that a page shows
+# A table of a few kilobytes can become millions of cells. An honest answer of that length
+# is rendered in a twentieth of a second and grows by less than a factor of ten.
+RENDER_SECONDS, RENDER_MEMORY, RENDER_LONGEST = 2.0, 256 * 1024**2, 20 * LONGEST
 
 SYMBOLS = {"right": "✓", "wrong": "✗", "not-reached": "–", "not-graded": "?"}
 WORDS = {
@@ -86,13 +92,36 @@ def markdown(text: str, *, trusted: bool = False) -> Markup:
     Links and pictures stay as they were typed, unless the text is ours (``trusted``).
     """
     cut = text[:LONGEST]
-    try:
-        html = (_TRUSTED if trusted else _STRANGE).render(cut)
-    except Exception:  # no answer may keep the page from being written
-        html = f"<pre>{escape(cut)}</pre>"
+    html = _TRUSTED.render(cut) if trusted else _answer(cut)
     if len(text) > LONGEST:
         html += f"<p class=note>… and {len(text) - LONGEST} more characters.</p>"
     return Markup(html)
+
+
+@lru_cache(maxsize=512)
+def _answer(text: str) -> str:
+    """A student's answer as HTML; as typed, if it takes too much to render."""
+    try:
+        return bounded(
+            _html_of_answer, text, seconds=RENDER_SECONDS, memory=RENDER_MEMORY
+        )
+    except Exception as problem:  # no answer may keep the page from being written
+        note = ""
+        if isinstance(problem, TooCostly):
+            note = "<p class=note>Shown as typed: it is too large to be set.</p>"
+        return f"{note}<pre>{escape(text)}</pre>"
+
+
+def _html_of_answer(text: str) -> str:
+    """In a process of its own.
+
+    Raises:
+        TooCostly: what comes out would be too long for a page.
+    """
+    html = _STUDENTS.render(text)
+    if len(html) > RENDER_LONGEST:
+        raise TooCostly("the page would be too long")
+    return html
 
 
 def render(template: str, **values: Any) -> str:
@@ -117,7 +146,7 @@ def _parser(*, trusted: bool) -> MarkdownIt:
     return parser
 
 
-_TRUSTED, _STRANGE = _parser(trusted=True), _parser(trusted=False)
+_TRUSTED, _STUDENTS = _parser(trusted=True), _parser(trusted=False)
 
 _ENVIRONMENT = Environment(
     loader=PackageLoader("course.grading.results"),

@@ -133,8 +133,11 @@ def grades_csv(roll: Roll) -> str:
         for practical in roll.practicals:
             row += _cells(practical, roll.counting(student, practical.stem))
         score = roll.score(student)
-        row += [str(score.points), number(score.written), number(score.total)]
-        row += [str(score.possible), str(score.unmarked), "; ".join(problems)]
+        sums = [str(score.points), number(score.written), number(score.total)]
+        sums += [str(score.possible), str(score.unmarked)]
+        # Where nothing was graded, nothing is known: a zero would be a grade.
+        row += sums if score.possible else [""] * len(sums)
+        row.append("; ".join(problems))
         rows.append([guarded(cell) for cell in row])
     return table(rows, mark=True)
 

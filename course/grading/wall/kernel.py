@@ -15,6 +15,7 @@ import zmq
 from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager, RunningKernel
 
+from course.grading.wall.clock import Clock, Reading
 from course.grading.wall.sandbox import Limits, Sandbox
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
@@ -24,19 +25,49 @@ AFTER = 10.0  # seconds for the output that follows a reply
 POLL = 100  # milliseconds
 
 
+SURE = (
+    0.9  # of a clock's time used on a processor: no other machine would do it in time
+)
+
+
 class Stopped(Exception):
     """The kernel has ended or was ended; the message says why."""
 
 
-class WatchedKernel(RunningKernel):
-    """A kernel in a sandbox. nbval calls it as it calls its own."""
+class TooSlow(Stopped):
+    """A clock ended the kernel.
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    Args:
+        message: which clock.
+        unsure: True if the machine was so busy that it may be to blame.
+    """
+
+    def __init__(self, message: str, *, unsure: bool) -> None:
+        super().__init__(message)
+        self.unsure = unsure
+
+
+class OutOfTime(Stopped):
+    """The time for the whole notebook was used up."""
+
+
+class WatchedKernel(RunningKernel):
+    """A kernel in a sandbox. nbval calls it as it calls its own.
+
+    Args:
+        sandbox: where it runs.
+        seconds: all the time that it has; by default what the limits give a submission.
+    """
+
+    def __init__(self, sandbox: Sandbox, seconds: float | None = None) -> None:
         self.limits: Limits = sandbox.limits
+        self.whole = self.limits.submission if seconds is None else seconds
+        self.clock = Clock()
+        self.born = self.clock.now()
         self.bytes = 0
         self.replied = False
+        self.reply: Any = None  # how the kernel says that the last cell ended
         self.unread: deque[dict[str, Any]] = deque()
-        self.deadline = time.monotonic() + self.limits.start
         self.seconds = self.limits.start
         context = zmq.Context()
         context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
@@ -48,7 +79,8 @@ class WatchedKernel(RunningKernel):
             context=context,
             shutdown_wait_time=1.0,
         )
-        self.km.start_kernel(sandbox=sandbox)
+        self.km.start_kernel(sandbox=sandbox, clock=self.clock)
+        self._start_clock()
         self.kc = self.km.client()
         self.kc.start_channels(stdin=False, hb=False)
         self._meet()
@@ -66,7 +98,7 @@ class WatchedKernel(RunningKernel):
 
     def _start_clock(self) -> None:
         self.replied = False
-        self.deadline = time.monotonic() + self.seconds
+        self.began, self.limit = self.clock.now(), self.seconds
 
     def is_alive(self) -> bool:
         """True; nbval asks before every cell.
@@ -87,10 +119,11 @@ class WatchedKernel(RunningKernel):
         while True:
             message = self._next()
             if message is not None and self._answers(message, msg_id):
-                if message.get("content", {}).get("status") == "aborted":
+                self.reply = message.get("content", {}).get("status")
+                if self.reply == "aborted":
                     raise Stopped("the kernel refused to run on")
                 # What was published comes by another way, and soon.
-                self.deadline = max(self.deadline, time.monotonic() + AFTER)
+                self.limit = max(self.limit, self.elapsed.counted + AFTER)
                 self.replied = True
                 return
 
@@ -114,6 +147,17 @@ class WatchedKernel(RunningKernel):
             self.km.shutdown_kernel(now=True)
         self.km.context.destroy(linger=0)
         del self.km
+
+    @property
+    def elapsed(self) -> Reading:
+        """What has passed since the cell was sent."""
+        return self.clock.now() - self.began
+
+    @property
+    def excused(self) -> float:
+        """The seconds since it was started that do not count."""
+        passed = self.clock.now() - self.born
+        return passed.wall - passed.counted
 
     @property
     def peak(self) -> int:
@@ -174,10 +218,20 @@ class WatchedKernel(RunningKernel):
             raise Stopped(f"it used {supervisor.exceeded}")
         if not self.km.provisioner.is_running:
             raise Stopped("its kernel died")
-        if time.monotonic() > self.deadline and self.replied:
-            raise Stopped("what it put out did not arrive")
-        if time.monotonic() > self.deadline:
-            raise Stopped(f"it ran for more than {self.seconds:g} s")
+        if (self.clock.latest - self.born).counted > self.whole:
+            raise OutOfTime("the time for the whole notebook was used up")
+        # By what the clock has seen: it may be behind, and tell of waits only now.
+        passed, wall = self.clock.latest - self.began, self.elapsed.wall
+        patient = wall <= self.limit * self.limits.patience
+        if passed.counted <= self.limit and patient:
+            return
+        sure = passed.processor >= SURE * self.limit
+        if self.replied:
+            because = "what it put out did not arrive"
+        else:
+            allowed = self.limit * (1 if patient else self.limits.patience)
+            because = f"it ran for more than {allowed:g} s"
+        raise TooSlow(because, unsure=not sure and (not patient or passed.busy))
 
     def _supervisor(self):
         return getattr(

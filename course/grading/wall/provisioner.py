@@ -10,6 +10,7 @@ from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
 
+from course.grading.wall.clock import Clock
 from course.grading.wall.sandbox import Sandbox
 from course.grading.wall.supervisor import Supervisor
 from course.grading.wall.warm import Forked
@@ -21,16 +22,17 @@ LOOK, MOMENT = 0.005, 1.0  # seconds
 class SandboxProvisioner(LocalProvisioner):
     """A local kernel behind a wall, watched from outside.
 
-    It is given its ``Sandbox`` as the keyword ``sandbox`` of ``start_kernel``. A kernel has a
-    process group, a folder and an environment of its own.
+    It is given its ``Sandbox`` and its ``Clock`` as the keywords ``sandbox`` and ``clock`` of
+    ``start_kernel``. A kernel has a process group, a folder and an environment of its own.
     """
 
     supervisor: Supervisor | None = None
     sandbox: Sandbox
+    clock: Clock
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Choose sockets in a folder, since a network cannot cross the wall, and wrap the command."""
-        self.sandbox = kwargs.pop("sandbox")
+        self.sandbox, self.clock = kwargs.pop("sandbox"), kwargs.pop("clock")
         for folder in (
             self.sandbox.sockets,
             self.sandbox.connection.parent,
@@ -60,6 +62,7 @@ class SandboxProvisioner(LocalProvisioner):
             self.sandbox.sockets,
             self.sandbox.limits,
             self.kill_all,
+            self.clock,
             keepers=self.sandbox.walled,
         )
         self.supervisor.start()

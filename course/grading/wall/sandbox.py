@@ -47,7 +47,10 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """What one pass over a submission may use. Bytes and seconds; the clocks are wall clocks.
+    """What one pass over a submission may use. Bytes and seconds.
+
+    ``task``, ``start`` and ``submission`` leave out the time in which something else had the
+    processor: see ``clock.Reading.counted``.
 
     Args:
         memory: resident, all its processes together.
@@ -56,12 +59,15 @@ class Limits:
         disk: for its temporary files.
         output: what it may print and display in all.
         file: the largest file that it may write.
+        files: how many it may have in its temporary folders: each takes memory of the
+            system, even if it is empty.
         cpu: processor time of one process.
         addresses: what one process may reserve: the tables of its pages count nowhere.
         sockets: of all its processes together; what waits in one counts nowhere either.
         task: for one cell.
         start: for the kernel to start, and for the imports.
         submission: for all passes together.
+        patience: how many times longer all of these may take by the clock on the wall.
     """
 
     memory: int = 3072 * MIB
@@ -70,12 +76,14 @@ class Limits:
     disk: int = 256 * MIB
     output: int = 8 * MIB
     file: int = 128 * MIB
+    files: int = 20_000
     cpu: int = 300
     addresses: int = 24 * 1024 * MIB
     sockets: int = 256
     task: float = 30.0
     start: float = 90.0
     submission: float = 300.0
+    patience: float = 10.0
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import psutil
 
+from course.grading.wall.clock import Clock
 from course.grading.wall.sandbox import Limits
 
 PAUSE = 0.05
 SOCKETS = 20  # a kernel has five
+TEMPORARY = ("/tmp", "/dev/shm")
 
 
 class Supervisor(threading.Thread):
@@ -26,6 +28,7 @@ class Supervisor(threading.Thread):
         folder: the folder outside that it can write to.
         limits: what it may use.
         kill: ends all of them at once.
+        clock: told at every look what they have used and waited for.
         keepers: the one at the top and those right below are ours; their memory is not
             counted, since a fork's counts once more all that the template has imported.
     """
@@ -36,12 +39,13 @@ class Supervisor(threading.Thread):
         folder: Path,
         limits: Limits,
         kill: Callable[[], None],
+        clock: Clock,
         *,
         keepers: bool = False,
     ) -> None:
         super().__init__(name="supervisor", daemon=True)
         self.top, self.folder, self.limits, self.kill = pid, folder, limits, kill
-        self.keepers = keepers
+        self.keepers, self.clock = keepers, clock
         self.device = folder.stat().st_dev
         self.exceeded: str | None = None
         self.peak = 0
@@ -70,20 +74,23 @@ class Supervisor(threading.Thread):
         limits = self.limits
         if len(processes) > limits.processes:
             return f"more than {limits.processes} processes"
-        memory, threads, sockets, unnamed = 0, 0, 0, 0
+        memory, threads, sockets, unnamed, files, processor = 0, 0, 0, 0, 0, 0.0
         for process in processes:
             try:
                 with process.oneshot():
                     if not self._is_ours(process):
                         memory += process.memory_info().rss
                     threads += process.num_threads()
+                    processor += sum(process.cpu_times()[:4])  # its ended children too
                     held = _held(process.pid, self.device)
                     sockets, unnamed = sockets + held[0], unnamed + held[1]
+                    files = max(files, _temporary(process.pid))
                     # To a disk, also to files without a name. All else is in memory.
                     written = process.io_counters().write_bytes
                     self._written[process.pid] = written
             except psutil.Error:
                 continue
+        self.clock.look([process.pid for process in processes], processor)
         self.peak = max(self.peak, memory)
         if memory > limits.memory:
             return f"more than {limits.memory // 1024**2} MiB of memory"
@@ -93,6 +100,8 @@ class Supervisor(threading.Thread):
             return f"more than {limits.sockets} sockets"
         if sum(self._written.values()) > limits.disk or unnamed > limits.disk:
             return f"more than {limits.disk // 1024**2} MiB of files"
+        if files > limits.files:
+            return f"more than {limits.files:,} files"
         if _strays(self.folder):
             return "the folder of its sockets for files"
         return None
@@ -112,6 +121,21 @@ def _held(process: int, device: int) -> tuple[int, int]:
                 if stat.S_ISREG(found.st_mode) and found.st_dev == device:
                     size += found.st_blocks * 512
     return sockets, size
+
+
+def _temporary(process: int) -> int:
+    """How many files stand in the temporary folders that a process sees.
+
+    bubblewrap cannot limit them. Outside of a sandbox, 0.
+    """
+    count = 0
+    for folder in TEMPORARY:
+        with contextlib.suppress(OSError):
+            seen = f"/proc/{process}/root{folder}"
+            if os.stat(seen).st_dev != os.stat(folder).st_dev:
+                found = os.statvfs(seen)
+                count += found.f_files - found.f_ffree
+    return count
 
 
 def _strays(folder: Path) -> bool:

@@ -1,5 +1,7 @@
 """A filter of system calls: takes away memory that counts with no process, and ways to look around.
 
+Also ways to be served last: a clock here does not count the time in which others compute.
+
 In the form that the kernel wants, a program of Berkeley's packet filter; bubblewrap
 installs it. What is refused does not exist, so that libraries do without it.
 """
@@ -19,15 +21,31 @@ class Machine:
     Args:
         name: as the filter sees it.
         refused: those that do not exist for a submission.
-        mmap, socket: of which some uses do not.
+        mmap, socket, scheduler: of which some uses do not.
     """
 
     name: int
     refused: dict[str, int]
     mmap: int
     socket: int
+    scheduler: int
 
 
+# Since Linux 5.1 a system call has the same number on every machine.
+NEWER = {
+    "io_uring_setup": 425,
+    "open_tree": 428,
+    "move_mount": 429,
+    "fsopen": 430,
+    "fsconfig": 431,
+    "fsmount": 432,
+    "fspick": 433,
+    "pidfd_getfd": 438,
+    "process_madvise": 440,
+    "mount_setattr": 442,
+    "memfd_secret": 447,
+    "process_mrelease": 448,
+}
 MACHINES = {
     "x86_64": Machine(
         0xC000003E,
@@ -45,11 +63,16 @@ MACHINES = {
             "memfd_create": 319,
             "bpf": 321,
             "userfaultfd": 323,
-            "io_uring_setup": 425,
-            "memfd_secret": 447,
+            "setpriority": 141,
+            "sched_setparam": 142,
+            "ioprio_set": 251,
+            "kcmp": 312,
+            "sched_setattr": 314,
+            **NEWER,
         },
         mmap=9,
         socket=41,
+        scheduler=144,
     ),
     "aarch64": Machine(
         0xC00000B7,
@@ -67,17 +90,22 @@ MACHINES = {
             "memfd_create": 279,
             "bpf": 280,
             "userfaultfd": 282,
-            "io_uring_setup": 425,
-            "memfd_secret": 447,
+            "ioprio_set": 30,
+            "sched_setparam": 118,
+            "setpriority": 140,
+            "kcmp": 272,
+            "sched_setattr": 274,
+            **NEWER,
         },
         mmap=222,
         socket=198,
+        scheduler=119,
     ),
 }
 LOAD, MASK, EQUAL, AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
 NUMBER, MACHINE = 0, 4  # where they stand in what is looked at
-FIRST, FOURTH = 16, 40  # the arguments' lower halves
+FIRST, SECOND, FOURTH = 16, 24, 40  # the arguments' lower halves
 FOREIGN = 0x40000000  # numbers of another calling convention on the same machine
 SHARED = 0x01 | 0x20  # shared and of no file: memory that counts with no process
 FAMILIES = (
@@ -100,6 +128,13 @@ def filter_of(machine: str = platform.machine()) -> bytes:
         *refusal,
         (RETURN, 0, 0, ALLOW),
     ]
+    # ZeroMQ sets what its threads have already, the usual policy, and ends if it may not.
+    scheduling = [
+        (LOAD, 0, 0, SECOND),
+        (EQUAL, 1, 0, 0),
+        *refusal,
+        (RETURN, 0, 0, ALLOW),
+    ]
     mapping = [
         (LOAD, 0, 0, FOURTH),
         (MASK, 0, 0, SHARED),
@@ -114,6 +149,7 @@ def filter_of(machine: str = platform.machine()) -> bytes:
         program += [(EQUAL, 0, 1, number), *refusal]
     program += [(EQUAL, 0, len(mapping), known.mmap), *mapping]
     program += [(EQUAL, 0, len(sockets), known.socket), *sockets]
+    program += [(EQUAL, 0, len(scheduling), known.scheduler), *scheduling]
     return _packed([*program, (RETURN, 0, 0, ALLOW)])
 
 

@@ -10,7 +10,7 @@ The third gives up its rights for good and becomes the kernel.
 
 It reads import statements and then listens at ROOMS/template. A request is one line of JSON:
 ``room`` (a folder in ROOMS), ``path`` (where the kernel sees it), ``kept`` (what is bound
-below /tmp), ``fonts``, ``home``, ``disk``, ``file`` and ``addresses`` (bytes), ``cpu``
+below /tmp), ``fonts``, ``home``, ``disk``, ``file``, ``files`` and ``addresses`` (bytes), ``cpu``
 (seconds) and ``argv``.
 """
 
@@ -132,7 +132,9 @@ def separate(rooms: str, request: dict) -> None:
     path, home, own = request["path"], request["home"], NOSUID | NODEV
     # The new /tmp covers them: they are bound once more, from what was opened before.
     kept = {folder: os.open(folder, os.O_PATH) for folder in request["kept"]}
-    size = f"mode=0755,size={request['disk']}"
+    # Two such folders; together they stay below what the supervisor stops a kernel for.
+    files = request["files"] // 2 - 1
+    size = f"mode=0755,size={request['disk']},nr_inodes={files}"
     mount("tmpfs", "/tmp", "tmpfs", own, size)
     for folder, handle in kept.items():
         os.makedirs(folder, exist_ok=True)

@@ -114,6 +114,7 @@ class Forked:
             "home": HOME,
             "disk": sandbox.limits.disk,
             "file": sandbox.limits.file,
+            "files": sandbox.limits.files,
             "cpu": sandbox.limits.cpu,
             "addresses": sandbox.limits.addresses,
             "argv": argv,

@@ -1,0 +1,160 @@
+"""Splits the names of files that lie side by side, ``<student>_<name>.ipynb``, for a whole class.
+
+One name alone does not say where the student ends. So the split is made where the rest is an
+exercise, or is shared by files of several students. Where neither helps, the longer name is
+the student's: one student in two rows is seen and mended, two in one row are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+SUFFIX = re.compile(
+    r"(\.ipynb)?(\.(ipynb|txt|json|py|md|html?|pdf|zip|tar|gz|docx?|odt|png|jpe?g))?$",
+    re.IGNORECASE,
+)
+BROWSERS = re.compile(r"( ?\(\d{1,3}\)| - Copy| - Kopie)+$")  # name (1)
+# Parts of a file's name that are nobody's.
+VERSION = re.compile(
+    r"\(?(v?\d|v\d\d|final|copy|kopie|draft|old|new|solved?|solutions?|done|finished|complete"
+    r"|completed|submission|submitted|answers?|colab|checkpoint|version|edited|fixed|of|my"
+    r"|the)\d?\)?",
+    re.IGNORECASE,
+)
+KINDS = re.compile(
+    r"(homework|hw|exercises?|assignments?|practicals?|labs?|notebooks?|sheet|week|ex|task)"
+    r"\d*|\d\d?",
+    re.IGNORECASE,
+)
+Split = tuple[str, str]  # student and notebook
+
+
+def split(
+    names: Iterable[str], around: str, known: Iterable[str]
+) -> tuple[dict[str, Split], bool]:
+    """Student and notebook of each file.
+
+    Args:
+        names: of all files that lie side by side.
+        around: whose they are if a file has the name of an exercise and no other.
+        known: the stems of the practicals.
+
+    Returns:
+        The splits, by name, and whether they show several students: names beside an
+        exercise's, or before an ending that files share.
+    """
+    exercise = "|".join(stem.replace("_", "[-_ ]?") for stem in known)
+    pattern = re.compile(
+        rf"(?P<before>.*?)(?<![^\W\d_])(?P<number>(?:^\d\d[-_ ]|(?<!\d)\d\d-))?"
+        rf"(?P<exercise>{exercise})(?![^\W\d_])(?P<after>.*)",
+        re.IGNORECASE | re.DOTALL,
+    )
+    stems = {name: BROWSERS.sub("", SUFFIX.sub("", name)) for name in names}
+    found: dict[str, Split] = {}
+    named: dict[str, str] = {}  # files with a student beside the exercise's name
+    rest: dict[str, str] = {}
+    for name, stem in stems.items():
+        match = pattern.fullmatch(stem)
+        if match is None:
+            rest[name] = stem
+            continue
+        before, after = _own(match["before"], KINDS), _own(match["after"])
+        if before:
+            # Blanks stay: two spellings of a name are told from one.
+            student = re.sub(r"( - |[-_.]+)$", "", match["before"])
+            named[name] = student
+            found[name] = student, re.sub(r"^[-_ ]+", "", name[len(student) :])
+        elif after:
+            named[name] = after
+            found[name] = after, name
+        else:
+            found[name] = around, name
+    _several_beside(found, pattern, stems)
+    plain, shared = _by_ending(rest, {student for student, _ in found.values()})
+    found |= plain
+    students = set(named.values()) | {plain[name][0] for name in shared}
+    return found, len(students) > 1
+
+
+def _own(text: str, others: re.Pattern[str] = VERSION) -> str:
+    """The part of a name that can be a student's: not a version, not a word for homework."""
+    text = text.strip(" -_.")
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1].strip()
+    words = [word for word in re.split(r"[-_ .]+", text) if word]
+    if all(VERSION.fullmatch(word) or others.fullmatch(word) for word in words):
+        return ""
+    return text
+
+
+def _several_beside(
+    found: dict[str, Split], pattern: re.Pattern[str], stems: Mapping[str, str]
+) -> None:
+    """Where files of one student and practical differ otherwise, that is the student's."""
+    groups: dict[tuple[str, str], dict[str, tuple[str, str]]] = defaultdict(dict)
+    for name, (student, _) in found.items():
+        match = pattern.fullmatch(stems[name])
+        before, after = _own(match["before"], KINDS), _own(match["after"])
+        if before or not after:
+            stem = re.sub(r"[-_ ]", "", match["exercise"]).casefold()
+            more = (match["number"] or "").rstrip("-_ "), after
+            groups[stem, student if before else ""][name] = more
+    for (_, student), differing in groups.items():
+        numbers = {number for number, _ in differing.values()} - {""}
+        endings = {ending for _, ending in differing.values()}
+        for name, (number, ending) in differing.items():
+            parts = [
+                student,
+                number if len(numbers) > 1 else "",
+                ending if len(endings) > 1 else "",
+            ]
+            whole = "_".join(part for part in parts if part)
+            if whole != student:
+                found[name] = whole, name
+
+
+def _by_ending(
+    rest: Mapping[str, str], others: set[str]
+) -> tuple[dict[str, Split], set[str]]:
+    """Split names without an exercise's at endings that files of several students share."""
+    before: dict[str, set[str]] = defaultdict(set)
+    cuts = {
+        name: [match.start() for match in re.finditer(r"(?<=[^_])_(?=[^_])", stem)]
+        for name, stem in rest.items()
+    }
+    for name, stem in rest.items():
+        for cut in cuts[name]:
+            before[stem[cut + 1 :].casefold()].add(stem[:cut].casefold())
+    found, shared = {}, set()
+    endings_of: dict[str, set[str]] = defaultdict(set)
+    for name, stem in rest.items():
+        endings = [(len(before[stem[c + 1 :].casefold()]), -c) for c in cuts[name]]
+        many, place = max(endings, default=(0, 0))
+        if many > 1:
+            found[name] = stem[:-place], name[1 - place :]
+            endings_of[stem[:-place].casefold()].add(stem[1 - place :].casefold())
+            shared.add(name)
+    for name in list(shared):  # anna_lena and anna_maria, beside bo_lena and bo_maria
+        endings = endings_of[found[name][0].casefold()]
+        if len(endings) > 1 and any(_own(ending, KINDS) for ending in endings):
+            found[name] = rest[name], name
+    taken = {student.casefold() for student, _ in found.values()}
+    taken |= {student.casefold() for student in others}
+    left = {name: rest[name] for name in rest if name not in found}
+    guess = {
+        name: (stem[: cuts[name][-1]] if cuts[name] else stem)
+        for name, stem in left.items()
+    }
+    guessed: dict[str, set[str]] = defaultdict(set)
+    for name, student in guess.items():
+        guessed[student.casefold()].add(left[name].casefold())
+    for name, stem in left.items():
+        student = guess[name].casefold()
+        if student in taken or len(guessed[student]) > 1:
+            found[name] = stem, name
+        else:
+            notebook = name[len(guess[name]) + 1 :] if cuts[name] else name
+            found[name] = guess[name], notebook
+    return found, shared

@@ -1,0 +1,98 @@
+"""Decides which names are one student, and says so wherever a person might decide otherwise."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from course.grading.flags import flag
+from course.grading.handed_in.names import Name, alike, digest, shown
+from course.grading.record import Flag
+
+Key = tuple[str, str, bool]
+MANY = 5  # spellings or students that a sentence names
+
+
+@dataclass(frozen=True)
+class Students:
+    """The students of a class.
+
+    Args:
+        called: their names, which differ, by ``Name.key``.
+        flags: what a person should look at, by ``Name.key``.
+        notes: the same, one sentence each, with the names that are concerned.
+    """
+
+    called: Mapping[Key, str]
+    flags: Mapping[Key, tuple[Flag, ...]]
+    notes: tuple[str, ...]
+
+
+def students_of(names: Iterable[Name]) -> Students:
+    """Tell students apart.
+
+    Two spellings of one name that differ in nothing but blanks or in how Unicode composes
+    letters are one student, unless the platform's numbers differ. Names that differ in
+    capitals, accents or punctuation are two. Either way a flag and a note say so.
+    """
+    spellings: dict[Key, set[tuple[str, str]]] = defaultdict(set)
+    for name in names:
+        spellings[name.key].add((name.student, name.origin))
+    called = _called(spellings)
+    flags: dict[Key, list[Flag]] = defaultdict(list)
+    notes = []
+    for key, written in sorted(spellings.items()):
+        if len(written) > 1:
+            several = _listed(
+                ascii(f"{name[:60]}") + f" ({origin})" for name, origin in written
+            )
+            detail = f"{len(written)} spellings or places"
+            flags[key].append(flag("same-name", called[key], detail=detail))
+            notes.append(f"{called[key]}: taken as one student: {several}.")
+    near: dict[str, list[Key]] = defaultdict(list)
+    for key in sorted(spellings):
+        if not key[2]:
+            near[alike(key[0])].append(key)
+    for keys in near.values():
+        # The platform itself tells these apart.
+        numbered = len({key[0] for key in keys}) == 1 and all(key[1] for key in keys)
+        if len(keys) > 1 and not numbered:
+            for key in keys:
+                others = _listed(called[other] for other in keys if other != key)
+                flags[key].append(flag("alike-name", others))
+            notes.append(
+                f"Taken as {len(keys)} students, with names that are nearly the same: "
+                f"{_listed(called[key] for key in keys)}."
+            )
+    return Students(
+        called, {key: tuple(own) for key, own in flags.items()}, tuple(notes)
+    )
+
+
+def _called(spellings: Mapping[Key, set[tuple[str, str]]]) -> dict[Key, str]:
+    numbers: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    for name, number, outside in spellings:
+        numbers[name, outside].add(number)
+    called: dict[Key, str] = {}
+    taken: set[str] = set()
+    for key in sorted(spellings):
+        folded, number, outside = key
+        first, _ = min(spellings[key], key=lambda one: (len(one[0]), one))
+        name = shown(first.strip())
+        name = "\ufffd" if name in ("", ".", "..") else name
+        name += " (outside)" if outside else ""
+        if number and len(numbers[folded, outside]) > 1:
+            name = f"{name} ({number})"
+        # In results the number follows the name.
+        if f"{name}_{number}".rstrip("_") in taken:
+            name = f"{name} ({digest(repr(key))})"
+        taken.add(f"{name}_{number}".rstrip("_"))
+        called[key] = name
+    return called
+
+
+def _listed(texts: Iterable[str]) -> str:
+    texts = sorted(texts)
+    more = f" and {len(texts) - MANY} more" if len(texts) > MANY else ""
+    return ", ".join(texts[:MANY]) + more

@@ -1,0 +1,101 @@
+"""Keeps grades on the disk, so that a run that was stopped can go on."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from types import NoneType
+
+from course.files import write_whole
+from course.grading.bench import blank
+from course.grading.handed_in.intake import Submission
+from course.grading.handed_out import path_of
+from course.grading.record import STATUSES, Flag, Result, Verdict, Written
+from course.grading.wall.sandbox import Limits
+from course.source import files_of
+
+
+class Store:
+    """Grades by name, one file each.
+
+    Args:
+        folder: holds them; it is made if it is not there.
+
+    Raises:
+        OSError: a grade cannot be read or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+
+    def get(self, name: str) -> Result | None:
+        """The grade of this name, if it is there; what is damaged is graded again."""
+        with contextlib.suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+            result = Result.from_json(json.loads(self._path(name).read_text("utf-8")))
+            return result if _has_types(result) else None
+        return None
+
+    def put(self, name: str, result: Result) -> None:
+        """Keep a grade."""
+        write_whole(self._path(name), json.dumps(result.to_json(), ensure_ascii=True))
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.json"
+
+
+def machinery_of(root: Path, stem: str, limits: Limits, walled: bool) -> str:
+    """A hash of all that a grade in a practical depends on beside the submission."""
+    code = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    paths = [
+        path_of(root, stem),
+        *files_of(root, stem),
+        *sorted(package.glob("*.py")),
+        *sorted((package / "grading").rglob("*.py")),
+        *sorted((package / "checks").glob("*.py")),
+        *sorted((package / "checks" / stem).glob("*.py")),
+    ]
+    for path in paths:
+        code.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    code.update(json.dumps([asdict(limits), walled]).encode())
+    return code.hexdigest()
+
+
+def name_of(submission: Submission, machinery: str) -> str:
+    """The name under which the grade of a submission is kept."""
+    parts = [
+        blank(submission).student,
+        submission.practical,
+        submission.notebook,
+        submission.digest,
+        submission.problem,
+        *(item.code for item in submission.flags),
+        machinery,
+    ]
+    text = json.dumps(parts, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:40]
+
+
+def _has_types(record: Result | Verdict | Written | Flag) -> bool:
+    """Are the fields of a record, and of those in it, of the types that its class names?"""
+    types = {
+        "int": int,
+        "bool": bool,
+        "float": (int, float),
+        "float | None": (int, float, NoneType),
+    }
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if isinstance(value, tuple):
+            good = all(map(_has_types, value))
+        elif one.type == "Status":
+            good = value in STATUSES
+        else:
+            good = isinstance(value, types.get(one.type, str))
+        if not good:
+            return False
+    return True

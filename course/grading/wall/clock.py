@@ -1,0 +1,138 @@
+"""A clock for a submission that does not run while others have the processor.
+
+Wall time is unfair on a busy machine: a right answer would be stopped because of what runs
+beside it. Linux tells for each thread how long it was ready to run and had no processor
+(``/proc/PID/task/TID/schedstat``, where the kernel of the system keeps such statistics). That
+time does not count; where it is not told, all wall time does.
+
+The time that counts is never less than the processor time used. So a program gains nothing by
+competing with itself: with W seconds of waiting that it caused, it has used W seconds of
+processor time, and at least half of the wall time counts.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PRESSURE = ("/proc/pressure/io", "/proc/pressure/memory")
+BUSY = 0.1  # share of the wall time
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What has passed since some moment, in seconds.
+
+    Args:
+        wall: wall time.
+        waited: time in which a thread was ready to run and had no processor.
+        processor: processor time of all processes together.
+        stalled: time in which anything on the machine waited for a disk or for memory.
+    """
+
+    wall: float
+    waited: float = 0.0
+    processor: float = 0.0
+    stalled: float = 0.0
+
+    def __sub__(self, other: Reading) -> Reading:
+        return Reading(
+            self.wall - other.wall,
+            self.waited - other.waited,
+            self.processor - other.processor,
+            self.stalled - other.stalled,
+        )
+
+    @property
+    def counted(self) -> float:
+        """The time that counts: at most the wall time, at least the processor time."""
+        return min(self.wall, max(self.wall - self.waited, self.processor))
+
+    @property
+    def busy(self) -> bool:
+        """Was the machine too busy to be sure that this much work takes this long?"""
+        return max(self.waited, self.stalled) > BUSY * self.wall
+
+
+class Clock:
+    """Adds up how long processes waited for a processor; this process is one of them.
+
+    One thread calls ``look`` again and again, any thread may read.
+    """
+
+    def __init__(self) -> None:
+        self._own = os.getpid()
+        self._delays = dict(_delays(self._own))
+        self._looked = time.monotonic()
+        self._free: list[tuple[float, float]] = []  # times in which no thread waited
+        self._waited = self._processor = 0.0
+        self.latest = Reading(self._looked, stalled=_stalled())
+
+    def now(self) -> Reading:
+        """A reading to subtract from a later one."""
+        latest = self.latest
+        wall = time.monotonic()
+        return Reading(wall, latest.waited, latest.processor, latest.stalled)
+
+    def look(self, processes: Iterable[int], processor: float) -> None:
+        """Take note of what has passed.
+
+        Args:
+            processes: the numbers of the processes that are watched.
+            processor: the processor time that they and their ended children have used.
+        """
+        delays: dict[int, int] = {}
+        for process in (self._own, *processes):
+            delays.update(_delays(process))
+        now = time.monotonic()
+        self._free.append((self._looked, now))
+        # A wait is told when it is over: it may reach back to before the last look. Waits of
+        # several threads at the same time count once.
+        longest = 0
+        for thread, delay in delays.items():
+            before = self._delays.get(thread, 0)
+            longest = max(longest, delay - before if delay >= before else delay)
+        self._fill(now - longest / 1e9)
+        self._delays, self._looked = delays, now
+        self._processor = max(self._processor, processor)
+        self.latest = Reading(now, self._waited, self._processor, _stalled())
+
+    def _fill(self, since: float) -> None:
+        """Somebody waited from ``since`` on."""
+        while self._free and self._free[-1][1] > since:
+            begin, end = self._free.pop()
+            self._waited += end - max(begin, since)
+            if begin < since:
+                self._free.append((begin, since))
+        if len(self._free) > 1 and self._free[-2][1] == self._free[-1][0]:
+            self._free[-2:] = [(self._free[-2][0], self._free[-1][1])]
+
+
+def _delays(process: int) -> Iterator[tuple[int, int]]:
+    """Each thread of a process, and the nanoseconds that it has waited for a processor."""
+    folder = f"/proc/{process}/task"
+    try:
+        threads = os.listdir(folder)
+    except OSError:
+        return
+    for thread in threads:
+        try:
+            with open(f"{folder}/{thread}/schedstat", "rb") as file:
+                yield int(thread), int(file.read().split()[1])
+        except (OSError, IndexError, ValueError):  # it has ended, or nothing is told
+            continue
+
+
+def _stalled() -> float:
+    """Seconds in which something waited for a disk or for memory, since the system started."""
+    found = 0.0
+    for path in PRESSURE:
+        try:
+            some = Path(path).read_text("ascii").splitlines()[0]
+            found = max(found, int(some.rpartition("total=")[2]) / 1e6)
+        except (OSError, IndexError, ValueError):  # the system does not tell
+            continue
+    return found

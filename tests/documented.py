@@ -1,0 +1,167 @@
+"""The commands that the pages print: read out of Markdown, run in a clone as a reader would."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from graded_class import ROOT
+from markdown_it import MarkdownIt
+
+PAGES = ("README.md", "CONTRIBUTING.md", "book/intro.md", "book/grading-a-class.md")
+PROGRAMS = (
+    *(
+        "course",
+        "make",
+        "python",
+        "python3",
+        "pip",
+        "uv",
+        "dask",
+        "nbgrader",
+        "jupyter",
+    ),
+    *("jupytext", "jupyter-book", "apt", "apt-get", "dnf", "bash", "git", "cd"),
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line that a page says to run, without its comment."""
+
+    page: str
+    heading: str
+    line: str
+    inline: bool = False
+
+
+def commands(page):
+    """All of a page in order: the lines of its ``sh`` blocks, and those inside sentences."""
+    text = (ROOT / page).read_text("utf-8")
+    found, heading, after_heading = [], "", False
+    for token in MarkdownIt().parse(re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)):
+        if token.type == "fence" and token.info.strip() == "sh":
+            lines = map(without_comment, token.content.splitlines())
+            found += [Command(page, heading, line) for line in lines if line]
+        elif token.type == "inline" and after_heading:
+            heading = token.content
+        elif token.type == "inline":
+            code = [one.content for one in token.children if one.type == "code_inline"]
+            found += [Command(page, heading, one, True) for one in code if runs(one)]
+        after_heading = token.type == "heading_open"
+    return found
+
+
+def without_comment(line):
+    """A line of a shell without what the shell passes over."""
+    return re.sub(r"(^|\s+)# .*$", "", line).strip()
+
+
+def runs(code):
+    """Is this code in a sentence a command, and not a name or a file?"""
+    program, _, rest = code.partition(" ")
+    return bool(rest) and program.removeprefix(".venv/bin/") in PROGRAMS
+
+
+def block(page, heading, number=0):
+    """The text of an ``sh`` block, as it is printed under a heading."""
+    text = (ROOT / page).read_text("utf-8")
+    section = re.split(r"^#+ ", text.split(f"# {heading}\n", 1)[1], flags=re.M)[0]
+    return re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)[number]
+
+
+def clone(folder):
+    """Clone the repository, and bring the clone to the state of the working tree."""
+    subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
+    for command in (["ls-files", "-z"], ["ls-files", "-z", "-o", "--exclude-standard"]):
+        names = subprocess.check_output(["git", *command], cwd=ROOT, text=True)
+        for name in filter(None, names.split("\0")):
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
+    return folder
+
+
+def surroundings(folder):
+    """The environment variables of somebody who works in ``folder``, offline.
+
+    Programs of ``.venv`` come first in PATH, as the pages imply.
+    """
+    ours = ("PYTHON", "JUPYTER", "VIRTUAL_ENV", "PIP", "JAX", "PYTEST", "COV_", "MAKE")
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(ours)
+    }
+    config = folder / ".venv" / "settings"
+    return kept | {
+        "PATH": f"{folder}/.venv/bin:{os.environ['PATH']}",
+        # Instead of what an installation downloads there is what `furnish` has put there.
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this one as "build isolation: no"
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "JUPYTER_CONFIG_DIR": str(config),
+        "JUPYTER_DATA_DIR": str(config / "data"),
+        "BROWSER": "/bin/true",
+        "DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "False",
+    }
+
+
+def furnish(folder):
+    """Put into a new ``.venv`` the packages that the tests' own environment has.
+
+    They are linked, because a copy takes gigabytes: below ROOT, on the same disk. The course
+    itself is left out: the page's next command installs it.
+    """
+    new = folder / ".venv"
+    packages = Path(sysconfig.get_path("purelib"))
+    target = new / packages.relative_to(sys.prefix)
+    shutil.rmtree(target)
+
+    def ignored(_, names):
+        mine = ("known_unknowns", "__editable__", "__pycache__")
+        return {name for name in names if name.startswith(mine)}
+
+    def link(source, destination):
+        try:
+            os.link(source, destination)
+        except OSError:  # another disk
+            shutil.copy2(source, destination)
+
+    shutil.copytree(packages, target, ignore=ignored, copy_function=link, symlinks=True)
+    shutil.copytree(Path(sys.prefix) / "share", new / "share", dirs_exist_ok=True)
+    for script in (Path(sys.prefix) / "bin").iterdir():
+        text = script.read_bytes()
+        own = script.name == "course" or script.name.startswith(("python", "activate"))
+        if own or not text.startswith(b"#!"):
+            continue
+        # Everything below the line, or the lines, that name the other environment's Python.
+        body = text[text.index(b"import ") :] if b"import " in text else text
+        start = f"#!/bin/sh\n'''exec' \"{new}/bin/python\" \"$0\" \"$@\"\n' '''\n"
+        (new / "bin" / script.name).unlink(missing_ok=True)
+        (new / "bin" / script.name).write_bytes(start.encode() + body)
+        (new / "bin" / script.name).chmod(0o755)
+    # A server refuses to run as root, which tests may well do.
+    (new / "settings").mkdir()
+    (new / "settings" / "jupyter_server_config.json").write_text(
+        '{"ServerApp": {"allow_root": true, "open_browser": false}}'
+    )
+
+
+def shell(lines, folder, **variables):
+    """Run lines of a page in ``folder``; what they say."""
+    done = subprocess.run(
+        ["/bin/bash", "-e", "-c", lines],
+        cwd=folder,
+        env=surroundings(folder) | variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, f"{lines}\n{done.stdout[-4000:]}"
+    return done.stdout

@@ -1,0 +1,278 @@
+"""Every command that README, CONTRIBUTING and the book print, run as it stands there."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from documented import PAGES, block, clone, commands, furnish, shell, surroundings
+from graded_class import ROOT, hand_in
+
+CLUSTER = "Grade faster, or on many machines"
+NBGRADER = "tests/test_nbgrader.py::test_the_real_nbgrader_grades_and_exports"
+RECIPES = "tests/test_contributing.py::test_a_chapter_is_added_by_the_book"
+RECIPE = "tests/test_contributing.py::test_a_task_and_then_a_misconception_are_added_by_the_book"
+# Commands that no test here runs, with the place that does, or the reason that none can.
+ELSEWHERE = {
+    "make book": "tests/conftest.py::book",
+    "make book EDITION=class": "tests/test_editions.py::class_edition",
+    ".venv/bin/jupyter-book build . -W --keep-going": "tests/conftest.py::book",
+    "make test": ".ci/run",
+    "make test-long": ".ci/run",
+    '.venv/bin/python -m pytest -m "not long"': "make test",
+    "make .venv-nbgrader/ready": "make test-long",
+    "course exercises <stem>": RECIPE,
+    "python -m pytest tests/test_tasks.py -k <name>": RECIPE,
+    "course check-notebooks <stem>": RECIPES,
+    "python -m pytest tests/test_tasks.py -k <stem>": RECIPES,
+    "make pdf": "tests/test_pdf.py::test_every_page_is_printed_whole_and_legibly",
+    "make which": "tests/test_which_method_experiment.py::test_a_short_run_scores_every_method_on_every_problem",
+    "make mnist": "tests/test_mnist.py::test_bayes_by_backprop_learns_the_real_digits",
+    "make bench-grading": "tests/test_bench_grading.py::test_only_full_marks_for_everybody_are_a_figure",
+    "make bench-grading ARGS=--save": "tests/test_bench_grading.py::test_what_is_measured_again_replaces_its_own_rows",
+    "make bench-grading ARGS='--growth --save'": "tests/test_bench_grading.py::test_what_is_measured_again_replaces_its_own_rows",
+    "make soak": "tests/test_grading_draws.py::test_on_every_draw_the_reference_is_right_and_each_mistake_wrong",
+    "make bench": "too slow: it measures, for minutes, on an idle machine",
+    "apt install bubblewrap": "changes the system",
+    "dnf install bubblewrap": "changes the system",
+    "apt-get install chromium": "changes the system",
+    "uv pip compile pyproject.toml --extra dev --no-header --no-annotate --universal "
+    "-o constraints.txt": "needs the network",
+    "pip list --local --format=freeze": "needs environments that are installed from the network",
+    "nbgrader generate_assignment 03-bayes-by-backprop": NBGRADER,
+    "nbgrader autograde 03-bayes-by-backprop": NBGRADER,
+    "nbgrader generate_feedback 03-bayes-by-backprop": NBGRADER,
+    "nbgrader export": NBGRADER,
+    "cd my-course": NBGRADER,
+}
+# Blocks and sentences whose commands run below, but for those that ELSEWHERE names.
+SET_UP = ("README.md", "Read the book", 1)
+TO_DO = [("README.md", "Do the exercises"), ("book/intro.md", "Begin in two minutes")]
+TO_TEACH = [
+    ("README.md", "Teach with it", 0),
+    ("book/intro.md", "Begin in two minutes", 1),
+    ("book/grading-a-class.md", "Hand out", 0),
+    ("book/grading-a-class.md", "Grade", 0),
+    ("book/grading-a-class.md", "Mark the answers in words", 0),
+    ("book/grading-a-class.md", "With nbgrader", 0),
+]
+ON_A_CLUSTER = [("book/grading-a-class.md", CLUSTER, n) for n in (0, 1)]
+IN_SENTENCES = [
+    "course nbgrader DIR",
+    "course exercises",
+    ".venv/bin/jupytext --sync book/01-deep-ensembles.md",
+]
+ALL = [command for page in PAGES for command in commands(page)]
+
+
+def lines(page, heading, number):
+    """Those of a block that are to be run here."""
+    return [line for line in block(page, heading, number).splitlines() if here(line)]
+
+
+def here(line):
+    return without(line) and without(line) not in ELSEWHERE
+
+
+def without(line):
+    return re.sub(r"(^|\s+)# .*$", "", line).strip()
+
+
+def run_here():
+    """Every line that a test of this file runs."""
+    blocks = [SET_UP, *((*one, 0) for one in TO_DO), *TO_TEACH, *ON_A_CLUSTER]
+    found = {without(line) for one in blocks for line in lines(*one)}
+    return found | set(IN_SENTENCES)
+
+
+def test_no_command_stands_in_a_page_that_no_test_runs():
+    assert {command.page for command in ALL} == set(PAGES)
+    covered = run_here() | set(ELSEWHERE)
+    missing = [
+        command
+        for command in ALL
+        # A sentence may name a command without its arguments.
+        if not any(
+            command.line == line or (command.inline and line.startswith(command.line))
+            for line in covered
+        )
+    ]
+    assert missing == []
+    printed = {command.line for command in ALL}
+    assert (set(ELSEWHERE) | set(IN_SENTENCES)) - printed == set()
+
+
+def test_what_is_said_to_run_elsewhere_does():
+    for line, place in ELSEWHERE.items():
+        file, colons, name = place.partition("::")
+        if colons:
+            assert f"\ndef {name}(" in (ROOT / file).read_text("utf-8"), line
+        elif place == ".ci/run":
+            assert f"\n{line}\n" in (ROOT / place).read_text("utf-8"), line
+        elif place.startswith("make "):
+            assert place in ELSEWHERE
+
+
+@pytest.mark.parametrize(
+    "line", sorted({one.line for one in ALL if one.line.startswith("make ")})
+)
+def test_make_knows_what_it_is_told(line, tmp_path):
+    """And runs, for the book and the tests, what the page prints for those without make."""
+    for name in (
+        "Makefile",
+        "pyproject.toml",
+        "constraints.txt",
+        "constraints-graders.txt",
+    ):
+        shutil.copyfile(ROOT / name, tmp_path / name)
+    said = shell(f"make -n {line.removeprefix('make ')}", tmp_path)
+    without_make = {
+        "make book": ".venv/bin/jupyter-book build . -W --keep-going",
+        "make test": '.venv/bin/python -m pytest -m "not long"',
+    }
+    assert without_make.get(line, "") in said
+    assert "Nothing to be done" not in said
+
+
+@pytest.fixture(scope="module")
+def around():
+    """A folder on the disk of the environment, since packages are linked from there."""
+    (ROOT / "_build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=ROOT / "_build", prefix=".clone-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def checkout(around):
+    """A fresh clone with the environment that README makes, and a class at `handed-in`."""
+    folder = clone(around / "Übung mit Leerzeichen")
+    set_up(folder, *lines(*SET_UP))
+    code = "import course, solutions; print(course.__file__, solutions.__file__)"
+    said = shell(f"cd /; python -c '{code}'", folder)
+    assert said.count(str(folder)) == 2
+    hand_in(folder / "handed-in", 3)
+    return folder
+
+
+def set_up(folder, make, install):
+    """An environment by the two lines of a page; nothing is downloaded."""
+    shell(make, folder)
+    furnish(folder)
+    shell(install, folder)
+
+
+@pytest.mark.long
+@pytest.mark.sandbox
+def test_the_commands_for_teaching(checkout):
+    for place in TO_TEACH:
+        for line in lines(*place):
+            shell(line, checkout)
+    shell("course nbgrader DIR", checkout)
+    names = {path.name for path in checkout.iterdir()}
+    assert {"handout", "grades", "my-course", "DIR"} <= names
+    assert (checkout / "handout" / "known-unknowns.zip").exists()
+    sheet = (checkout / "grades" / "grades.csv").read_text("utf-8-sig").splitlines()
+    assert len(sheet) == 4
+    assert len(list((checkout / "grades" / "feedback").glob("*/*.html"))) == 3
+
+
+@pytest.mark.long
+def test_the_commands_for_editing_a_chapter(checkout):
+    for line in IN_SENTENCES[1:]:
+        shell(line, checkout)
+    assert (checkout / "book" / "01-deep-ensembles.ipynb").exists()
+    changed = shell("git status --porcelain -- book exercises", checkout)
+    # What is not committed yet was copied: it may be listed here, but as it is there.
+    for line in changed.splitlines():
+        name = line[3:].strip('"')
+        assert (checkout / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("page", "heading"), TO_DO)
+def test_the_commands_for_doing_the_exercises(checkout, around, page, heading):
+    folder = checkout
+    make, install, start = lines(page, heading, 0)
+    if "requirements.txt" in install:
+        shell(lines(*TO_TEACH[0])[0], checkout)
+        folder = Path(
+            shutil.copytree(checkout / "handout/known-unknowns", around / "it")
+        )
+        set_up(folder, make, install)
+    else:
+        shell(install, folder)
+    log = around / "jupyter.log"
+    with open(log, "w") as output:
+        process = subprocess.Popen(
+            ["/bin/bash", "-c", f"exec {start}"],
+            cwd=folder,
+            env=surroundings(folder),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        until = time.monotonic() + 120
+        while not (url := re.search(r"http://127\.0\.0\.1:\d+/\S+", log.read_text())):
+            assert time.monotonic() < until, log.read_text()
+            assert process.poll() is None, log.read_text()
+            time.sleep(0.2)
+        address = url[0].replace("/lab?", "/api/contents?")
+        assert b"01-deep-ensembles.ipynb" in answered(address, until)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def answered(address, until):
+    """What a server says that has printed its address, and may not listen yet."""
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=60) as answer:
+                return answer.read()
+        except urllib.error.URLError:
+            assert time.monotonic() < until
+            time.sleep(0.2)
+
+
+# Lends the network of this process, in which there is nothing else, the address of the page.
+ADDRESS = """
+import fcntl, os, socket, struct, sys
+s = socket.socket()
+fcntl.ioctl(s, 0x8914, struct.pack("16sH14x", b"lo", 0x41))
+ip = socket.inet_aton("10.0.0.1")
+fcntl.ioctl(s, 0x8916, struct.pack("16sH2s4s8x", b"lo:1", socket.AF_INET, b"", ip))
+os.execvp("bash", ["bash", "-e", "-c", sys.argv[1]])
+"""
+
+
+@pytest.mark.long
+@pytest.mark.sandbox
+def test_the_commands_for_a_cluster(checkout):
+    scheduler, worker = lines(*ON_A_CLUSTER[0])
+    (grade,) = lines(*ON_A_CLUSTER[1])
+    shutil.rmtree(checkout / "grades", ignore_errors=True)
+    script = (
+        f"{scheduler} >scheduler.log 2>&1 &\n{worker} >worker.log 2>&1 &\n"
+        f"trap 'kill %1 %2; wait' EXIT\n{grade}\n"
+    )
+    done = subprocess.run(
+        [
+            *("unshare", "--user", "--map-root-user", "--net"),
+            *(sys.executable, "-c", ADDRESS, script),
+        ],
+        cwd=checkout,
+        env=surroundings(checkout),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    logs = "".join((checkout / f"{n}.log").read_text() for n in ("scheduler", "worker"))
+    assert done.returncode == 0, done.stdout + done.stderr + logs[-4000:]
+    assert "3 of 3 notebooks graded" in done.stdout

@@ -1,0 +1,368 @@
+"""Wrong use and full disks: one line with the path and the remedy, and nothing half-written."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from graded_class import ROOT, finish, hand_in, kept, start
+from handed_in import content
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course.cli import Group, main
+from course.grading.classroom import STATE
+from course.grading.record import Flag, Result, Verdict, Written
+from course.grading.store import Store
+
+SECONDS = 300  # in which a command has noticed wrong use, however busy the machine is
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """A class and its grades; both paths were given relative to the current folder."""
+    folder = tmp_path_factory.mktemp("graded")
+    hand_in(folder / "in", 2)
+    paths = (os.path.relpath(folder / name, ROOT) for name in ("in", "out"))
+    finish(start(*paths, "--jobs", "2"))
+    return folder
+
+
+def refused(*arguments, cwd=ROOT, within=(), **options):
+    """Run the command, which has to refuse; the one line that it says."""
+    done = subprocess.run(
+        [*within, sys.executable, "-m", "course.cli", *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        **options,
+    )
+    lines = (done.stdout + done.stderr).splitlines()
+    assert (done.returncode, len(lines)) == (2, 1), lines
+    assert lines[0].startswith("course: ")
+    assert lines[0].endswith(".")
+    return lines[0]
+
+
+def test_relative_paths_are_relative_to_the_current_folder(graded):
+    assert {"grades.csv", "report.html"} <= {p.name for p in (graded / "out").iterdir()}
+    assert len(kept(graded / "out")) == 2
+
+
+def in_process(monkeypatch, *arguments, cwd=ROOT):
+    """The same in this process, which is quicker."""
+    monkeypatch.chdir(cwd)
+    done = CliRunner().invoke(main, [str(one) for one in arguments])
+    assert done.exit_code == 2, done.output
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("", "'': This path is empty."),
+        (" ", "'': This path is empty."),
+        ("file", "file: This is a file, not a folder. Name another folder"),
+        ("file/grades", "file: This is a file, not a folder."),
+        ("link", "file: This is a file, not a folder."),
+        ("/dev/null", "/dev/null: This is a pipe or a device"),
+        ("in", "in: The grades would lie among the submissions. Name another"),
+        ("in/grades", "in/grades: The grades would lie among the submissions."),
+        ("x/../in/grades", "in/grades: The grades would lie among the submissions."),
+        ("/proc/grades", "/proc"),
+    ],
+)
+def test_out_has_to_be_a_folder_to_write_to(tmp_path, monkeypatch, out, said):
+    hand_in(tmp_path / "in", 1)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to("file")
+    before, around = content(tmp_path), sorted(os.listdir(ROOT))
+    if out.strip() and not out.startswith("/"):
+        out = tmp_path / out
+    line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", out)
+    assert said in line
+    assert content(tmp_path) == before
+    assert sorted(os.listdir(ROOT)) == around
+
+
+def test_a_message_names_what_is_below_the_current_folder_as_it_was_typed(graded):
+    rows = [("nowhere", "out", "course: graded/nowhere: There is no such folder")]
+    rows += [("in", "in/x", "course: graded/in/x: The grades would lie among")]
+    # A folder is a checkout for the command if it looks like one.
+    checkout = graded / "checkout"
+    for name in ("book", "graded/in"):
+        (checkout / name).mkdir(parents=True, exist_ok=True)
+    (checkout / "_toc.yml").touch()
+    for handed_in, out, said in rows:
+        line = refused(
+            *("grade", f"graded/{handed_in}", "--out", f"graded/{out}"), cwd=checkout
+        )
+        assert line.startswith(said)
+
+
+@pytest.mark.sandbox
+def test_out_that_may_not_be_written_to_is_named(tmp_path):
+    hand_in(tmp_path / "in", 1)
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    # Root may write where it has no permission, but not where nothing can be written.
+    view = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", closed, closed, "--"]
+    out = closed / "a" / "b"
+    line = refused("grade", tmp_path / "in", "--out", out, within=view)
+    assert f"{closed}: You may not write to this folder. Name" in line
+
+
+def test_submissions_are_not_read_where_the_grader_writes(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    hand_in(out / "feedback", 1)
+    line = in_process(monkeypatch, "grade", out / "feedback", "--out", out)
+    assert "feedback: The grader itself writes to this folder." in line
+    assert not (out / STATE).exists()
+
+
+def test_submissions_beside_the_grades_in_one_folder_are_no_wrong_use(graded):
+    """As in `course grade week-1/handed-in --out week-1`, where other things are too."""
+    folder = graded / "together"
+    shutil.copytree(graded / "out", folder)
+    shutil.copytree(graded / "in", folder / "handed-in")
+    (folder / "notes.txt").write_text("mine")
+    finish(start(folder / "handed-in", folder))
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
+def test_a_pipe_or_a_device_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    reading, writing = os.pipe()
+    try:
+        paths = [tmp_path / "pipe", tmp_path / "link", "/dev/zero"]
+        for path in [*paths, f"/dev/fd/{reading}"]:
+            line = refused(
+                *("grade", path, "--out", tmp_path / "out"), pass_fds=(reading,)
+            )
+            assert f"{path}: This is a pipe or a device" in line
+            assert "Save it as a file, and name that." in line
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["exercises", "release", "nbgrader", "grade"])
+def test_outside_of_a_checkout_every_command_says_so(tmp_path, monkeypatch, command):
+    given = {"exercises": (), "grade": ("in", "--out", "out")}.get(command, ("out",))
+    line = in_process(monkeypatch, command, *given, cwd=tmp_path)
+    assert f"{tmp_path}: This folder is not in a checkout of the course" in line
+    assert "Change into a checkout" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_of_the_system_are_one_line_in_every_command(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for command in ("release", "nbgrader"):
+        line = refused(command, tmp_path / "file" / "x")
+        assert f"{tmp_path}/file" in line
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"cd {gone} && rmdir {gone} && exec {sys.executable!r} -m course.cli $0"
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{script} exercises"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_an_exercise_that_cannot_be_replaced_is_named(tmp_path):
+    names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
+    for name in names.split("\0"):
+        ours = name.startswith(("book/", "solutions/", "course/", "_"))
+        if ours and (ROOT / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, tmp_path / name)
+    (tmp_path / "exercises" / "00-warm-up.ipynb").mkdir(parents=True)
+    line = refused("exercises", "warm_up", cwd=tmp_path)
+    assert line.startswith(
+        "course: exercises/00-warm-up.ipynb: Is a directory. A folder"
+    )
+    assert [p.name for p in (tmp_path / "exercises").iterdir()] == ["00-warm-up.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (OSError(28, "No space left on device", "x/y"), 2),
+        (OSError(5, "Input/output error"), 2),
+        (TimeoutError("too late"), 2),
+        (BrokenPipeError(32, "Broken pipe"), 141),
+        (KeyboardInterrupt(), 130),
+        (ZeroDivisionError("a fault"), 70),
+        (click.ClickException("found out"), 1),
+    ],
+    ids=repr,
+)
+def test_status_one_is_only_what_a_command_found_out(error, code):
+    @click.command()
+    def failing():
+        raise error
+
+    done = CliRunner().invoke(Group(commands={"failing": failing}), ["failing"])
+    assert done.exit_code == code
+    if code == 2:
+        assert done.output.startswith("course: ")
+        assert done.output.count("\n") == 1
+    assert ("Traceback" in done.output) == (code == 70)
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "3",
+        "null",
+        '{"seed": "x", "proven": {}}',
+        '{"seed": 1}',
+        '{"seed": 1, "proven": {"a": 3}}',
+    ],
+)
+def test_what_is_kept_of_a_run_has_to_have_its_shape(tmp_path, monkeypatch, text):
+    hand_in(tmp_path / "in", 1)
+    path = tmp_path / "out" / STATE / "run.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", tmp_path / "out")
+    assert f"{path}: This is not what this version" in line
+    assert "Delete it; grades that are known are kept." in line
+    assert path.read_text() == text
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", ["", "lock", "results", "run.json"])
+def test_state_of_another_kind_is_named(tmp_path, monkeypatch, name):
+    hand_in(tmp_path / "in", 1)
+    path = tmp_path / "out" / STATE / name
+    path.parent.mkdir(parents=True)
+    path.write_text("mine") if name in ("", "results") else path.mkdir()
+    line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", tmp_path / "out")
+    assert f"{path}: " in line
+    assert not (tmp_path / "out" / "grades.csv").exists()
+
+
+FULL = Result(
+    *("ada", "bayes_by_backprop", "x.ipynb", "0" * 64),
+    verdicts=(Verdict("bayes-by-backprop/log-prior", 3, "right", seconds=0.5),),
+    written=(Written("bayes-by-backprop/survey", 3, "words", 1.5),),
+    flags=(Flag("late", "x.ipynb", "It came late."),),
+)
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(st.text(), below),
+    max_leaves=4,
+)
+
+
+def places(data, path=()):
+    """Where something stands in a piece of JSON."""
+    yield path
+    if isinstance(data, dict | list):
+        for key in data if isinstance(data, dict) else range(len(data)):
+            yield from places(data[key], (*path, key))
+
+
+def planted(data, path, junk):
+    """The same with something else at this place."""
+    if not path:
+        return junk
+    copy = dict(data) if isinstance(data, dict) else list(data)
+    copy[path[0]] = planted(data[path[0]], path[1:], junk)
+    return copy
+
+
+@given(st.sampled_from(list(places(FULL.to_json()))), JUNK)
+def test_a_kept_grade_of_another_shape_is_graded_again(path, junk):
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        store.put("whole", FULL)
+        assert store.get("whole") == FULL
+        assert store.get("none") is None
+        data = planted(FULL.to_json(), path, junk)
+        Path(folder, "junk.json").write_text(json.dumps(data))
+        found = store.get("junk")
+        if found is not None:
+            # It can be shown: what it counts can be counted.
+            assert isinstance(found.earned + found.points, int)
+            assert isinstance("".join((found.student, found.problem)), str)
+            store.put("again", found)
+            assert store.get("again") == found
+
+
+ON_A_SMALL_DISK = """
+set -e
+mount -t tmpfs -o size=4m tmpfs "$1"
+cp -r "$2/out/." "$1"
+[ "$4" = keep ] || rm -r "$1/.grading"
+before=$(find "$1" -type f | sort | xargs -d '\\n' sha256sum)
+dd if=/dev/zero of="$1/full" bs=4k 2>/dev/null || true
+set +e
+"$3" -m course.cli grade "$2/in" --out "$1"
+echo "status $?"
+rm -f "$1/full"
+# What is new in the state is for the next run.
+after=$(find "$1" -type f -not -name lock | sort | xargs -d '\\n' sha256sum)
+echo "$before" | grep -v /lock > "$2/before"
+echo "$after" > "$2/after"
+"$3" -m course.cli grade "$2/in" --out "$1" >/dev/null
+echo "status $?"
+"""
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("state", ["keep", "lose"])
+def test_a_full_disk_is_said_and_changes_nothing(graded, tmp_path, state):
+    """A small disk is mounted in a namespace of its own, and filled to the last block."""
+    mounting = ["unshare", "--user", "--map-root-user", "--mount"]
+    script = ["/bin/sh", "-c", ON_A_SMALL_DISK, "sh", tmp_path, graded]
+    done = subprocess.run(
+        [*mounting, *script, sys.executable, state],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    said, first, second = done.stderr.strip(), *done.stdout.splitlines()[-2:]
+    assert (first, second) == ("status 2", "status 0"), done.stdout + done.stderr
+    assert len(said.splitlines()) == 1, said
+    assert said.startswith(f"course: {tmp_path}")
+    assert "No space left on device. Free some space, then run the same" in said
+    before, after = ((graded / name).read_text() for name in ("before", "after"))
+    assert before == after
+
+
+def test_output_that_nobody_takes_does_not_look_like_a_grade(graded):
+    command = [sys.executable, "-m", "course.cli", "grade"]
+    command += [graded / "in", "--out", graded / "out"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert b"No space left on device" in done.stderr
+    assert b"Traceback" not in done.stderr
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
