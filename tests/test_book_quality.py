@@ -107,7 +107,9 @@ def prose(page):
     texts = [article.get_text(" ")]
     texts += [image.get("alt") or "" for image in article.select("img")]
     text = re.sub(
-        r"https?://\S+|\S+\.(?:ipynb|py|csv|html|json)\b", " ", " ".join(texts)
+        r"https?://\S+|\S*(?:\.\w+)*\.(?:ipynb|py|csv|html|json)(?:\.\w+)?\b",
+        " ",
+        " ".join(texts),
     )
     return {
         word

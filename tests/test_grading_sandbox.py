@@ -76,7 +76,8 @@ def test_an_allow_list_of_files_can_be_seen(inside, tmp_path):
         Path("/proc/1/environ"),
         Path("/proc/self"),
     ]
-    names = [str(path) for path in hidden]
+    # The folders above the project are there, or it could not be.
+    names = [str(path) for path in hidden if path not in ROOT.parents]
     assert (ROOT / "solutions" / "deep_ensembles" / "losses.py").exists()
     seen = inside(
         f"import json, os; print(json.dumps([p for p in {names} if os.path.exists(p)]))"

@@ -171,3 +171,10 @@ def test_hostile_sources_take_seconds(source):
     start = time.process_time()
     found(source)
     assert time.process_time() - start < 10
+
+
+def test_only_so_much_is_looked_at_and_that_is_said():
+    own = {f"c{n}": "x = 1\n" * 10_000 for n in range(5)} | {"last": "import gc"}
+    told = list(suspicions(own))
+    assert told == [("much-code", "c3", "")]
+    assert "much-code" in LOOK

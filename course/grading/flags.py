@@ -72,6 +72,7 @@ FLAGS = {
     "patched-module": "A cell sets an attribute of something that it imported.",
     "long-literal": "A cell holds a long literal, or decodes one: code may hide in it.",
     "like-checks": "A cell is nearly the same as code of the checks.",
+    "much-code": "There is too much code to look through; from this cell on, read it yourself.",
     "nbval-tag": "A cell has a tag that tells nbval to skip or to forgive; it was removed.",
     "nbval-comment": "A comment tells nbval to skip or to forgive; it has no effect.",
 }
@@ -90,6 +91,7 @@ LOOK = frozenset(
         "patched-module",
         "long-literal",
         "like-checks",
+        "much-code",
         "nbval-tag",
         "nbval-comment",
         "too-many-cells",

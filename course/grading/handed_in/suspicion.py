@@ -33,6 +33,7 @@ DECODERS = {
 }
 SETTINGS = {"backends", "config", "options", "rcParams"}  # that people do set
 WORD = 20  # characters of a text without a blank before it counts
+LOOKED_AT = 200_000  # characters of all cells together; an exercise has 50,000
 LONG = 1_000  # characters of such texts in a cell, or digits of a number
 MANY = 400  # constants in one literal
 # Runs of this many tokens are compared; names count as one and the same.
@@ -47,13 +48,20 @@ def suspicions(
 ) -> Iterator[tuple[str, str, str]]:
     """What a person should look at: the flag's code, the cell's id and a detail.
 
-    The time that it takes grows linearly with the sources.
+    The time that it takes grows linearly with the sources, and only so many are looked at.
 
     Args:
         cells: the sources that a student wrote, by the id of the cell.
         released: the sources of the release, whose imports they use.
     """
-    read = {id_: text for id_, text in cells.items() if len(text) <= MAX_SOURCE}
+    read, left = {}, LOOKED_AT
+    for id_, text in cells.items():
+        left -= len(text)
+        if left < 0:
+            yield "much-code", id_, ""
+            break
+        if len(text) <= MAX_SOURCE:
+            read[id_] = text
     effects = Effects([*read.values(), *(released or {}).values()])
     for id_, source in read.items():
         tree = parsed(source)
