@@ -66,6 +66,14 @@ def test_what_counts_is_between_processor_time_and_wall_time():
     assert Reading(10.0, waited=0.0, processor=20.0).counted == 10.0
 
 
+def test_only_others_make_a_machine_busy(monkeypatch):
+    monkeypatch.setattr("course.grading.wall.clock.CORES", 2)
+    assert Reading(10.0, waited=7.0, processor=3.0).busy  # one thread among many
+    assert not Reading(10.0, waited=7.0, processor=20.0).busy  # many of its own
+    assert not Reading(10.0, waited=2.0, processor=4.0).busy  # now and then
+    assert Reading(10.0, stalled=2.0).busy
+
+
 def test_a_loop_on_a_busy_machine_is_charged_for_little_more_than_its_own_time():
     with busy_loops(3 * os.cpu_count()), running("while True: pass") as loop:
         time.sleep(0.5)

@@ -20,6 +20,7 @@ from pathlib import Path
 
 PRESSURE = ("/proc/pressure/io", "/proc/pressure/memory")
 BUSY = 0.1  # share of the wall time
+CORES = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,12 @@ class Reading:
 
     @property
     def busy(self) -> bool:
-        """Was the machine too busy to be sure that this much work takes this long?"""
-        return max(self.waited, self.stalled) > BUSY * self.wall
+        """Were others too busy to be sure that this much work takes this long?
+
+        While processes wait for one another, they have every processor themselves.
+        """
+        others = self.waited - self.processor / CORES
+        return max(others, self.stalled) > BUSY * self.wall
 
 
 class Clock:

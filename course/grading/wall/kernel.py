@@ -25,9 +25,8 @@ AFTER = 10.0  # seconds for the output that follows a reply
 POLL = 100  # milliseconds
 
 
-SURE = (
-    0.9  # of a clock's time used on a processor: no other machine would do it in time
-)
+# Of a clock's time, used on a processor: no other machine would do it in time.
+SURE = 0.9
 
 
 class Stopped(Exception):

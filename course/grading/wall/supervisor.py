@@ -79,7 +79,7 @@ class Supervisor(threading.Thread):
             try:
                 with process.oneshot():
                     if not self._is_ours(process):
-                        memory += process.memory_info().rss
+                        memory += process.memory_info().rss + _swapped(process.pid)
                     threads += process.num_threads()
                     processor += sum(process.cpu_times()[:4])  # its ended children too
                     held = _held(process.pid, self.device)
@@ -108,6 +108,15 @@ class Supervisor(threading.Thread):
 
     def _is_ours(self, process: psutil.Process) -> bool:
         return self.keepers and self.top in (process.pid, process.ppid())
+
+
+def _swapped(process: int) -> int:
+    """The bytes of a process's memory that the system has written to a disk."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/status") as status:
+        for line in status:
+            if line.startswith("VmSwap:"):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 def _held(process: int, device: int) -> tuple[int, int]:
