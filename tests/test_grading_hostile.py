@@ -1,6 +1,6 @@
 """A class of attacks, graded as one by the real command; ``hostile/rows.toml`` says what must come out.
 
-Every notebook of ``hostile/`` has three answers: an honest one, the attack, and another
+Every notebook of the corpus has three answers: an honest one, the attack, and another
 honest one, which keeps its point whatever the attack does.
 """
 
@@ -8,7 +8,6 @@ import csv
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -18,9 +17,9 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
+from attacks import ATTACKS, CORPUS, does, notebook
 
 ROOT = Path(__file__).parents[1]
-CORPUS = Path(__file__).parent / "hostile"
 ROWS = tomllib.loads((CORPUS / "rows.toml").read_text("utf-8"))
 SOON = [name for name, row in ROWS.items() if row.get("soon")]
 COLD = [name for name, row in ROWS.items() if row.get("sandbox") or "cold" in row]
@@ -58,7 +57,7 @@ def many_cells():
 
 def made():
     """Files that are no notebooks, or too much of one: content, and why they are not graded."""
-    honest = (CORPUS / "honest.ipynb").read_bytes()
+    honest = notebook("honest")
     return {
         "invalid-json": (b"{'cells': []}", "not valid JSON"),
         "truncated": (honest[: len(honest) // 2], "not valid JSON"),
@@ -75,10 +74,10 @@ def hand_in(folder, names):
     file = "bayes_by_backprop.ipynb"
     for name in names:
         (folder / name).mkdir(parents=True)
-        shutil.copyfile(CORPUS / f"{name}.ipynb", folder / name / file)
+        (folder / name / file).write_bytes(notebook(name))
     for name in HONEST:
         (folder / name).mkdir()
-        shutil.copyfile(CORPUS / "honest.ipynb", folder / name / file)
+        (folder / name / file).write_bytes(notebook("honest"))
     for name, (content, _) in made().items():
         (folder / name).mkdir()
         with open(folder / name / file, "wb") as target:
@@ -231,10 +230,10 @@ def cold(tmp_path_factory):
 
 
 def test_every_attack_has_a_row_and_every_row_an_attack():
-    names = {path.stem for path in CORPUS.glob("*.ipynb")} - {"honest"}
-    assert names == set(ROWS)
-    assert all(row["does"].endswith(".") for row in ROWS.values())
-    assert sum(path.stat().st_size for path in CORPUS.iterdir()) < 1_000_000
+    assert set(ATTACKS) == set(ROWS)
+    assert all(does(name).endswith(".") for name in ATTACKS)
+    assert all(notebook(name) != notebook("honest") for name in ATTACKS)
+    assert sum(path.stat().st_size for path in CORPUS.iterdir()) < 150_000
 
 
 @pytest.mark.parametrize("name", SOON)

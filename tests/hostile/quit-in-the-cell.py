@@ -1,0 +1,8 @@
+"""Calls quit() outside of the answer."""
+
+# %% log-posterior
+def log_posterior(w, mu, rho):
+    return 0.0 * (w + mu + rho)
+
+
+quit()
