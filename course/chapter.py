@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jupytext
 
+from course.closure import closure
 from course.errors import CourseError
 
 ROLES = ("task", "given", "check", "written", "book-only")
@@ -84,6 +85,24 @@ def read_chapter(path: Path) -> Chapter:
     return chapter
 
 
+def needs(root: Path, path: Path) -> frozenset[Path]:
+    """The files that the outputs of a page depend on, the page itself not among them.
+
+    Raises:
+        CourseError: its code does not parse.
+    """
+    cells = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst").cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    # It finds the checks by the ids of the tasks.
+    checks = f"course.checks.{stem_of(path)}"
+    try:
+        return closure(root, code, path, *([checks] if "check(" in code else []))
+    except SyntaxError as error:
+        raise CourseError(
+            path, None, f"Its code does not parse: {error}.", "Mend the syntax."
+        ) from None
+
+
 def _find(lines: list[str], source: str, cursor: int) -> int:
     first = next((line for line in source.splitlines() if line.strip()), "")
     for index in range(cursor, len(lines)):
@@ -144,7 +163,7 @@ def _code_cell(
     caption: str | None,
 ) -> Cell:
     if role in ("task", "given"):
-        names = _imported(source, f"solutions.{stem}")
+        names = names_imported(source, f"solutions.{stem}")
         wanted = "one name" if role == "task" else "names"
         if not names or (role == "task" and len(names) > 1):
             raise CourseError(
@@ -212,7 +231,8 @@ def _checked(source: str) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _imported(source: str, module: str) -> tuple[str, ...]:
+def names_imported(source: str, module: str) -> tuple[str, ...]:
+    """The names that a cell imports from a module; none if it does anything else."""
     try:
         body = ast.parse(source).body
     except SyntaxError:

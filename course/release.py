@@ -7,7 +7,6 @@ grader or the book is among them, and a notebook that holds an answer is refused
 
 from __future__ import annotations
 
-import ast
 import io
 import os
 import re
@@ -20,21 +19,22 @@ from pathlib import Path
 
 import nbformat
 
+from course.closure import closure
 from course.errors import CourseError
 from course.source import read_solutions
 
 NAME = "known-unknowns"
 MARK = "# Written by `course release`."
 NOT_FOR_STUDENTS = (
-    "course.chapter",
-    "course.cli",
-    "course.exercises",
-    "course.grading",
-    "course.markdown",
-    "course.release",
-    "course.running",
-    "course.source",
-    "course.sphinx_ext",
+    "course/chapter",
+    "course/cli",
+    "course/exercises",
+    "course/grading",
+    "course/markdown",
+    "course/release",
+    "course/running",
+    "course/source",
+    "course/sphinx_ext",
 )
 COPIED = ("LICENSE", "LICENSE-text", "constraints.txt")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip can tell
@@ -180,7 +180,7 @@ def bundle(root: Path, practicals: Iterable[str] = ()) -> dict[str, bytes]:
     """
     chosen = _chosen(root, practicals)
     files: dict[str, bytes] = {}
-    wanted = {"course", "course.checks"}
+    wanted: set[Path] = set()
     lines = []
     for stem, path in chosen.items():
         data = path.read_bytes()
@@ -188,13 +188,19 @@ def bundle(root: Path, practicals: Iterable[str] = ()) -> dict[str, bytes]:
         _refuse_answers(root, stem, path, notebook)
         files[f"exercises/{path.name}"] = data
         code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-        wanted |= imported("\n".join(code), "") | {f"course.checks.{stem}"}
+        wanted |= closure(root, "\n".join(code), path, f"course.checks.{stem}")
         title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
         lines.append(f"- `exercises/{path.name}`: {title}")
-    for path in _modules(root, wanted, path=root / "exercises"):
-        files[path.relative_to(root).as_posix()] = path.read_bytes()
-    styles = root.glob("course/plots/*.mplstyle")
-    files |= {path.relative_to(root).as_posix(): path.read_bytes() for path in styles}
+    for path in sorted(wanted):
+        name = path.relative_to(root.resolve()).as_posix()
+        if not name.startswith("course/") or name.startswith(NOT_FOR_STUDENTS):
+            raise CourseError(
+                path,
+                None,
+                "Exercises or checks need it, but it is not for students.",
+                "Move what they need into a module of its own.",
+            )
+        files[name] = path.read_bytes()
     files |= {name: (root / name).read_bytes() for name in COPIED}
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     about = project["project"]
@@ -228,61 +234,6 @@ def zipped(files: dict[str, bytes]) -> bytes:
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, data)
     return buffer.getvalue()
-
-
-def imported(source: str, package: str) -> set[str]:
-    """The modules of the course that a source imports, wherever in it.
-
-    Args:
-        source: a module, or the cells of a notebook.
-        package: the package that the module is in, to which relative imports refer.
-    """
-    found = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            parts = package.split(".")[: len(package.split(".")) - node.level + 1]
-            base = ".".join([*parts, node.module] if node.module else parts)
-            base = base if node.level else node.module
-            found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
-    return {name for name in found if name.partition(".")[0] == "course"}
-
-
-def _modules(root: Path, wanted: set[str], path: Path) -> list[Path]:
-    """The files of these modules, of the packages they are in and of all that they import.
-
-    Raises:
-        CourseError: one of them is not for students.
-    """
-    known: dict[str, Path] = {}
-    waiting = [(name, path) for name in sorted(wanted)]
-    while waiting:
-        name, importer = waiting.pop()
-        file = _file(root, name)
-        if file is None or name in known:  # a name in a module, not a module
-            continue
-        if name.startswith(NOT_FOR_STUDENTS):
-            raise CourseError(
-                importer,
-                None,
-                f"It needs {name}, which is not for students.",
-                "Move what it needs into a module of its own.",
-            )
-        known[name] = file
-        package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        names = imported(file.read_text(encoding="utf-8"), package)
-        names.add(name.rpartition(".")[0])
-        waiting += [(other, file) for other in sorted(names)]
-    return sorted(known.values())
-
-
-def _file(root: Path, name: str) -> Path | None:
-    path = root.joinpath(*name.split(".")) if name else root / "none"
-    for file in (path / "__init__.py", path.with_suffix(".py")):
-        if file.is_file():
-            return file
-    return None
 
 
 def _chosen(root: Path, practicals: Iterable[str]) -> dict[str, Path]:

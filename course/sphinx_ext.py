@@ -7,33 +7,36 @@
   solution, and no model answers; ``EDITION=class`` in the environment asks for it.
 - A number from the code has a minus sign in prose, not a hyphen, and a formula keeps the
   comma behind it on its line.
-- The cache of executed chapters is keyed on the sources of ``solutions`` and ``course`` and
-  on what experiments wrote, which MyST-NB does not look at: after an edit, no page keeps
-  its old output.
+- The cache of executed chapters forgets a page when something changes that its cells import
+  or read, which MyST-NB does not look at: no page keeps old output, and no other runs again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import json
 import os
 import re
-import shutil
 from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from jupyter_cache import get_cache
 from PIL import Image
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from course.chapter import stem_of
+from course.chapter import names_imported, needs, stem_of
+from course.closure import closure, digest_of
 from course.errors import CourseError
+from course.files import write_whole
 from course.markdown import info
 from course.source import Definition, read_solutions
 
 EDITIONS = ("public", "class")
+CACHE = "_build/.jupyter_cache"
 WIDE = 800  # pixels: several panels side by side
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 # What stands next to a formula without a space.
@@ -69,9 +72,6 @@ def choose_edition(app: Sphinx, config) -> None:
         config.html_copy_source = False
 
 
-RESULTS = ("csv", "json", "npz")  # what an experiment leaves for a chapter to read
-
-
 def show_sources(app: Sphinx, doctree: nodes.document) -> None:
     """Put the sources of ``task`` and ``given`` cells in place of their imports."""
     root, page = Path(app.srcdir), Path(app.env.doc2path(app.env.docname))
@@ -87,14 +87,11 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
         module = read_solutions(root, stem_of(page))
         for cell in wanted:
             for block in cell.findall(nodes.literal_block):
-                names = [
-                    name.strip(" ()\n,")
-                    for name in block.astext().partition(" import ")[2].split(",")
-                ]
+                names = names_imported(block.astext(), f"solutions.{stem_of(page)}")
                 task = "tag_task" in cell["classes"]
                 write = Definition.stub if task and is_class(app) else Definition.shown
                 source = "\n\n\n".join(
-                    write(module.definitions[name]) for name in names if name
+                    write(module.definitions[name]) for name in names
                 )
                 block.rawsource = source
                 block.children = [nodes.Text(source)]
@@ -202,26 +199,42 @@ def _tag(name: str):
     return visit, depart
 
 
-def key_cache_on_sources(app: Sphinx, config) -> None:
-    """Give the cache of outputs a folder named after the sources that made them."""
-    digest = hashlib.sha256()
+def share_cache(app: Sphinx, config) -> None:
+    """Keep outputs in the checkout, whatever the edition: both run the same cells."""
+    config.nb_execution_cache_path = str(Path(app.srcdir) / CACHE)
+
+
+def forget_stale_outputs(
+    app: Sphinx, env: BuildEnvironment, added, changed, removed
+) -> list[str]:
+    """Drop from the cache what was made by other sources; return the pages to read again.
+
+    MyST-NB looks at a page's cells only, not at what they import and read.
+    """
     root = Path(app.srcdir)
-    paths = [
-        *sorted((root / "solutions").rglob("*.py")),
-        *sorted((root / "course").rglob("*.py")),
-        *sorted(
-            path for kind in RESULTS for path in root.glob(f"experiments/*/*.{kind}")
-        ),
-    ]
-    for path in paths:
-        digest.update(path.read_bytes())
-    # Of the checkout, whatever the edition: both run the same cells.
-    caches = root / "_build" / ".jupyter_cache"
-    current = caches / digest.hexdigest()[:16]
-    if caches.exists():
-        for stale in set(caches.iterdir()) - {current}:
-            shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
-    config.nb_execution_cache_path = str(current)
+    try:
+        pages = {page: Path(env.doc2path(page)) for page in env.found_docs}
+        made_by = {
+            page: digest_of(root, needs(root, path)) for page, path in pages.items()
+        }
+    except CourseError as error:
+        raise ExtensionError(str(error)) from None
+    cache = get_cache(root / CACHE)
+    notes = root / CACHE / "made_by.json"
+    try:
+        before = json.loads(notes.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        before = {}
+    stale = {str(pages[page]) for page in pages if before.get(page) != made_by[page]}
+    for record in cache.list_cache_records():
+        if record.uri in stale:
+            cache.remove_cache(record.pk)
+    write_whole(notes, json.dumps(made_by, indent=1))
+    # Each edition has pages of its own, written from these sources or from others.
+    extension = digest_of(root, closure(root, "", root / "_config.yml", __name__))
+    read = getattr(env, "made_by", {})
+    env.made_by = {page: f"{made} {extension}" for page, made in made_by.items()}
+    return [page for page in made_by if read.get(page) != env.made_by[page]]
 
 
 def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
@@ -254,7 +267,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(Details, html=_tag("details"))
     app.add_node(Summary, html=_tag("summary"))
     app.connect("config-inited", choose_edition)
-    app.connect("config-inited", key_cache_on_sources)
+    app.connect("config-inited", share_cache)
+    app.connect("env-get-outdated", forget_stale_outputs)
     app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)
     for tidy in (mark_wide_figures, write_minus_signs, keep_together):

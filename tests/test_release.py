@@ -9,6 +9,7 @@ import shutil
 import sys
 import tomllib
 import zipfile
+from importlib.util import resolve_name
 from pathlib import Path
 
 import nbformat
@@ -19,7 +20,7 @@ from secret import solution_lines
 from course import release as module
 from course.cli import main
 from course.errors import CourseError
-from course.release import NAME, bundle, imported, release
+from course.release import NAME, bundle, release
 from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]
@@ -138,26 +139,23 @@ def test_what_is_imported_is_in_the_bundle(practicals):
     for name, data in files.items():
         source = sources(name, data)
         package = ".".join(Path(name).parts[:-1])
-        for wanted in imported(source, package):
-            path = wanted.replace(".", "/")
-            parent = path.rpartition("/")[0]
-            assert {
-                f"{path}.py",
-                f"{path}/__init__.py",
-                f"{parent}.py",
-                f"{parent}/__init__.py",
-            } & set(files), f"{name}: {wanted}"
         for node in ast.walk(ast.parse(source)):
             modules = []
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                modules = [node.module]
-            for top in {one.partition(".")[0] for one in modules}:
-                if top in sys.stdlib_module_names or top == "course":
-                    continue
-                assert top != "solutions", name
-                assert required & {owner.lower() for owner in owners[top]}, (name, top)
+            elif isinstance(node, ast.ImportFrom):
+                relative = "." * node.level + (node.module or "")
+                modules = [resolve_name(relative, package)]
+            for wanted in modules:
+                top = wanted.partition(".")[0]
+                if top == "course":
+                    path = wanted.replace(".", "/")
+                    here = {f"{path}.py", f"{path}/__init__.py"}
+                    assert here & set(files), f"{name}: {wanted}"
+                elif top not in sys.stdlib_module_names:
+                    assert top != "solutions", name
+                    known = {owner.lower() for owner in owners[top]}
+                    assert required & known, (name, top)
 
 
 def leaks(files):

@@ -9,6 +9,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from types import NoneType
 
+import course
+from course.closure import closure, digest_of
 from course.files import write_whole
 from course.grading.bench import blank
 from course.grading.handed_in.intake import Submission
@@ -49,20 +51,18 @@ class Store:
 
 def machinery_of(root: Path, stem: str, limits: Limits, walled: bool) -> str:
     """A hash of all that a grade in a practical depends on beside the submission."""
-    code = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    paths = [
-        path_of(root, stem),
-        *files_of(root, stem),
-        *sorted(package.glob("*.py")),
-        *sorted((package / "grading").rglob("*.py")),
-        *sorted((package / "checks").glob("*.py")),
-        *sorted((package / "checks" / stem).glob("*.py")),
+    package = Path(course.__file__).parents[1]
+    code = closure(
+        package, "", Path(__file__), "course.grading.bench", f"course.checks.{stem}"
+    )
+    material = [path_of(root, stem), *files_of(root, stem)]
+    parts = [
+        digest_of(package, code),
+        digest_of(root, material),
+        asdict(limits),
+        walled,
     ]
-    for path in paths:
-        code.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    code.update(json.dumps([asdict(limits), walled]).encode())
-    return code.hexdigest()
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def name_of(submission: Submission, machinery: str) -> str:
