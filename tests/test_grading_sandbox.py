@@ -345,6 +345,9 @@ def test_the_filter_of_system_calls_refuses_what_it_names_and_nothing_else(machi
         assert decided(program, found.name, found.socket, call) == verdict
 
 
-def test_for_a_machine_that_is_not_known_nothing_is_refused():
-    program = list(struct.iter_unpack("=HBBI", filter_of("another")))
-    assert decided(program, 7, 101) == ALLOW
+def test_on_a_processor_that_is_not_known_nothing_is_graded_behind_a_wall(monkeypatch):
+    monkeypatch.setattr(filter_of, "__defaults__", ("riscv64",))
+    with pytest.raises(
+        CourseError, match=r"^riscv64: There is no filter .*--no-sandbox"
+    ):
+        require_wall()
