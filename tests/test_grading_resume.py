@@ -4,6 +4,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from course.grading.classroom import STATE, Settings, grade_class
 from course.grading.handed_in.intake import take_in
 from course.grading.judging.grader import Graded
 from course.grading.record import NOT_RUN
+from course.grading.wall.provisioner import die_with
 
 pytestmark = pytest.mark.sandbox
 
@@ -135,6 +138,28 @@ def test_an_interrupted_run_ends_its_kernels(tmp_path):
     assert "Traceback" not in said
     assert psutil.wait_procs(started, timeout=10)[1] == []
     assert list(Path("/tmp").glob(f"ku-{process.pid}-*")) == []
+
+
+def test_a_kernel_never_outlives_what_started_it():
+    """Killed before the kernel's process has begun, or after."""
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    sleep = ["sleep", "1000"]
+    with subprocess.Popen(sleep, preexec_fn=die_with(gone.pid)) as orphan:
+        assert orphan.wait(timeout=20) == 1
+    text = (
+        "import os, subprocess, time\n"
+        "from course.grading.wall.provisioner import die_with\n"
+        f"one = subprocess.Popen({sleep}, preexec_fn=die_with(os.getpid()))\n"
+        "print(one.pid, flush=True)\n"
+        "time.sleep(1000)"
+    )
+    parent = [sys.executable, "-c", text]
+    with subprocess.Popen(parent, stdout=subprocess.PIPE, text=True) as starter:
+        kernel = psutil.Process(int(starter.stdout.readline()))
+        assert kernel.is_running()
+        starter.kill()
+    assert psutil.wait_procs([kernel], timeout=20)[1] == []
 
 
 @pytest.mark.long

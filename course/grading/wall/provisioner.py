@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
+import signal
 import subprocess
 import time
+from collections.abc import Callable
 from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
@@ -17,6 +20,7 @@ from course.grading.wall.warm import Forked
 
 NAME = "known-unknowns-sandbox"
 LOOK, MOMENT = 0.005, 1.0  # seconds
+PDEATHSIG = 1  # of prctl: the signal for when the parent dies
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -51,6 +55,7 @@ class SandboxProvisioner(LocalProvisioner):
         kwargs["cwd"] = str(self.sandbox.home)
         # Ours would be pytest's own files.
         kwargs["stdout"] = kwargs["stderr"] = subprocess.DEVNULL
+        kwargs["preexec_fn"] = die_with(os.getpid())
         return kwargs
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
@@ -112,3 +117,19 @@ class SandboxProvisioner(LocalProvisioner):
         if self.supervisor is not None:
             self.supervisor.close()
         await super().cleanup(restart)
+
+
+def die_with(parent: int) -> Callable[[], None]:
+    """What a new process calls first, so that it does not outlive its parent.
+
+    bubblewrap asks for that too, but only after it has begun: a parent that was killed before
+    would leave a kernel behind.
+    """
+    prctl = ctypes.CDLL(None).prctl
+
+    def ask() -> None:
+        prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return ask
