@@ -75,6 +75,7 @@ PIECES += ("<", "\\", "#", "    ", "x", "https://x.y ", "![", "~~~", "=", "\t", 
     st.integers(1, 2_000),
 )
 @example("|a" * 900 + "\n" + "|-" * 900 + "\nx", 3_000)
+@example("|a" * 200 + "\n" + "|-" * 200 + "\n" + "x\n" * 400, 1)
 def test_whatever_is_written_a_page_of_it_is_bounded(text, repeats):
     answer = (text + "\n") * max(1, min(repeats, LONGEST // (len(text) + 1)))
     html = markdown(answer)

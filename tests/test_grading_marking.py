@@ -4,9 +4,11 @@ import csv
 import dataclasses
 import io
 
+import nbformat
 import pytest
 from classroom import IMAGE, REMOTE, SCRIPT, classroom
 from conftest import ROOT
+from graded_class import finish, hand_in, start, table
 from pages import assert_harmless, assert_readable, text_of
 
 from course.chapter import read_chapter, stem_of
@@ -323,3 +325,30 @@ def test_a_table_somebody_has_written_in_is_found_in_the_output_folder(tmp_path)
     assert filled_table(tmp_path) == table
     table.unlink()
     assert filled_table(tmp_path) is None
+
+
+@pytest.mark.sandbox
+def test_a_filled_table_in_the_output_folder_counts_in_the_next_run(tmp_path):
+    hand_in(tmp_path / "in", 1)
+    (path,) = (tmp_path / "in").rglob("*.ipynb")
+    notebook = nbformat.read(path, as_version=4)
+    question = next(
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("course", {}).get("role") == "written"
+    )
+    question.source = "Because the posterior is wide there."
+    nbformat.write(notebook, path)
+    finish(start(tmp_path / "in", tmp_path / "out"))
+    marks = tmp_path / "out" / "marks.csv"
+    head, row, *_ = marks.read_text("utf-8-sig").splitlines()
+    marks.write_text(f"{head}\n{row.replace(',,', ',2,', 1)}\n")
+    before = table(tmp_path / "out")
+    said = finish(start(tmp_path / "in", tmp_path / "out"))
+    assert f"The marks of {marks} were merged." in said
+    old, new = (
+        list(csv.reader(io.StringIO(text)))[1]
+        for text in (before, table(tmp_path / "out"))
+    )
+    changed = [pair for pair in zip(old, new, strict=True) if pair[0] != pair[1]]
+    assert changed[0] == ("", "2")

@@ -53,7 +53,11 @@ def machinery_of(root: Path, stem: str, limits: Limits, walled: bool) -> str:
     """A hash of all that a grade in a practical depends on beside the submission."""
     package = Path(course.__file__).parents[1]
     code = closure(
-        package, "", Path(__file__), "course.grading.bench", f"course.checks.{stem}"
+        package,
+        "",
+        Path(course.__file__),
+        "course.grading.bench",
+        f"course.checks.{stem}",
     )
     material = [path_of(root, stem), *files_of(root, stem)]
     parts = [
