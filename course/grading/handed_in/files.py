@@ -23,7 +23,7 @@ from pathlib import Path
 
 from course.errors import CourseError
 from course.grading.handed_in import layout
-from course.grading.handed_in.names import digest, safe
+from course.grading.handed_in.names import MOODLE, digest, safe
 
 MAX_FILES = 200_000  # that lie side by side in the folder of the class
 MAX_NAME = 255  # characters of a file's name, as disks have it
@@ -55,7 +55,8 @@ class Entry:
     ``unreadable``, ``empty-folder``, ``too-deep`` or ``too-many-files``; the last three, and
     ``unreadable``, may be said of a ``folder``. What lies ``beside`` the folder of the class
     is nobody's; a path that leads ``outside`` is nobody else's. ``modified`` is in seconds
-    and known for members of a zip alone.
+    and known for members of a zip alone. The part of this ``depth`` names the student; those
+    before it are folders of parts of the class.
     """
 
     parts: tuple[str, ...]
@@ -66,6 +67,7 @@ class Entry:
     beside: bool = False
     outside: bool = False
     modified: float = 0.0
+    depth: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ def entries(path: Path) -> Listing:
     except READS_BADLY as error:
         problem = f"It cannot be read: {getattr(error, 'strerror', None) or error}."
         raise CourseError(path, None, problem, REMEDY) from None
+    depths = layout.sections(entry for entry in found if not entry.beside)
+    found = [replace(entry, depth=depths.get(entry.parts, 0)) for entry in found]
     found.sort(key=lambda entry: (entry.beside, entry.parts, entry.member or 0))
     around = path.resolve()
     if not path.is_dir():
@@ -180,23 +184,36 @@ def _walk(root: Path, base: tuple[str, ...], without: str = "") -> Iterator[Entr
             yield from _of_one(child)
 
 
-def _of_one(top: os.DirEntry) -> Iterator[Entry]:
-    """The files of one student, those of outer folders first."""
-    path = Path(top.path)
+def _of_one(top: os.DirEntry, above: tuple[str, ...] = ()) -> Iterator[Entry]:
+    """The files of one student, those of outer folders first.
+
+    Of a folder that is nobody's on a platform, what has a platform's name is another's.
+    """
+    path, whole = Path(top.path), (*above, top.name)
     if not top.is_dir(follow_symlinks=False):
-        yield Entry((top.name,), path, odd=_oddity(top))
+        yield Entry(whole, path, odd=_oddity(top))
         return
-    waiting: list[tuple[tuple[str, ...], Path]] = [((top.name,), path)]
+    known = bool(MOODLE.fullmatch(top.name))
+    waiting: list[tuple[tuple[str, ...], Path]] = [(whole, path)]
     count, yielded = 0, False
     for parts, folder in waiting:  # which grows
         room = MAX_FILES_EACH - count
+        children: list[os.DirEntry] = []
+        others: list[os.DirEntry] = []
         try:
             with os.scandir(folder) as scan:
-                children = list(itertools.islice(scan, room + 1))
+                for child in itertools.islice(scan, MAX_FILES):
+                    if not known and MOODLE.fullmatch(child.name):
+                        others.append(child)
+                    elif len(children) <= room:
+                        children.append(child)
         except OSError:
             yield Entry(parts, folder, odd="unreadable", folder=True)
             yielded = True
             continue
+        for child in sorted(others, key=lambda child: child.name):
+            yield from _of_one(child, parts)
+            yielded = True
         for child in sorted(children[:room], key=lambda child: child.name):
             if not child.is_dir(follow_symlinks=False):
                 yield Entry((*parts, child.name), Path(child.path), odd=_oddity(child))
@@ -209,10 +226,10 @@ def _of_one(top: os.DirEntry) -> Iterator[Entry]:
                 yielded = True
         count += len(children)
         if count > MAX_FILES_EACH:
-            yield Entry((top.name,), path, odd="too-many-files", folder=True)
+            yield Entry(whole, path, odd="too-many-files", folder=True)
             return
     if not yielded:
-        yield Entry((top.name,), path, odd="empty-folder", folder=True)
+        yield Entry(whole, path, odd="empty-folder", folder=True)
 
 
 def _oddity(entry: os.DirEntry) -> str:
@@ -268,21 +285,24 @@ def _below(found: list[Entry], chain: tuple[str, ...]) -> list[Entry]:
 
 def _limited(found: list[Entry]) -> Iterator[Entry]:
     """The files of each student up to a limit, and each folder that holds none."""
-    students: dict[tuple[bool, str], list[Entry]] = defaultdict(list)
+    students: dict[tuple[bool, tuple[str, ...]], list[Entry]] = defaultdict(list)
+    depths = layout.sections(found)
     for entry in found:
-        students[entry.outside, entry.parts[0] if entry.parts else ""].append(entry)
-    for (outside, name), own in students.items():
+        whole = entry.parts[: depths.get(entry.parts, 0) + 1]
+        students[entry.outside, whole].append(entry)
+    tops = {whole[:1] for _, whole in students if len(whole) > 1}
+    for (outside, whole), own in students.items():
         files = [entry for entry in own if not entry.folder]
         if len(files) > MAX_FILES_EACH:
             files.sort(key=lambda entry: (len(entry.parts), entry.parts))
             odd, files = "too-many-files", files[:MAX_FILES_EACH]
         else:
-            odd = "" if files else "empty-folder"
+            odd = "" if files or whole in tops else "empty-folder"
         yield from files
         if odd:
             yield replace(
                 own[0],
-                parts=(name,),
+                parts=whole or ("",),
                 odd=odd,
                 folder=True,
                 outside=outside,

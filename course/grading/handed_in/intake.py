@@ -21,15 +21,14 @@ from course.grading.flags import flag
 from course.grading.handed_in.cells import MAX_BYTES
 from course.grading.handed_in.files import Entry, archive_of, entries
 from course.grading.handed_in.flat import split
-from course.grading.handed_in.layout import STRAY, notebookish
+from course.grading.handed_in.layout import STRAY, notebookish, several_inside
 from course.grading.handed_in.names import (
-    CANVAS,
-    MOODLE,
     TOOLS,
     Name,
     hidden,
     read_name,
     shown,
+    student_of,
 )
 from course.grading.handed_in.reading import Content, practicals, read
 from course.grading.handed_in.several import Found, Several, choose
@@ -105,7 +104,7 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
     """
     listing = entries(path)
     named = list(_named(listing.entries, listing.around))
-    people = students_of(name for _, name in named if name)
+    people = students_of((name for _, name in named if name), _inside(named))
     own = {key: _Own(called) for key, called in people.called.items()}
     fates: dict[Place, Fate] = {}
     wanted = []
@@ -134,7 +133,7 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
             wanted, practicals(asked(), stems()), strict=True
         ):
             own[name.key].add(entry, name, content, fates)
-    submissions, notes = [], list(people.notes)
+    submissions, notes = [], [*people.notes, *_nobodys(named)]
     for key, one in own.items():
         taken, said = one.settle(root, several, fates)
         submissions += [with_flags(sub, *people.flags.get(key, ())) for sub in taken]
@@ -154,27 +153,32 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
 
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
     """Whose each entry is; None for what is nobody's."""
-    flat = [entry.parts[0] for entry in found if _is_flat(entry)]
+    there = {entry.parts for entry in found}
+    parts_of_class = {e.parts[: depth + 1] for e in found for depth in range(e.depth)}
+
+    def somebodys(entry: Entry) -> bool:
+        if entry.beside or not entry.parts or TOOLS.fullmatch(entry.parts[0]):
+            return False
+        *above, last = entry.parts
+        if last.startswith("._") and (*above, last[2:]) in there:  # a Mac's, beside it
+            return False
+        stray = STRAY.fullmatch(last) and not notebookish(last) and not entry.folder
+        if entry.parts[:1] in parts_of_class and not entry.depth:
+            return not (stray or any(hidden(part) for part in entry.parts[1:]))
+        return not (stray and len(entry.parts) == 1 and not student_of(last))
+
+    flat = [e.parts[0] for e in found if _is_flat(e) and somebodys(e)]
     splits, _ = split(flat, around, stems())
-    # Folders of programs begin with a dot; a student's may as well.
-    dotted = {entry.parts[0] for entry in found if notebookish(entry.parts[-1])}
     for entry in found:
-        top = entry.parts[0] if entry.parts else ""
-        single = len(entry.parts) == 1 and not entry.folder
-        if (
-            not top
-            or entry.beside
-            or TOOLS.fullmatch(top)
-            or (top.startswith(".") and (single or top not in dotted))
-            or (single and STRAY.fullmatch(top) and not notebookish(top))
-        ):
+        if not somebodys(entry):
             yield entry, None
         elif _is_flat(entry):
-            student, notebook = splits[top]
-            yield entry, Name(student, notebook, origin="file")
+            student, notebook, written = splits[entry.parts[0]]
+            yield entry, Name(student, notebook, origin="file", written=written)
         else:
-            parts = entry.parts if len(entry.parts) > 1 or single else (top, top)
-            yield entry, read_name(parts, outside=entry.outside)
+            section, own = "/".join(entry.parts[: entry.depth]), _below(entry)
+            own = own * 2 if entry.folder and len(own) == 1 else own
+            yield entry, read_name(own, outside=entry.outside, section=section)
 
 
 def _is_flat(entry: Entry) -> bool:
@@ -182,10 +186,43 @@ def _is_flat(entry: Entry) -> bool:
     return (
         len(entry.parts) == 1
         and not (entry.folder or entry.outside or entry.beside)
-        and not MOODLE.fullmatch(entry.parts[0])
-        and not CANVAS.fullmatch(entry.parts[0])
-        and (notebookish(entry.parts[0]) or not STRAY.fullmatch(entry.parts[0]))
+        and not student_of(entry.parts[0])
     )
+
+
+def _below(entry: Entry) -> tuple[str, ...]:
+    """Its path from the part that names the student on."""
+    return entry.parts[entry.depth :]
+
+
+def _inside(named: Sequence[tuple[Entry, Name | None]]) -> dict[Key, set[str]]:
+    """What in a folder looks as if it were of several students; a platform knows better."""
+    paths: dict[Key, set[tuple[str, ...]]] = defaultdict(set)
+    for entry, name in named:
+        if name and name.origin == "folder":
+            own = _below(entry)[1:]
+            if own and _called_one(entry) and not any(hidden(part) for part in own):
+                paths[name.key].add(own)
+    alone = len({name.key for _, name in named if name}) == 1
+    return {key: several_inside(own, alone) for key, own in paths.items()}
+
+
+def _nobodys(named: Sequence[tuple[Entry, Name | None]]) -> Iterator[str]:
+    """A sentence that names files beside those of students which are taken as nobody's."""
+    names = sorted(
+        shown(entry.parts[0])
+        for entry, name in named
+        if name is None
+        and len(entry.parts) == 1
+        and not (entry.beside or entry.folder)
+        and "." in entry.parts[0][1:]  # not .DS_Store
+        and not entry.parts[0].startswith("._")
+    )
+    if names:
+        more = f" and {len(names) - MAX_FLAGS_EACH} more" * (
+            len(names) > MAX_FLAGS_EACH
+        )
+        yield f"Taken as nobody's: {', '.join(names[:MAX_FLAGS_EACH])}{more}."
 
 
 def _called_one(entry: Entry) -> bool:
@@ -210,7 +247,7 @@ class _Own:
     def sort(self, entry: Entry, name: Name) -> Fate | None:
         """What becomes of an entry; None if that is for its content to say."""
         _, dot, suffix = entry.parts[-1].strip().lower().rpartition(".")
-        if any(hidden(part) for part in entry.parts[1:]) and not entry.folder:
+        if any(hidden(part) for part in _below(entry)[1:]) and not entry.folder:
             self.hidden.append((entry, name))
             return "hidden"
         odd = entry.odd or ("nested-zip" if suffix == "zip" else "")
