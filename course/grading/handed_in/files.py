@@ -12,22 +12,24 @@ import os
 import re
 import stat
 import struct
+import threading
 import zipfile
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 from course.errors import CourseError
+from course.grading.bounded import TooCostly, bounded
 from course.grading.handed_in import layout
 from course.grading.handed_in.names import MOODLE, digest, safe
 
 MAX_FILES = 200_000  # that lie side by side in the folder of the class
 MAX_NAME = 255  # characters of a file's name, as disks have it
-MAX_MEMBERS = 1_000_000  # of a zip
+MAX_MEMBERS = 250_000  # of a zip: a process takes about a kilobyte for each
 MAX_FILES_EACH = 5_000  # of one student, folders included
 MAX_DEPTH = 20
 READS_BADLY = (
@@ -45,6 +47,7 @@ READS_BADLY = (
     zlib.error,
 )
 REMEDY = "Give a folder of submissions, or a zip of one."
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -112,25 +115,18 @@ def entries(path: Path) -> Listing:
     return Listing(found, chain[-1] if chain else around.name)
 
 
-def archive_of(path: Path, found: list[Entry]) -> AbstractContextManager:
-    """The zip that the entries are in, opened once for all of them, or nothing."""
-    in_zip = any(entry.member is not None for entry in found)
-    return zipfile.ZipFile(path) if in_zip else nullcontext()
-
-
-def read_bytes(
-    path: Path, member: int | None, limit: int, archive: zipfile.ZipFile | None = None
-) -> bytes:
+def read_bytes(path: Path, member: int | None, limit: int) -> bytes:
     """The content of a file, or of a member of a zip, up to a limit.
 
     Raises:
         OSError, zipfile.BadZipFile, …: one of ``READS_BADLY``, if it cannot be read.
     """
     if member is not None:
-        opened = nullcontext(archive) if archive else zipfile.ZipFile(path)
-        # By its place, since names need not differ.
-        with opened as zipped, zipped.open(zipped.infolist()[member]) as file:
-            return file.read(limit)
+        with _lock:  # a ``ZipFile`` counts its readers without one
+            archive = _archive(path)
+            # By its place, since names need not differ.
+            with archive.open(archive.infolist()[member]) as file:
+                return file.read(limit)
     # Between finding and reading a file may become a link or a pipe.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
@@ -239,17 +235,41 @@ def _oddity(entry: os.DirEntry) -> str:
     return "" if entry.is_file(follow_symlinks=False) else "unreadable"
 
 
+def _archive(path: Path) -> zipfile.ZipFile:
+    """A zip, opened once for as long as it is the same file: its list may be long."""
+    status = path.stat()
+    return _opened(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=1)
+def _opened(path: Path, modified: int, size: int) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path)
+
+
+def _counted(path: Path, most: int) -> tuple[int, str, int]:
+    """How many members a zip has; if more than ``most``, the folder with most of them."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    if len(names) <= most:
+        return len(names), "", 0
+    ((name, count),) = Counter(name.split("/")[0][:80] for name in names).most_common(1)
+    return len(names), name, count
+
+
 def _in_zip(path: Path) -> tuple[tuple[str, ...], list[Entry]]:
     """The folders that only stand around the class, and all files."""
-    with zipfile.ZipFile(path) as archive:
-        infos = archive.infolist()
-    if len(infos) > MAX_MEMBERS:
-        tops = Counter(info.filename.split("/")[0] for info in infos)
-        ((most, count),) = tops.most_common(1)
-        problem = (
-            f"It holds more than {MAX_MEMBERS:,} files: {count:,} in {most[:80]!r}."
-        )
-        raise CourseError(path, None, problem, "Unpack it and give the folder.")
+    remedy = "Unpack it and give the folder."
+    try:
+        members, most, count = bounded(_counted, path, MAX_MEMBERS)
+    except TooCostly:
+        raise CourseError(
+            path, None, "Its list of files is too long.", remedy
+        ) from None
+    if members > MAX_MEMBERS:
+        problem = f"It holds more than {MAX_MEMBERS:,} files: {count:,} in {most!r}."
+        raise CourseError(path, None, problem, remedy)
+    with _lock:
+        infos = _archive(path).infolist()
     found = [_member(path, number, info) for number, info in enumerate(infos)]
     inside = [entry for entry in found if entry.parts and not entry.outside]
     chain: tuple[str, ...] = ()

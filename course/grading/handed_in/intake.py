@@ -18,8 +18,7 @@ from typing import Literal
 
 from course.errors import CourseError
 from course.grading.flags import flag
-from course.grading.handed_in.cells import MAX_BYTES
-from course.grading.handed_in.files import Entry, archive_of, entries
+from course.grading.handed_in.files import Entry, entries
 from course.grading.handed_in.flat import split
 from course.grading.handed_in.layout import STRAY, notebookish, several_inside
 from course.grading.handed_in.names import (
@@ -30,7 +29,7 @@ from course.grading.handed_in.names import (
     shown,
     student_of,
 )
-from course.grading.handed_in.reading import Content, practicals, read
+from course.grading.handed_in.reading import Budget, Content, Given, practicals, read
 from course.grading.handed_in.several import Found, Several, choose
 from course.grading.handed_in.students import Key, students_of
 from course.grading.handed_in.submission import Submission, with_flags, with_problem
@@ -38,7 +37,6 @@ from course.grading.record import Flag
 from course.task import stems
 
 # Of one student, so that nobody can use up what others need.
-MAX_BYTES_EACH = 10 * MAX_BYTES
 MAX_ROWS_EACH = 10  # notebooks of no known practical
 MAX_OTHERS_EACH = 20  # files that may be a notebook by another name
 MAX_FLAGS_EACH = 5  # of one kind
@@ -119,20 +117,19 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
             fates[_place(entry)] = fate
     # First what is called a notebook: it shall not wait for a budget behind data.
     wanted.sort(key=lambda pair: not notebookish(pair[0].parts[-1]))
-    with archive_of(path, listing.entries) as archive:
-        spent: Counter[Key] = Counter()
 
-        def asked() -> Iterator[tuple[Content, bytes, str]]:
-            for entry, name in wanted:
-                most = max(0, min(MAX_BYTES, MAX_BYTES_EACH - spent[name.key]))
-                content, data = read(entry, most, archive)
-                spent[name.key] += min(content.size, MAX_BYTES)
-                yield content, data, name.notebook if _called_one(entry) else ""
+    def asked() -> Iterator[Given]:
+        for entry, name in wanted:
+            budget = own[name.key].budget
+            content, data = read(entry, budget)
+            yield Given(
+                content, data, name.notebook if _called_one(entry) else "", budget
+            )
 
-        for (entry, name), content in zip(
-            wanted, practicals(asked(), stems()), strict=True
-        ):
-            own[name.key].add(entry, name, content, fates)
+    for (entry, name), content in zip(
+        wanted, practicals(asked(), stems()), strict=True
+    ):
+        own[name.key].add(entry, name, content, fates)
     submissions, notes = [], [*people.notes, *_nobodys(named)]
     for key, one in own.items():
         taken, said = one.settle(root, several, fates)
@@ -243,6 +240,7 @@ class _Own:
         self.others: list[tuple[Entry, Name]] = []
         self.hidden: list[tuple[Entry, Name]] = []
         self.tried = 0
+        self.budget = Budget()
 
     def sort(self, entry: Entry, name: Name) -> Fate | None:
         """What becomes of an entry; None if that is for its content to say."""
@@ -280,7 +278,7 @@ class _Own:
             digest=content.digest,
         )
         problem = content.problem or ("" if content.practical else "unknown-practical")
-        one = with_problem(one, problem) if problem else one
+        one = with_problem(one, problem, content.detail) if problem else one
         if not entry.parts[-1].endswith(".ipynb"):
             one = with_flags(one, flag("other-suffix", one.notebook))
         if name.late:
@@ -303,7 +301,7 @@ class _Own:
                 f"{MAX_ROWS_EACH} of them are listed."
             )
         for _, group in sorted(groups.items()):
-            chosen = choose(group, several, root)
+            chosen = choose(group, several, root, self.budget)
             taken += chosen.taken
             aside += chosen.aside
             notes += [chosen.note] if chosen.note else []
