@@ -286,7 +286,7 @@ def test_a_platforms_name_counts_before_any_other_rule(form, name, tmp_path):
     intake = take_in(laid_out(files, form, tmp_path))
     rows = {one.identifier or one.student for one in intake.submissions}
     assert rows == {*"456789", ".dora"}
-    assert "Taken as nobody's: grades.csv." in intake.notes
+    assert "Files that belong to no student: grades.csv." in intake.notes
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -300,9 +300,9 @@ def test_in_the_folder_of_a_section_platforms_names_tell_the_student(form, tmp_p
             notebook()
         ),
         "Section B/Anna A_1_assignsubmission_file/y.ipynb": notebook(BACKPROP),
-        "Section C/di_4_44_x.ipynb": notebook(),
-        "Section C/emil_LATE_5_55_x.ipynb": notebook(BACKPROP),
-        "Section D/fay_6_66_x.ipynb": notebook(),
+        "Section C/di_4_444_x.ipynb": notebook(),
+        "Section C/emil_LATE_5_555_x.ipynb": notebook(BACKPROP),
+        "Section D/fay_6_666_x.ipynb": notebook(),
     }
     intake = take_in(laid_out(files, form, tmp_path))
     found = {(one.student, one.identifier) for one in intake.submissions}
@@ -312,6 +312,27 @@ def test_in_the_folder_of_a_section_platforms_names_tell_the_student(form, tmp_p
     assert [codes(one) for one in anna] == [["same-name"]] * 2
     (note,) = intake.notes
     assert "'Anna A' (moodle, in Section A), 'Anna A' (moodle, in Section B)" in note
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_files_that_only_look_like_canvass_stay_with_their_folder(form, tmp_path):
+    names = ("ann/hw_1_2_x", "ann/ex_2_2_y", "bo/hw_1_2_x", "bo/ex_2_3_y")
+    files = {f"{name}.ipynb": notebook(note=name) for name in names}
+    intake = take_in(laid_out(files, form, tmp_path))
+    assert {one.student for one in intake.submissions} == {"ann", "bo"}
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_a_platforms_name_in_one_students_folder_is_said(form, tmp_path):
+    files = {
+        "ann/Bo_7_assignsubmission_file_/x.ipynb": notebook(),
+        "cy/x.ipynb": notebook(),
+    }
+    intake = take_in(laid_out(files, form, tmp_path))
+    found = {one.student: codes(one) for one in intake.submissions}
+    assert found == {"Bo": ["same-name"], "cy": []}
+    said = "Bo: taken as one student: 'Bo' (moodle, in ann), 'ann' (folder)."
+    assert intake.notes == (said,)
 
 
 @pytest.mark.parametrize("form", ["folder", "zip"])

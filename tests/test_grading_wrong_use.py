@@ -143,8 +143,14 @@ def test_grades_are_not_written_into_the_project(tmp_path, monkeypatch, out):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("thesis.tex", "thesis.tex: It was not written by `course grade`, nor was"),
-        ("photos/one.png", "photos: It was not written by `course grade`, nor was"),
+        (
+            "thesis.tex",
+            "out: It holds files that `course grade` did not write, such as thesis.tex",
+        ),
+        (
+            "photos/one.png",
+            "did not write, such as photos. Name a new folder with --out.",
+        ),
         ("report.html/x", "report.html: A folder is where the grades would be written"),
         ("grades.csv/x", "grades.csv: A folder is where the grades would be written"),
         (

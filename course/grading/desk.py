@@ -24,6 +24,7 @@ from course.files import all_or_none, require_writable
 from course.grading.bench import blank, in_words
 from course.grading.classroom import STATE, Settings, grade_class
 from course.grading.handed_in.intake import Intake, Submission, take_in
+from course.grading.handed_in.names import shown
 from course.grading.handed_in.several import Several
 from course.grading.handed_out import released
 from course.grading.record import Result
@@ -156,12 +157,11 @@ def _check_out(out: Path, handed_in: Path, root: Path) -> None:
             and not handed_in.is_relative_to(path)
         ]
         if foreign:
+            name = shown(foreign[0].name)
             problem = (
-                "It was not written by `course grade`, nor was anything beside it."
+                f"It holds files that `course grade` did not write, such as {name}."
             )
-            raise CourseError(
-                foreign[0], None, problem, "Name a new folder with --out."
-            )
+            raise CourseError(out, None, problem, "Name a new folder with --out.")
 
 
 def _check_places(handed_in: Path, out: Path, manual: Path | None, root: Path) -> None:

@@ -192,20 +192,42 @@ def _below(entry: Entry) -> tuple[str, ...]:
     return entry.parts[entry.depth :]
 
 
-def _inside(named: Sequence[tuple[Entry, Name | None]]) -> dict[Key, set[str]]:
-    """What in a folder looks as if it were of several students; a platform knows better."""
+def _inside(
+    named: Sequence[tuple[Entry, Name | None]],
+) -> dict[Key, set[tuple[str, str]]]:
+    """Names in a student's path that may be of somebody else, and where they stand.
+
+    They are folders and files of one student's folder that look as if they were of several;
+    and, where others have no platform's name, a folder with one platform's name in it.
+    """
     paths: dict[Key, set[tuple[str, ...]]] = defaultdict(set)
+    sections: dict[str, set[Key]] = defaultdict(set)
+    keys = {name.key for _, name in named if name}
     for entry, name in named:
-        if name and name.origin == "folder":
-            own = _below(entry)[1:]
-            if own and _called_one(entry) and not any(hidden(part) for part in own):
-                paths[name.key].add(own)
-    alone = len({name.key for _, name in named if name}) == 1
-    return {key: several_inside(own, alone) for key, own in paths.items()}
+        own = _below(entry)[1:]
+        if name and entry.depth:
+            sections["/".join(entry.parts[: entry.depth])].add(name.key)
+        elif (
+            name
+            and name.origin == "folder"
+            and own
+            and _called_one(entry)
+            and not any(hidden(part) for part in own)
+        ):
+            paths[name.key].add(own)
+    told: dict[Key, set[tuple[str, str]]] = defaultdict(set)
+    for key, own in paths.items():
+        names = several_inside(own, alone=len(keys) == 1)
+        told[key] = {(one, f"in {shown(key[0])}") for one in names}
+    if not all(number for _, number, _ in keys):
+        for section, within in sections.items():
+            if len(within) == 1:
+                told[within.pop()].add((section, "folder"))
+    return told
 
 
 def _nobodys(named: Sequence[tuple[Entry, Name | None]]) -> Iterator[str]:
-    """A sentence that names files beside those of students which are taken as nobody's."""
+    """A sentence that names files that lie beside those of students and are nobody's."""
     names = sorted(
         shown(entry.parts[0])
         for entry, name in named
@@ -219,7 +241,7 @@ def _nobodys(named: Sequence[tuple[Entry, Name | None]]) -> Iterator[str]:
         more = f" and {len(names) - MAX_FLAGS_EACH} more" * (
             len(names) > MAX_FLAGS_EACH
         )
-        yield f"Taken as nobody's: {', '.join(names[:MAX_FLAGS_EACH])}{more}."
+        yield f"Files that belong to no student: {', '.join(names[:MAX_FLAGS_EACH])}{more}."
 
 
 def _called_one(entry: Entry) -> bool:

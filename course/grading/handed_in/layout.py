@@ -126,9 +126,10 @@ def sections(found: Iterable[Found]) -> dict[tuple[str, ...], int]:
     """Where names of a platform stand: by path, the number of folders around them.
 
     Moodle's name tells the student wherever it stands, the outermost if there are several.
-    A name like Canvas's may be a file of a student's own, so in folders it counts only
-    where one folder holds such files of several students and no other notebook; then it
-    does in all folders that hold no other notebook.
+    A name like Canvas's may be a file of a student's own, such as ``hw_1_2_x.ipynb``. So in
+    folders it counts only where one folder holds such files of several students and no
+    other notebook, and no upload has a short number or stands in two folders; then it does
+    in all folders that hold no other notebook.
     """
     depths: dict[tuple[str, ...], int] = {}
     inside: dict[tuple[str, ...], list[tuple[str, ...]]] = defaultdict(list)
@@ -142,7 +143,8 @@ def sections(found: Iterable[Found]) -> dict[tuple[str, ...], int]:
         else:
             if len(one.parts) > 1 and not one.folder:
                 inside[one.parts[:-1]].append(one.parts)
-    canvas = {}
+    canvas: dict[tuple[str, ...], set[str]] = {}
+    uploads: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     for folder, paths in inside.items():
         matches = [CANVAS.fullmatch(path[-1]) for path in paths]
         if all(
@@ -150,7 +152,10 @@ def sections(found: Iterable[Found]) -> dict[tuple[str, ...], int]:
             for match, path in zip(matches, paths, strict=True)
         ):
             canvas[folder] = {match["student"] for match in matches if match}
-    if any(len(students) > 1 for students in canvas.values()):
+            for match in filter(None, matches):
+                uploads[match["upload"]].add(folder)
+    real = all(len(u) > 2 and len(folders) == 1 for u, folders in uploads.items())
+    if real and any(len(students) > 1 for students in canvas.values()):
         for folder in canvas:
             for path in inside[folder]:
                 if CANVAS.fullmatch(path[-1]):

@@ -30,13 +30,14 @@ class Students:
 
 
 def students_of(
-    names: Iterable[Name], inside: Mapping[Key, Iterable[str]] | None = None
+    names: Iterable[Name],
+    inside: Mapping[Key, Iterable[tuple[str, str]]] | None = None,
 ) -> Students:
     """Tell students apart.
 
     Args:
         names: all that files and folders say.
-        inside: what in a student's folder looks as if it were of several students.
+        inside: other names in a student's path that may be of somebody else, and where.
 
     Two spellings of one name that differ in nothing but blanks or in how Unicode composes
     letters are one student, unless the platform's numbers differ. Names that differ in
@@ -50,7 +51,7 @@ def students_of(
         spellings[name.key].add((name.written or name.student, name.origin))
         students[name.key].add(name.student)
     for key, told in (inside or {}).items():
-        spellings[key] |= {(one, f"in {_first(students[key])}") for one in told}
+        spellings[key] |= set(told)
     called = _called(students)
     flags: dict[Key, list[Flag]] = defaultdict(list)
     notes = []
