@@ -60,7 +60,7 @@ def test_thousands_of_costly_notebooks_use_up_their_own_students_seconds(
     began = time.monotonic()
     intake = take_in(zipped(tmp_path / "class.zip", given))
     # A second for each of two or three batches, and two for the student.
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 240  # on a busy machine; one by one it is 1,000
     ann, *others = intake.submissions
     assert "too-costly" in codes(ann)
     assert "could not be read within the limits" in ann.problem
