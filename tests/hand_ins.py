@@ -19,7 +19,13 @@ USUAL = (
     "n" * 200,
     "n" * 201,
     "é" * 95,
+    "Manifest Mo",
+    "Read Me",
+    "src",
+    "data",
+    "Index Ida",
 )
+DOTTED = ".dora", ".config Li"  # as a platform or a folder may have it
 # What one student can do to a name without another one seeing it.
 SPELLINGS = {
     "as it is": lambda name: name,
@@ -48,6 +54,7 @@ PLAIN = {
     "01-deep-ensembles.py": b"x = 1",
     "01-deep-ensembles.zip": b"PK",
 }
+TABLES = {"values.csv": b"1,2", "grades.xlsx": b"PK"}  # somebody's only by a platform
 DEEPER = {
     "": None,  # the folder alone
     ".ipynb_checkpoints/01-deep-ensembles-checkpoint.ipynb": notebook(note="old"),
@@ -55,6 +62,8 @@ DEEPER = {
     "/".join(["deep"] * 24) + "/01-deep-ensembles.ipynb": notebook(note="deeper"),
     "data/values.json": b"[1, 2]",
     "copy/01-deep-ensembles.ipynb": notebook(),
+    "bo/03-bayes-by-backprop.ipynb": notebook(BACKPROP, note="bo's"),
+    "report.docx": b"PK",
     "._01-deep-ensembles.ipynb": b"\0",
 }
 READABLE = (".ipynb", ".txt", ".IPYNB", ".json")
@@ -66,13 +75,30 @@ class Model:
 
     Args:
         files: what lies there, by path; None for an empty folder.
-        students: how each wrote their name, by what tells them apart.
+        students: how each wrote their name and where, by what tells them apart.
+        folders: the folders in each one's that hold a notebook.
         readable: those who handed in a notebook that can be read.
     """
 
     files: dict[str, bytes | None]
     students: dict[tuple[str, str], set[str]]
+    folders: dict[tuple[str, str], set[str]]
     readable: set[tuple[str, str]]
+
+    def all_usual(self) -> bool:
+        """Are all students' folders called as one student calls folders?"""
+        tops = {path.partition("/")[0] for path in self.files}
+        return tops <= {"src", "data", *"ab"}
+
+    def merged(self, form: str) -> set[tuple[str, str]]:
+        """Those whose files may be of several students, and of whom that has to be said."""
+        usual = {"copy"} if len(self.students) > 1 else set()
+        usual |= set() if form.endswith("zip") else {"deep"}  # too deep on a disk
+        return {
+            who
+            for who, places in self.students.items()
+            if len(places) > 1 or len(self.folders.get(who, set()) - usual) > 1
+        }
 
 
 @st.composite
@@ -88,32 +114,43 @@ def names(draw):
 def classes(draw):
     """A class on one platform: between two and eight spellings of names, mostly different."""
     layout = draw(st.sampled_from(list(LAYOUTS)))
-    people = draw(st.lists(names(), min_size=1, max_size=4, unique_by=_same))
+    some = names() if layout == "flat" else names() | st.sampled_from(DOTTED)
+    people = draw(st.lists(some, min_size=1, max_size=4, unique_by=_same))
     files: dict[str, bytes | None] = {}
     students: dict[tuple[str, str], set[str]] = {}
+    folders: dict[tuple[str, str], set[str]] = {}
     readable = set()
-    kinds = PLAIN if layout in ("moodle flat", "canvas", "flat") else PLAIN | DEEPER
+    kinds = PLAIN if layout.endswith(("flat", "canvas")) else PLAIN | DEEPER
+    kinds = kinds if layout == "flat" else kinds | TABLES
     for number, person in enumerate(people, 1):
         for _ in range(draw(st.integers(1, 2))):
             written = SPELLINGS[draw(st.sampled_from(list(SPELLINGS)))](person)
             if layout == "canvas":
                 written = "".join(filter(str.isalnum, written.lower())) or "x"
+            place = written
+            if layout == "flat":
+                place += draw(st.sampled_from(("_", "-", "-_", " - ")))
+            elif layout.startswith("sections"):
+                place = f"Section {draw(st.sampled_from('AB'))}/{written}"
             who = _same(written), str(number) if layout in NUMBERED else ""
             chosen = draw(
                 st.lists(st.sampled_from(list(kinds)), min_size=1, max_size=4)
             )
             for file in dict.fromkeys(chosen):
-                path = LAYOUTS[layout](written, number, file)
-                if len(path.split("/")[0].encode()) > 250:
+                path = LAYOUTS[layout](place, number, file)
+                if max(len(part.encode()) for part in path.split("/")) > 250:
                     continue
                 files[path] = kinds[file]
-                students.setdefault(who, set()).add(written)
+                students.setdefault(who, set()).add(place)
+                top, slash, _ = file.partition("/")
+                if slash and layout == "folder" and top in ("a", "bo", "copy", "deep"):
+                    folders.setdefault(who, set()).add(top)
                 data = kinds[file] or b""
                 told = file.endswith(READABLE) and not file.startswith((".", "deep/"))
                 if told and data.startswith(b'{"metadata'):
                     readable.add(who)
     assume(students)  # no name was too long for the platform's
-    return Model(files, students, readable)
+    return Model(files, students, folders, readable)
 
 
 LAYOUTS = {
@@ -125,9 +162,11 @@ LAYOUTS = {
         f"{name}_{number}_assignsubmission_file_/{file}"
     ),
     "canvas": lambda name, number, file: f"{name}_{number}_{number}77_{file}",
-    "flat": lambda name, number, file: f"{name}_{file}",
+    "flat": lambda name, number, file: f"{name}{file}",
 }
-NUMBERED = ("moodle flat", "moodle folders", "canvas")
+LAYOUTS["sections flat"] = LAYOUTS["moodle flat"]
+LAYOUTS["sections"] = LAYOUTS["moodle folders"]
+NUMBERED = ("moodle flat", "moodle folders", "canvas", "sections", "sections flat")
 
 
 def _same(name):

@@ -241,6 +241,17 @@ def test_what_cannot_be_meant(tmp_path, lines, message):
         read_marks(written(tmp_path, *lines), [result()])
 
 
+def test_a_row_of_a_notebook_that_could_not_be_graded_stops_nobody(tmp_path):
+    ada = result("ada")
+    bo = dataclasses.replace(
+        result("bo"), graded=False, written=(), problem="It was too large."
+    )
+    path = written(tmp_path, f"ada,{STEM},{ONE},1,", f"bo,{STEM},{ONE},1,good")
+    one, two = read_marks(path, [ada, bo])
+    assert [answer.marks for answer in one.written if answer.task == ONE] == [1]
+    assert two == bo
+
+
 def test_wrong_files(tmp_path):
     with pytest.raises(CourseError, match="cannot be read: No such file"):
         read_marks(tmp_path / "no.csv", [])

@@ -55,8 +55,10 @@ def files_of(path):
 
 
 def check(model, form, root):
+    if form.startswith("wrapped") and model.all_usual():
+        return  # folders in another: nothing says which one is the student's
     if form == "wrapped folder" and len(model.students) < 2:
-        return  # one folder in another: nothing says which one is the student's
+        return
     path = laid_out(model.files, form, root)
     intake = take_in(path)
     rows = {(one.student, one.identifier) for one in intake.submissions}
@@ -66,7 +68,7 @@ def check(model, form, root):
         for one in intake.submissions
         if "same-name" in codes(one)
     }
-    merged = [written for written in model.students.values() if len(written) > 1]
+    merged = model.merged(form)
     assert len(said) == len(merged)
     assert sum("taken as one student" in note for note in intake.notes) == len(merged)
     graded = {(s.student, s.identifier) for s in intake.submissions if s.practical}
@@ -259,3 +261,151 @@ def test_everybody_has_a_row_with_the_reason_or_a_grade(tmp_path):
         with pytest.raises(NotGradable, match=reason):
             found[name].read()
     assert found["honest"].practical == DEEP
+
+
+TABLE, PDF = b"1,2", b"%PDF"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "name",
+    ["Manifest M", "README R", "Index I", ".htaccess H", "Thumbs T", "Desktop.ini D"],
+)
+def test_a_platforms_name_counts_before_any_other_rule(form, name, tmp_path):
+    """Also for a student whose name begins like a stray file, or who sends a table."""
+    files = {
+        f"{name}_4_assignsubmission_file_/report.pdf": PDF,
+        "Bo_5_assignsubmission_file_values.csv": TABLE,
+        "cy_6_66_values.xlsx": TABLE,
+        f"{name}_7_assignsubmission_file_manifest.json": b"{}",
+        f"{name.replace('_', '')}_8_88_deep.pdf": PDF,
+        ".dora/report.pdf": PDF,
+        "Emil_9_assignsubmission_file_/deep.ipynb": notebook(),
+        "grades.csv": TABLE,
+    }
+    intake = take_in(laid_out(files, form, tmp_path))
+    rows = {one.identifier or one.student for one in intake.submissions}
+    assert rows == {*"456789", ".dora"}
+    assert "Files that belong to no student: grades.csv." in intake.notes
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_in_the_folder_of_a_section_platforms_names_tell_the_student(form, tmp_path):
+    files = {
+        "Section A/Anna A_1_assignsubmission_file/x.ipynb": notebook(),
+        "Section A/Bo B_2_assignsubmission_file_y.ipynb": notebook(BACKPROP),
+        "Section A/readme.txt": b"",
+        "Section A/.DS_Store": b"",
+        "Section B/Term/Cy_3_assignsubmission_file_/Bo B_2_assignsubmission_file_/z.ipynb": (
+            notebook()
+        ),
+        "Section B/Anna A_1_assignsubmission_file/y.ipynb": notebook(BACKPROP),
+        "Section C/di_4_444_x.ipynb": notebook(),
+        "Section C/emil_LATE_5_555_x.ipynb": notebook(BACKPROP),
+        "Section D/fay_6_666_x.ipynb": notebook(),
+    }
+    intake = take_in(laid_out(files, form, tmp_path))
+    found = {(one.student, one.identifier) for one in intake.submissions}
+    assert {identifier for _, identifier in found} == set("123456")
+    assert len(found) == 6
+    anna = [one for one in intake.submissions if one.identifier == "1"]
+    assert [codes(one) for one in anna] == [["same-name"]] * 2
+    (note,) = intake.notes
+    assert "'Anna A' (moodle, in Section A), 'Anna A' (moodle, in Section B)" in note
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_files_that_only_look_like_canvass_stay_with_their_folder(form, tmp_path):
+    names = ("ann/hw_1_2_x", "ann/ex_2_2_y", "bo/hw_1_2_x", "bo/ex_2_3_y")
+    files = {f"{name}.ipynb": notebook(note=name) for name in names}
+    intake = take_in(laid_out(files, form, tmp_path))
+    assert {one.student for one in intake.submissions} == {"ann", "bo"}
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_a_platforms_name_in_one_students_folder_is_said(form, tmp_path):
+    files = {
+        "ann/Bo_7_assignsubmission_file_/x.ipynb": notebook(),
+        "cy/x.ipynb": notebook(),
+    }
+    intake = take_in(laid_out(files, form, tmp_path))
+    found = {one.student: codes(one) for one in intake.submissions}
+    assert found == {"Bo": ["same-name"], "cy": []}
+    said = "Bo: taken as one student: 'Bo' (moodle, in ann), 'ann' (folder)."
+    assert intake.notes == (said,)
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("my_deep_ensembles", "new_bayes_by_backprop"),
+        ("lab_deep_ensembles", "7_bayes_by_backprop"),
+        ("7_deep_ensembles", "8_bayes_by_backprop"),
+        ("team", "team_bayes_by_backprop"),
+        ("team_deep_ensembles_7", "team_bayes_by_backprop_8"),
+        ("team_deep_ensembles_anna", "team_bayes_by_backprop_bo"),
+        ("anna-_deep_ensembles", "anna_bayes_by_backprop"),
+        ("class/src/x", "class/notebooks/y-bayes_by_backprop"),
+        ("class/src/x", "class/data/y-bayes_by_backprop"),
+        ("class/a/x", "class/b/y-bayes_by_backprop"),
+        ("Section A/anna/x", "Section A/bo/y-bayes_by_backprop", "Section B/cy/z"),
+        ("Section A/1/x", "Section A/2/y-bayes_by_backprop", "Section B/2/z"),
+        ("A/t/anna/x", "A/t/bo/y-bayes_by_backprop", "B/cy/z"),
+        ("week 1/anna_deep", "week 1/bo_deep", "week 2/x"),
+        ("week 1/anna_deep_ensembles", "week 1/bo_bayes_by_backprop", "week 2/x"),
+    ],
+)
+def test_files_that_may_be_of_two_students_are_never_merged_unsaid(
+    names, form, tmp_path
+):
+    files = {
+        f"{name}.ipynb": notebook((DEEP, BACKPROP, "")[number])
+        for number, name in enumerate(names)
+    }
+    intake = take_in(laid_out(files, form, tmp_path))
+    one, two = (one for one in intake.submissions if "same-name" in codes(one))
+    assert one.student == two.student
+    assert sum("taken as one student" in note for note in intake.notes) == 1
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_a_class_in_which_everybody_keeps_to_one_scheme_is_not_flagged(form, tmp_path):
+    names = ("01-deep-ensembles", "03-bayes-by-backprop_final")
+    stems = (DEEP, BACKPROP)
+    for layout in ("{who}/week {n}/{name}", "{who}/{name}/{name}", "{who}_{name}"):
+        files = {
+            layout.format(who=who, n=n, name=name) + ".ipynb": notebook(stem)
+            for who in ("anna", "bo")
+            for n, (name, stem) in enumerate(zip(names, stems, strict=True), 1)
+        }
+        root = tmp_path / str(len(layout))
+        root.mkdir()
+        intake = take_in(laid_out(files, form, root))
+        assert [codes(one) for one in intake.submissions] == [[]] * 4
+        assert not intake.notes
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
+@pytest.mark.parametrize(
+    "documents",
+    [
+        ("report.pdf",),
+        ("ann/report_final.pdf", "ann/notes_final.pdf"),
+        ("ann/deep_ensembles_report.docx", "ann/bayes_by_backprop_text.docx"),
+        ("report.docx", "ann/report.docx"),
+    ],
+)
+def test_a_document_beside_one_students_folders_is_no_student(
+    documents, form, tmp_path
+):
+    files = {"ann/week 1/x.ipynb": notebook(), "ann/week 2/y.ipynb": notebook(BACKPROP)}
+    intake = take_in(laid_out(files | dict.fromkeys(documents, PDF), form, tmp_path))
+    assert {one.student for one in intake.submissions} == {"ann"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_documents_of_several_students_are_theirs(form, tmp_path):
+    files = {"anna_report.docx": PDF, "bo_report.docx": PDF, "cy_report.pdf": PDF}
+    intake = take_in(laid_out(files, form, tmp_path))
+    assert {one.student for one in intake.submissions} == {"anna", "bo", "cy"}

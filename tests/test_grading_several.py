@@ -13,6 +13,7 @@ from jsonschema import validate
 
 from course.grading import bounded
 from course.grading.flags import flag
+from course.grading.handed_in import reading
 from course.grading.handed_in.intake import take_in
 from course.grading.handed_out import released
 from course.grading.record import Result, Verdict, Written
@@ -127,6 +128,7 @@ def test_a_file_that_costs_too_much_costs_its_own_students_row(tmp_path, monkeyp
     costly = b'{"cells":[' + b'{"source":""},' * 1_400_000 + b"{}]}"
     honest = json.loads(COPY)
     files = {"ann/x.ipynb": costly, "bo/x.ipynb": json.dumps(honest).encode()}
+    monkeypatch.setattr(reading, "SECONDS", 1.0)
     monkeypatch.setattr(
         bounded.bounded, "__kwdefaults__", {"seconds": 1.0, "memory": 2**32}
     )

@@ -15,7 +15,7 @@ from graded_class import ROOT
 from handed_in import DEEP, codes, notebook, tree, zipped
 
 from course.grading.flags import FLAGS
-from course.grading.handed_in import files, intake
+from course.grading.handed_in import files, reading
 from course.grading.handed_in.cells import MAX_BYTES, NotGradable
 from course.grading.handed_in.files import READS_BADLY
 from course.grading.handed_in.intake import find_submissions
@@ -101,8 +101,8 @@ def test_a_zip_bomb_is_not_inflated(tmp_path):
 
 
 def test_a_bomb_of_many_files_uses_up_its_own_students_share(tmp_path, monkeypatch):
-    monkeypatch.setattr(intake, "MAX_BYTES", 10_000)
-    monkeypatch.setattr(intake, "MAX_BYTES_EACH", 50_000)
+    monkeypatch.setattr(reading, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(reading, "BYTES_EACH", 50_000)
     monkeypatch.setattr(files, "MAX_FILES_EACH", 20)
     given = {f"ann/deep-ensembles-{n}.ipynb": b" " * 9_000 for n in range(8)}
     given |= {f"bo/{n}.ipynb": notebook() for n in range(30)}

@@ -17,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course.cli import Group, main
+from course.grading import desk
 from course.grading.classroom import STATE
+from course.grading.handed_out import released
 from course.grading.record import Flag, Result, Verdict, Written
 from course.grading.store import Store
 
@@ -108,6 +110,110 @@ def test_a_message_names_what_is_below_the_current_folder_as_it_was_typed(graded
             *("grade", f"graded/{handed_in}", "--out", f"graded/{out}"), cwd=checkout
         )
         assert line.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        *("solutions", "book", "course", "exercises", "tests", "experiments", ""),
+        *(
+            "benchmarks",
+            ".git",
+            ".git/grades",
+            "_build",
+            "tests/grades",
+            "book/../book",
+        ),
+    ],
+)
+def test_grades_are_not_written_into_the_project(tmp_path, monkeypatch, out):
+    checkout = tmp_path / "checkout"
+    for name in ("book", "solutions"):
+        (checkout / name).mkdir(parents=True)
+    (checkout / "_toc.yml").touch()
+    hand_in(checkout / "handed-in", 1)
+    before = content(checkout)
+    line = in_process(
+        monkeypatch, "grade", "handed-in", "--out", out or ".", cwd=checkout
+    )
+    assert "This is a folder of the project itself. Name another folder" in line
+    assert content(checkout) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "thesis.tex",
+            "out: It holds files that `course grade` did not write, such as thesis.tex",
+        ),
+        (
+            "photos/one.png",
+            "did not write, such as photos. Name a new folder with --out.",
+        ),
+        ("report.html/x", "report.html: A folder is where the grades would be written"),
+        ("grades.csv/x", "grades.csv: A folder is where the grades would be written"),
+        (
+            "moodle-deep_ensembles.csv/x",
+            "A folder is where the grades would be written",
+        ),
+        ("marks-new.csv/x", "marks-new.csv: A folder is where the grades would be"),
+        ("feedback", "feedback: A file is where the grades would be written. Move it"),
+    ],
+)
+def test_out_is_looked_at_before_anything_is_graded(tmp_path, monkeypatch, name, said):
+    hand_in(tmp_path / "in", 1)
+    path = tmp_path / "out" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    before = content(tmp_path)
+    line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", tmp_path / "out")
+    assert said in line
+    assert content(tmp_path) == before
+
+
+HEADER = "student,practical,question,marks,comment"
+ROW = f"{HEADER}\nstudent-00,bayes_by_backprop,bayes-by-backprop"
+
+
+@pytest.mark.parametrize("place", ["elsewhere.csv", "out/marks.csv"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name,marks\nann,3\n", ":1: The header has no column 'student'. Its columns"),
+        (f"{ROW}/no-such-question,1,\n", ":2: There is no question of bayes_by_backp"),
+        (
+            f"{HEADER}\nnobody,bayes_by_backprop,x,1,\n",
+            ":2: There is no student called",
+        ),
+        (f"{HEADER}\nstudent-00,deep_ensembles,x,1,\n", ":2: There is no practical of"),
+        (f"{ROW}/{{question}},many,\n", ":2: The marks 'many' are not a number. Write"),
+        (f"{ROW}/{{question}},99,\n", ":2: 99 marks for bayes-by-backprop/"),
+        (f'{HEADER}\n"open', ":2: It is not a table:"),
+        ("\xff", ":1: It is not UTF-8. In a spreadsheet, save it as"),
+    ],
+)
+def test_a_table_of_marks_is_checked_before_anything_is_graded(
+    tmp_path, monkeypatch, place, text, said
+):
+    hand_in(tmp_path / "in", 1)
+    cells = released(ROOT, "bayes_by_backprop").cells
+    roles = [cell.metadata.get("course", {}) for cell in cells]
+    question = next(one["task"] for one in roles if one.get("role") == "written")
+    text = text.replace("{question}", question.partition("/")[2])
+    path = tmp_path / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text.encode("latin-1" if text == "\xff" else "utf-8"))
+
+    def never(*arguments):
+        raise AssertionError("something was graded")
+
+    monkeypatch.setattr(desk, "grade_class", never)
+    given = ["grade", tmp_path / "in", "--out", tmp_path / "out"]
+    given += ["--manual", path] if place == "elsewhere.csv" else []
+    line = in_process(monkeypatch, *given)
+    assert f"{path}{said}" in line
+    assert not (tmp_path / "out" / STATE).exists()
 
 
 @pytest.mark.sandbox

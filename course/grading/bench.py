@@ -133,7 +133,7 @@ class Bench:
             graded=not graded.problem,
             problem=graded.problem,
             verdicts=graded.verdicts,
-            written=tuple(_written(practical, answers.written)),
+            written=tuple(in_words(practical.released, answers.written)),
             flags=(*submission.flags, *answers.flags, *graded.flags),
             seconds=round(time.monotonic() - began, 3),
         )
@@ -209,8 +209,14 @@ def refused(
     return not_graded(submission, practical, f"{NOT_RUN}: {problem}")
 
 
-def _written(practical: Practical, texts: dict[str, str]) -> Iterator[Written]:
-    for cell in practical.released.cells:
+def in_words(notebook: NotebookNode, texts: Mapping[str, str]) -> Iterator[Written]:
+    """The answers to a practical's questions.
+
+    Args:
+        notebook: the exercise as it is handed out.
+        texts: what was answered, by question.
+    """
+    for cell in notebook.cells:
         course = cell.metadata.get("course", {})
         if course.get("role") == "written":
             points = cell.metadata["nbgrader"]["points"]

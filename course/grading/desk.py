@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +21,33 @@ from rich.progress import (
 
 from course.errors import CourseError
 from course.files import all_or_none, require_writable
+from course.grading.bench import blank, in_words
 from course.grading.classroom import STATE, Settings, grade_class
 from course.grading.handed_in.intake import Intake, Submission, take_in
+from course.grading.handed_in.names import shown
 from course.grading.handed_in.several import Several
+from course.grading.handed_out import released
 from course.grading.record import Result
-from course.grading.results.marking import filled_table
+from course.grading.results.marking import check_marks, filled_table
 from course.grading.results.outcome import write_outcome
 from course.grading.results.pages import plural
 from course.grading.results.several import best_by_task
+
+# Folders of a checkout that are no place for grades, beside those that begin with . or _
+PROJECT = (
+    "benchmarks",
+    "book",
+    "course",
+    "exercises",
+    "experiments",
+    "solutions",
+    "tests",
+)
+# What is in a folder of grades.
+WRITTEN = re.compile(
+    r"(report|marking)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new)\.csv"
+    rf"|(grades|timings)\.json|feedback|{re.escape(STATE)}"
+)
 
 
 class Screen(Console):
@@ -59,9 +79,13 @@ def grade_folder(
         CourseError: wrong use; nothing of what comes out has been touched.
         OSError: something cannot be written; sheets, feedback and report are as before.
     """
-    _check_places(handed_in, settings.out, manual)
+    _check_places(handed_in, settings.out, manual, settings.root)
     manual = manual or filled_table(settings.out)
+    if manual is not None:
+        check_marks(manual)
     intake = take_in(handed_in, settings.root, several)
+    if manual is not None:
+        check_marks(manual, _unmarked(intake.submissions, settings.root))
     results = [
         _with_present_flags(result, submission)
         for result, submission in zip(
@@ -87,13 +111,65 @@ def _with_present_flags(result: Result, submission: Submission) -> Result:
     return replace(result, flags=(*submission.flags, *others))
 
 
-def _check_places(handed_in: Path, out: Path, manual: Path | None) -> None:
+def _unmarked(submissions: Sequence[Submission], root: Path) -> list[Result]:
+    """What a table of marks may be about, before anything is graded."""
+    gradable = {one.practical for one in submissions if not one.problem} - {""}
+    questions = {
+        stem: tuple(in_words(released(root, stem), {})) for stem in sorted(gradable)
+    }
+    return [
+        replace(
+            blank(one),
+            graded=not one.problem,
+            written=() if one.problem else questions[one.practical],
+        )
+        for one in submissions
+    ]
+
+
+def _check_out(out: Path, handed_in: Path, root: Path) -> None:
+    """See that grades can be written to a folder, and that it is not for anything else.
+
+    Raises:
+        CourseError: they cannot, or it is.
+    """
+    remedy = "Name another folder with --out."
+    require_writable(out)
+    top = out.relative_to(root).parts[:1] if out.is_relative_to(root) else ("",)
+    if not top or top[0] in PROJECT or top[0].startswith((".", "_")):
+        problem = "This is a folder of the project itself."
+        raise CourseError(out, None, problem, remedy)
+    there = sorted(out.iterdir()) if out.is_dir() else []
+    for path in there:
+        written = WRITTEN.fullmatch(path.name)
+        if written and path.is_dir() != (path.name in ("feedback", STATE)):
+            kind = "folder" if path.is_dir() else "file"
+            problem = f"A {kind} is where the grades would be written."
+            raise CourseError(path, None, problem, "Move it away.")
+    if (out / "feedback").is_dir():
+        require_writable(out / "feedback")
+    if not any((out / name).exists() for name in (STATE, "grades.json")):
+        foreign = [
+            path
+            for path in there
+            if not WRITTEN.fullmatch(path.name)
+            and not path.name.startswith(".")
+            and not handed_in.is_relative_to(path)
+        ]
+        if foreign:
+            name = shown(foreign[0].name)
+            problem = (
+                f"It holds files that `course grade` did not write, such as {name}."
+            )
+            raise CourseError(out, None, problem, "Name a new folder with --out.")
+
+
+def _check_places(handed_in: Path, out: Path, manual: Path | None, root: Path) -> None:
     """See that the paths of a run can go together.
 
     Raises:
         CourseError: they cannot.
     """
-    require_writable(out)
     remedy = "Name another folder with --out."
     if handed_in.is_dir() and out.is_relative_to(handed_in):
         problem = "The grades would lie among the submissions."
@@ -101,6 +177,7 @@ def _check_places(handed_in: Path, out: Path, manual: Path | None) -> None:
     if any(handed_in.is_relative_to(out / name) for name in (STATE, "feedback")):
         problem = "The grader itself writes to this folder."
         raise CourseError(handed_in, None, problem, remedy)
+    _check_out(out, handed_in, root)
     if manual is not None and not manual.is_file():
         problem = "This is a folder." if manual.is_dir() else "There is no such file."
         raise CourseError(

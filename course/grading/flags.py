@@ -23,7 +23,8 @@ FLAGS = {
     "too-deep": "A folder lies deeper than what is read; what is in it was left out.",
     "empty-folder": "The folder is empty: there is no notebook in it.",
     "other-suffix": "The file's name does not end with .ipynb; it was read all the same.",
-    "same-name": "Files under several spellings of one name were taken as one student's.",
+    "same-name": "Files under several names, or in several folders, were taken as one "
+    "student's.",
     "alike-name": "Another student's name is nearly the same; they were taken as two.",
     "no-notebook": "There is no notebook in what was handed in.",
     "late": "Handed in late.",

@@ -12,22 +12,24 @@ import os
 import re
 import stat
 import struct
+import threading
 import zipfile
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 from course.errors import CourseError
+from course.grading.bounded import TooCostly, bounded
 from course.grading.handed_in import layout
-from course.grading.handed_in.names import digest, safe
+from course.grading.handed_in.names import MOODLE, digest, safe
 
 MAX_FILES = 200_000  # that lie side by side in the folder of the class
 MAX_NAME = 255  # characters of a file's name, as disks have it
-MAX_MEMBERS = 1_000_000  # of a zip
+MAX_MEMBERS = 250_000  # of a zip: a process takes about a kilobyte for each
 MAX_FILES_EACH = 5_000  # of one student, folders included
 MAX_DEPTH = 20
 READS_BADLY = (
@@ -45,6 +47,7 @@ READS_BADLY = (
     zlib.error,
 )
 REMEDY = "Give a folder of submissions, or a zip of one."
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ class Entry:
     ``unreadable``, ``empty-folder``, ``too-deep`` or ``too-many-files``; the last three, and
     ``unreadable``, may be said of a ``folder``. What lies ``beside`` the folder of the class
     is nobody's; a path that leads ``outside`` is nobody else's. ``modified`` is in seconds
-    and known for members of a zip alone.
+    and known for members of a zip alone. The part of this ``depth`` names the student; those
+    before it are folders of parts of the class.
     """
 
     parts: tuple[str, ...]
@@ -66,6 +70,7 @@ class Entry:
     beside: bool = False
     outside: bool = False
     modified: float = 0.0
+    depth: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ def entries(path: Path) -> Listing:
     except READS_BADLY as error:
         problem = f"It cannot be read: {getattr(error, 'strerror', None) or error}."
         raise CourseError(path, None, problem, REMEDY) from None
+    depths = layout.sections(entry for entry in found if not entry.beside)
+    found = [replace(entry, depth=depths.get(entry.parts, 0)) for entry in found]
     found.sort(key=lambda entry: (entry.beside, entry.parts, entry.member or 0))
     around = path.resolve()
     if not path.is_dir():
@@ -108,25 +115,18 @@ def entries(path: Path) -> Listing:
     return Listing(found, chain[-1] if chain else around.name)
 
 
-def archive_of(path: Path, found: list[Entry]) -> AbstractContextManager:
-    """The zip that the entries are in, opened once for all of them, or nothing."""
-    in_zip = any(entry.member is not None for entry in found)
-    return zipfile.ZipFile(path) if in_zip else nullcontext()
-
-
-def read_bytes(
-    path: Path, member: int | None, limit: int, archive: zipfile.ZipFile | None = None
-) -> bytes:
+def read_bytes(path: Path, member: int | None, limit: int) -> bytes:
     """The content of a file, or of a member of a zip, up to a limit.
 
     Raises:
         OSError, zipfile.BadZipFile, …: one of ``READS_BADLY``, if it cannot be read.
     """
     if member is not None:
-        opened = nullcontext(archive) if archive else zipfile.ZipFile(path)
-        # By its place, since names need not differ.
-        with opened as zipped, zipped.open(zipped.infolist()[member]) as file:
-            return file.read(limit)
+        with _lock:  # a ``ZipFile`` counts its readers without one
+            archive = _archive(path)
+            # By its place, since names need not differ.
+            with archive.open(archive.infolist()[member]) as file:
+                return file.read(limit)
     # Between finding and reading a file may become a link or a pipe.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
@@ -180,23 +180,36 @@ def _walk(root: Path, base: tuple[str, ...], without: str = "") -> Iterator[Entr
             yield from _of_one(child)
 
 
-def _of_one(top: os.DirEntry) -> Iterator[Entry]:
-    """The files of one student, those of outer folders first."""
-    path = Path(top.path)
+def _of_one(top: os.DirEntry, above: tuple[str, ...] = ()) -> Iterator[Entry]:
+    """The files of one student, those of outer folders first.
+
+    Of a folder that is nobody's on a platform, what has a platform's name is another's.
+    """
+    path, whole = Path(top.path), (*above, top.name)
     if not top.is_dir(follow_symlinks=False):
-        yield Entry((top.name,), path, odd=_oddity(top))
+        yield Entry(whole, path, odd=_oddity(top))
         return
-    waiting: list[tuple[tuple[str, ...], Path]] = [((top.name,), path)]
+    known = bool(MOODLE.fullmatch(top.name))
+    waiting: list[tuple[tuple[str, ...], Path]] = [(whole, path)]
     count, yielded = 0, False
     for parts, folder in waiting:  # which grows
         room = MAX_FILES_EACH - count
+        children: list[os.DirEntry] = []
+        others: list[os.DirEntry] = []
         try:
             with os.scandir(folder) as scan:
-                children = list(itertools.islice(scan, room + 1))
+                for child in itertools.islice(scan, MAX_FILES):
+                    if not known and MOODLE.fullmatch(child.name):
+                        others.append(child)
+                    elif len(children) <= room:
+                        children.append(child)
         except OSError:
             yield Entry(parts, folder, odd="unreadable", folder=True)
             yielded = True
             continue
+        for child in sorted(others, key=lambda child: child.name):
+            yield from _of_one(child, parts)
+            yielded = True
         for child in sorted(children[:room], key=lambda child: child.name):
             if not child.is_dir(follow_symlinks=False):
                 yield Entry((*parts, child.name), Path(child.path), odd=_oddity(child))
@@ -209,10 +222,10 @@ def _of_one(top: os.DirEntry) -> Iterator[Entry]:
                 yielded = True
         count += len(children)
         if count > MAX_FILES_EACH:
-            yield Entry((top.name,), path, odd="too-many-files", folder=True)
+            yield Entry(whole, path, odd="too-many-files", folder=True)
             return
     if not yielded:
-        yield Entry((top.name,), path, odd="empty-folder", folder=True)
+        yield Entry(whole, path, odd="empty-folder", folder=True)
 
 
 def _oddity(entry: os.DirEntry) -> str:
@@ -222,17 +235,41 @@ def _oddity(entry: os.DirEntry) -> str:
     return "" if entry.is_file(follow_symlinks=False) else "unreadable"
 
 
+def _archive(path: Path) -> zipfile.ZipFile:
+    """A zip, opened once for as long as it is the same file: its list may be long."""
+    status = path.stat()
+    return _opened(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=1)
+def _opened(path: Path, modified: int, size: int) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path)
+
+
+def _counted(path: Path, most: int) -> tuple[int, str, int]:
+    """How many members a zip has; if more than ``most``, the folder with most of them."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    if len(names) <= most:
+        return len(names), "", 0
+    ((name, count),) = Counter(name.split("/")[0][:80] for name in names).most_common(1)
+    return len(names), name, count
+
+
 def _in_zip(path: Path) -> tuple[tuple[str, ...], list[Entry]]:
     """The folders that only stand around the class, and all files."""
-    with zipfile.ZipFile(path) as archive:
-        infos = archive.infolist()
-    if len(infos) > MAX_MEMBERS:
-        tops = Counter(info.filename.split("/")[0] for info in infos)
-        ((most, count),) = tops.most_common(1)
-        problem = (
-            f"It holds more than {MAX_MEMBERS:,} files: {count:,} in {most[:80]!r}."
-        )
-        raise CourseError(path, None, problem, "Unpack it and give the folder.")
+    remedy = "Unpack it and give the folder."
+    try:
+        members, most, count = bounded(_counted, path, MAX_MEMBERS)
+    except TooCostly:
+        raise CourseError(
+            path, None, "Its list of files is too long.", remedy
+        ) from None
+    if members > MAX_MEMBERS:
+        problem = f"It holds more than {MAX_MEMBERS:,} files: {count:,} in {most!r}."
+        raise CourseError(path, None, problem, remedy)
+    with _lock:
+        infos = _archive(path).infolist()
     found = [_member(path, number, info) for number, info in enumerate(infos)]
     inside = [entry for entry in found if entry.parts and not entry.outside]
     chain: tuple[str, ...] = ()
@@ -268,21 +305,24 @@ def _below(found: list[Entry], chain: tuple[str, ...]) -> list[Entry]:
 
 def _limited(found: list[Entry]) -> Iterator[Entry]:
     """The files of each student up to a limit, and each folder that holds none."""
-    students: dict[tuple[bool, str], list[Entry]] = defaultdict(list)
+    students: dict[tuple[bool, tuple[str, ...]], list[Entry]] = defaultdict(list)
+    depths = layout.sections(found)
     for entry in found:
-        students[entry.outside, entry.parts[0] if entry.parts else ""].append(entry)
-    for (outside, name), own in students.items():
+        whole = entry.parts[: depths.get(entry.parts, 0) + 1]
+        students[entry.outside, whole].append(entry)
+    tops = {whole[:1] for _, whole in students if len(whole) > 1}
+    for (outside, whole), own in students.items():
         files = [entry for entry in own if not entry.folder]
         if len(files) > MAX_FILES_EACH:
             files.sort(key=lambda entry: (len(entry.parts), entry.parts))
             odd, files = "too-many-files", files[:MAX_FILES_EACH]
         else:
-            odd = "" if files else "empty-folder"
+            odd = "" if files or whole in tops else "empty-folder"
         yield from files
         if odd:
             yield replace(
                 own[0],
-                parts=(name,),
+                parts=whole or ("",),
                 odd=odd,
                 folder=True,
                 outside=outside,

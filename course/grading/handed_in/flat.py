@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 SUFFIX = re.compile(
     r"(\.ipynb)?(\.(ipynb|txt|json|py|md|html?|pdf|zip|tar|gz|docx?|odt|png|jpe?g))?$",
@@ -23,12 +24,32 @@ VERSION = re.compile(
     r"|the)\d?\)?",
     re.IGNORECASE,
 )
+# Words that tell of a version and of nobody; a number may be a team's.
+VERSIONS = re.compile(
+    r"[-_ .(]+(final|copy|kopie|draft|old|new|solved|solutions?|done|finished|completed?"
+    r"|submission|submitted|answers?|colab|checkpoint|edited|fixed)\)?(?![^\W_])",
+    re.IGNORECASE,
+)
 KINDS = re.compile(
     r"(homework|hw|exercises?|assignments?|practicals?|labs?|notebooks?|sheet|week|ex|task)"
     r"\d*|\d\d?",
     re.IGNORECASE,
 )
-Split = tuple[str, str]  # student and notebook
+
+
+class Split(NamedTuple):
+    """What the name of a file says.
+
+    Args:
+        student: may be the empty string.
+        notebook: the name without the student's.
+        written: all of the name that may be a student's; a star stands for the rest. Files
+            of one student that differ here may be two students'.
+    """
+
+    student: str
+    notebook: str
+    written: str
 
 
 def split(
@@ -52,15 +73,18 @@ def split(
         re.IGNORECASE | re.DOTALL,
     )
     stems = {name: BROWSERS.sub("", SUFFIX.sub("", name)) for name in names}
-    found: dict[str, Split] = {}
+    found: dict[str, tuple[str, str]] = {}
     named: dict[str, str] = {}  # files with a student beside the exercise's name
     rest: dict[str, str] = {}
+    written: dict[str, str] = {}
     for name, stem in stems.items():
         match = pattern.fullmatch(stem)
         if match is None:
             rest[name] = stem
             continue
         before, after = _own(match["before"], KINDS), _own(match["after"])
+        words = VERSIONS.sub("", match["after"])
+        written[name] = f"{match['before']}*{words}"
         if before:
             # Blanks stay: two spellings of a name are told from one.
             student = re.sub(r"( - |[-_.]+)$", "", match["before"])
@@ -75,7 +99,10 @@ def split(
     plain, shared = _by_ending(rest, {student for student, _ in found.values()})
     found |= plain
     students = set(named.values()) | {plain[name][0] for name in shared}
-    return found, len(students) > 1
+    for name, (student, _) in plain.items():
+        written[name] = student + "_*" * (student != rest[name])
+    splits = {name: Split(*pair, written[name]) for name, pair in found.items()}
+    return splits, len(students) > 1
 
 
 def _own(text: str, others: re.Pattern[str] = VERSION) -> str:
@@ -90,7 +117,9 @@ def _own(text: str, others: re.Pattern[str] = VERSION) -> str:
 
 
 def _several_beside(
-    found: dict[str, Split], pattern: re.Pattern[str], stems: Mapping[str, str]
+    found: dict[str, tuple[str, str]],
+    pattern: re.Pattern[str],
+    stems: Mapping[str, str],
 ) -> None:
     """Where files of one student and practical differ otherwise, that is the student's."""
     groups: dict[tuple[str, str], dict[str, tuple[str, str]]] = defaultdict(dict)
@@ -117,7 +146,7 @@ def _several_beside(
 
 def _by_ending(
     rest: Mapping[str, str], others: set[str]
-) -> tuple[dict[str, Split], set[str]]:
+) -> tuple[dict[str, tuple[str, str]], set[str]]:
     """Split names without an exercise's at endings that files of several students share."""
     before: dict[str, set[str]] = defaultdict(set)
     cuts = {

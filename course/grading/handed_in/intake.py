@@ -18,20 +18,18 @@ from typing import Literal
 
 from course.errors import CourseError
 from course.grading.flags import flag
-from course.grading.handed_in.cells import MAX_BYTES
-from course.grading.handed_in.files import Entry, archive_of, entries
+from course.grading.handed_in.files import Entry, entries
 from course.grading.handed_in.flat import split
-from course.grading.handed_in.layout import STRAY, notebookish
+from course.grading.handed_in.layout import STRAY, notebookish, several_inside
 from course.grading.handed_in.names import (
-    CANVAS,
-    MOODLE,
     TOOLS,
     Name,
     hidden,
     read_name,
     shown,
+    student_of,
 )
-from course.grading.handed_in.reading import Content, practicals, read
+from course.grading.handed_in.reading import Budget, Content, Given, practicals, read
 from course.grading.handed_in.several import Found, Several, choose
 from course.grading.handed_in.students import Key, students_of
 from course.grading.handed_in.submission import Submission, with_flags, with_problem
@@ -39,7 +37,6 @@ from course.grading.record import Flag
 from course.task import stems
 
 # Of one student, so that nobody can use up what others need.
-MAX_BYTES_EACH = 10 * MAX_BYTES
 MAX_ROWS_EACH = 10  # notebooks of no known practical
 MAX_OTHERS_EACH = 20  # files that may be a notebook by another name
 MAX_FLAGS_EACH = 5  # of one kind
@@ -105,7 +102,7 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
     """
     listing = entries(path)
     named = list(_named(listing.entries, listing.around))
-    people = students_of(name for _, name in named if name)
+    people = students_of((name for _, name in named if name), _inside(named))
     own = {key: _Own(called) for key, called in people.called.items()}
     fates: dict[Place, Fate] = {}
     wanted = []
@@ -120,21 +117,20 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
             fates[_place(entry)] = fate
     # First what is called a notebook: it shall not wait for a budget behind data.
     wanted.sort(key=lambda pair: not notebookish(pair[0].parts[-1]))
-    with archive_of(path, listing.entries) as archive:
-        spent: Counter[Key] = Counter()
 
-        def asked() -> Iterator[tuple[Content, bytes, str]]:
-            for entry, name in wanted:
-                most = max(0, min(MAX_BYTES, MAX_BYTES_EACH - spent[name.key]))
-                content, data = read(entry, most, archive)
-                spent[name.key] += min(content.size, MAX_BYTES)
-                yield content, data, name.notebook if _called_one(entry) else ""
+    def asked() -> Iterator[Given]:
+        for entry, name in wanted:
+            budget = own[name.key].budget
+            content, data = read(entry, budget)
+            yield Given(
+                content, data, name.notebook if _called_one(entry) else "", budget
+            )
 
-        for (entry, name), content in zip(
-            wanted, practicals(asked(), stems()), strict=True
-        ):
-            own[name.key].add(entry, name, content, fates)
-    submissions, notes = [], list(people.notes)
+    for (entry, name), content in zip(
+        wanted, practicals(asked(), stems()), strict=True
+    ):
+        own[name.key].add(entry, name, content, fates)
+    submissions, notes = [], [*people.notes, *_nobodys(named)]
     for key, one in own.items():
         taken, said = one.settle(root, several, fates)
         submissions += [with_flags(sub, *people.flags.get(key, ())) for sub in taken]
@@ -154,27 +150,32 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
 
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
     """Whose each entry is; None for what is nobody's."""
-    flat = [entry.parts[0] for entry in found if _is_flat(entry)]
+    there = {entry.parts for entry in found}
+    parts_of_class = {e.parts[: depth + 1] for e in found for depth in range(e.depth)}
+
+    def somebodys(entry: Entry) -> bool:
+        if entry.beside or not entry.parts or TOOLS.fullmatch(entry.parts[0]):
+            return False
+        *above, last = entry.parts
+        if last.startswith("._") and (*above, last[2:]) in there:  # a Mac's, beside it
+            return False
+        stray = STRAY.fullmatch(last) and not notebookish(last) and not entry.folder
+        if entry.parts[:1] in parts_of_class and not entry.depth:
+            return not (stray or any(hidden(part) for part in entry.parts[1:]))
+        return not (stray and len(entry.parts) == 1 and not student_of(last))
+
+    flat = [e.parts[0] for e in found if _is_flat(e) and somebodys(e)]
     splits, _ = split(flat, around, stems())
-    # Folders of programs begin with a dot; a student's may as well.
-    dotted = {entry.parts[0] for entry in found if notebookish(entry.parts[-1])}
     for entry in found:
-        top = entry.parts[0] if entry.parts else ""
-        single = len(entry.parts) == 1 and not entry.folder
-        if (
-            not top
-            or entry.beside
-            or TOOLS.fullmatch(top)
-            or (top.startswith(".") and (single or top not in dotted))
-            or (single and STRAY.fullmatch(top) and not notebookish(top))
-        ):
+        if not somebodys(entry):
             yield entry, None
         elif _is_flat(entry):
-            student, notebook = splits[top]
-            yield entry, Name(student, notebook, origin="file")
+            student, notebook, written = splits[entry.parts[0]]
+            yield entry, Name(student, notebook, origin="file", written=written)
         else:
-            parts = entry.parts if len(entry.parts) > 1 or single else (top, top)
-            yield entry, read_name(parts, outside=entry.outside)
+            section, own = "/".join(entry.parts[: entry.depth]), _below(entry)
+            own = own * 2 if entry.folder and len(own) == 1 else own
+            yield entry, read_name(own, outside=entry.outside, section=section)
 
 
 def _is_flat(entry: Entry) -> bool:
@@ -182,10 +183,65 @@ def _is_flat(entry: Entry) -> bool:
     return (
         len(entry.parts) == 1
         and not (entry.folder or entry.outside or entry.beside)
-        and not MOODLE.fullmatch(entry.parts[0])
-        and not CANVAS.fullmatch(entry.parts[0])
-        and (notebookish(entry.parts[0]) or not STRAY.fullmatch(entry.parts[0]))
+        and not student_of(entry.parts[0])
     )
+
+
+def _below(entry: Entry) -> tuple[str, ...]:
+    """Its path from the part that names the student on."""
+    return entry.parts[entry.depth :]
+
+
+def _inside(
+    named: Sequence[tuple[Entry, Name | None]],
+) -> dict[Key, set[tuple[str, str]]]:
+    """Names in a student's path that may be of somebody else, and where they stand.
+
+    They are folders and files of one student's folder that look as if they were of several;
+    and, where others have no platform's name, a folder with one platform's name in it.
+    """
+    paths: dict[Key, set[tuple[str, ...]]] = defaultdict(set)
+    sections: dict[str, set[Key]] = defaultdict(set)
+    keys = {name.key for _, name in named if name}
+    for entry, name in named:
+        own = _below(entry)[1:]
+        if name and entry.depth:
+            sections["/".join(entry.parts[: entry.depth])].add(name.key)
+        elif (
+            name
+            and name.origin == "folder"
+            and own
+            and _called_one(entry)
+            and not any(hidden(part) for part in own)
+        ):
+            paths[name.key].add(own)
+    told: dict[Key, set[tuple[str, str]]] = defaultdict(set)
+    for key, own in paths.items():
+        names = several_inside(own, alone=len(keys) == 1)
+        told[key] = {(one, f"in {shown(key[0])}") for one in names}
+    if not all(number for _, number, _ in keys):
+        for section, within in sections.items():
+            if len(within) == 1:
+                told[within.pop()].add((section, "folder"))
+    return told
+
+
+def _nobodys(named: Sequence[tuple[Entry, Name | None]]) -> Iterator[str]:
+    """A sentence that names files that lie beside those of students and are nobody's."""
+    names = sorted(
+        shown(entry.parts[0])
+        for entry, name in named
+        if name is None
+        and len(entry.parts) == 1
+        and not (entry.beside or entry.folder)
+        and "." in entry.parts[0][1:]  # not .DS_Store
+        and not entry.parts[0].startswith("._")
+    )
+    if names:
+        more = f" and {len(names) - MAX_FLAGS_EACH} more" * (
+            len(names) > MAX_FLAGS_EACH
+        )
+        yield f"Files that belong to no student: {', '.join(names[:MAX_FLAGS_EACH])}{more}."
 
 
 def _called_one(entry: Entry) -> bool:
@@ -206,11 +262,12 @@ class _Own:
         self.others: list[tuple[Entry, Name]] = []
         self.hidden: list[tuple[Entry, Name]] = []
         self.tried = 0
+        self.budget = Budget()
 
     def sort(self, entry: Entry, name: Name) -> Fate | None:
         """What becomes of an entry; None if that is for its content to say."""
         _, dot, suffix = entry.parts[-1].strip().lower().rpartition(".")
-        if any(hidden(part) for part in entry.parts[1:]) and not entry.folder:
+        if any(hidden(part) for part in _below(entry)[1:]) and not entry.folder:
             self.hidden.append((entry, name))
             return "hidden"
         odd = entry.odd or ("nested-zip" if suffix == "zip" else "")
@@ -243,7 +300,7 @@ class _Own:
             digest=content.digest,
         )
         problem = content.problem or ("" if content.practical else "unknown-practical")
-        one = with_problem(one, problem) if problem else one
+        one = with_problem(one, problem, content.detail) if problem else one
         if not entry.parts[-1].endswith(".ipynb"):
             one = with_flags(one, flag("other-suffix", one.notebook))
         if name.late:
@@ -266,7 +323,7 @@ class _Own:
                 f"{MAX_ROWS_EACH} of them are listed."
             )
         for _, group in sorted(groups.items()):
-            chosen = choose(group, several, root)
+            chosen = choose(group, several, root, self.budget)
             taken += chosen.taken
             aside += chosen.aside
             notes += [chosen.note] if chosen.note else []

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from course.grading.handed_in.flat import split
-from course.grading.handed_in.names import MOODLE, TOOLS, student_of
+from course.grading.handed_in.names import CANVAS, MOODLE, TOOLS, student_of
 from course.task import stems
 
 # Files that lie about in a download and are no submission.
 STRAY = re.compile(
-    r"\..*|read.?me.*|thumbs\.db|desktop\.ini|index\.html?|manifest.*|.*\.(csv|xlsx?|ods)",
+    r"\..*|read.?me(\.\w+)?|thumbs\.db|desktop\.ini|index\.html?|manifest(\.\w+)?|.*\.(csv|xlsx?|ods)"
+    r"|(report|essay|summary|notes?|instructions?|assignment|exercises?|homework|answers?"
+    r"|questions?|solutions?|syllabus|write-?up|cover)[-_ ]?\d*\.(pdf|docx?|odt|txt|md|html?)",
     re.IGNORECASE,
 )
 DOCUMENT = re.compile(r".*\.(txt|md|pdf|html?|docx?|odt)", re.IGNORECASE)
+PAPERS = (
+    ".json",
+    ".py",
+    ".zip",
+    ".pdf",
+    ".doc",
+    ".docx",
+    ".odt",
+    ".txt",
+    ".md",
+    ".html",
+)
 # Folders that one student makes.
 OWN = re.compile(
     r"(week|part|practical|exercise|ex|lab|hw|homework|sheet|task|chapter|day|unit|version|v"
     r"|attempt|try)[-_ ]?\d*|\d\d?|work|data|datasets?|figures?|figs?|images?|img|plots?"
     r"|outputs?|results?|code|src|notes?|docs?|copy|old|new|backup|archive|more|misc|final"
     r"|drafts?|submission|notebooks?|checkpoints?|models?|logs?|runs?|tests?|assets|lib"
-    r"|venv|env|utils|course|shared|__pycache__|.* ?\(\d+\)|\..*|[a-z]",
+    r"|venv|env|utils|course|shared|__pycache__|.* ?\(\d+\)|[a-z]",
     re.IGNORECASE,
 )
 
@@ -68,7 +83,7 @@ def around(chain: Sequence[str], below: Collection[Found], archive: str = "") ->
         return len(chain)
     if archive and chain and chain[0] == archive:
         flat, _ = split(_files(below), "", stems())
-        if len(chain) > 1 or any(student for student, _ in flat.values()):
+        if len(chain) > 1 or any(one.student for one in flat.values()):
             return 1
     return 0
 
@@ -85,18 +100,87 @@ def _is_class(below: Collection[Found]) -> bool:
     if len({student_of(one.parts[0]) for one in below} - {""}) > 1:
         return True
     files = _files(below)
-    flat, _ = split(files, "", stems())
-    _, several = split(_files(below, ".json", ".py", ".pdf", ".zip"), "", stems())
+    flat, several = split(files, "", stems())
+    folders = {one.parts[0] for one in below if len(one.parts) > 1 or one.folder}
+    folders = {name for name in folders if not TOOLS.fullmatch(name)}
+    others = {name for name in folders if not _own(name)}
+    if (
+        not folders or others
+    ):  # beside one student's folders documents are that student's
+        _, documents = split(_files(below, *PAPERS), "", stems())
+        several = several or documents
     if several:
         return True
-    if files and not any(student for student, _ in flat.values()):
+    if files and not any(one.student for one in flat.values()):
         return False
-    folders = {one.parts[0] for one in below if len(one.parts) > 1 or one.folder}
-    practicals, _ = split(folders, "", stems())
-    return (
-        sum(
-            bool(practicals[name][0]) and not OWN.fullmatch(name) and name != "__MACOSX"
-            for name in folders
-        )
-        > 1
-    )
+    return bool(others) and len(folders) > 1
+
+
+def _own(folder: str) -> bool:
+    """Is a folder called as one student calls one of several: after a practical, or a part?"""
+    (named,) = split([folder], "", stems())[0].values()
+    return not named.student or bool(OWN.fullmatch(folder))
+
+
+def sections(found: Iterable[Found]) -> dict[tuple[str, ...], int]:
+    """Where names of a platform stand: by path, the number of folders around them.
+
+    Moodle's name tells the student wherever it stands, the outermost if there are several.
+    A name like Canvas's may be a file of a student's own, such as ``hw_1_2_x.ipynb``. So in
+    folders it counts only where one folder holds such files of several students and no
+    other notebook, and no upload has a short number or stands in two folders; then it does
+    in all folders that hold no other notebook.
+    """
+    depths: dict[tuple[str, ...], int] = {}
+    inside: dict[tuple[str, ...], list[tuple[str, ...]]] = defaultdict(list)
+    for one in found:
+        for depth, part in enumerate(one.parts):
+            if TOOLS.fullmatch(part):
+                break
+            if MOODLE.fullmatch(part):
+                depths[one.parts] = depth
+                break
+        else:
+            if len(one.parts) > 1 and not one.folder:
+                inside[one.parts[:-1]].append(one.parts)
+    canvas: dict[tuple[str, ...], set[str]] = {}
+    uploads: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for folder, paths in inside.items():
+        matches = [CANVAS.fullmatch(path[-1]) for path in paths]
+        if all(
+            match or not notebookish(path[-1])
+            for match, path in zip(matches, paths, strict=True)
+        ):
+            canvas[folder] = {match["student"] for match in matches if match}
+            for match in filter(None, matches):
+                uploads[match["upload"]].add(folder)
+    real = all(len(u) > 2 and len(folders) == 1 for u, folders in uploads.items())
+    if real and any(len(students) > 1 for students in canvas.values()):
+        for folder in canvas:
+            for path in inside[folder]:
+                if CANVAS.fullmatch(path[-1]):
+                    depths[path] = len(folder)
+    return depths
+
+
+def several_inside(paths: Collection[tuple[str, ...]], alone: bool) -> set[str]:
+    """What in one student's folder looks as if it were of several students.
+
+    Args:
+        paths: of the student's notebooks, below the student's folder.
+        alone: is there no other student? Then any two folders may be two students'.
+    """
+    folders: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    files: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for path in paths:
+        files[path[:-1]].add(path[-1])
+        for depth, part in enumerate(path[:-1]):
+            if alone or len(part) < 3 or not _own(part):
+                folders[path[:depth]].add(part)
+    told: set[str] = set()
+    for parts in folders.values():
+        told |= parts if len(parts) > 1 else set()
+    for names in files.values():
+        splits, several = split(names, "", stems())
+        told |= {one.written for one in splits.values()} if several else set()
+    return told

@@ -19,9 +19,10 @@ CANVAS = re.compile(
 COPY = re.compile(r"(?:[-_ ]|\()(\d{1,4})\)?$")  # name-1, name (1)
 # Folders that programs make; a student's own may begin with a dot as well.
 TOOLS = re.compile(
-    r"__MACOSX|\.(ipynb_checkpoints|git|svn|hg|vscode|idea|cache|config|local|venv|tox"
-    r"|ruff_cache|mypy_cache|pytest_cache|virtual_documents|Trash.*|Trashes|fseventsd"
-    r"|Spotlight-V100|TemporaryItems)",
+    r"__MACOSX|\.(ipynb_checkpoints|git|github|svn|hg|vscode|vs|idea|settings|cache|config"
+    r"|local|venv|tox|jupyter|ipython|quarto|Rproj\.user|ruff_cache|mypy_cache"
+    r"|pytest_cache|virtual_documents|Trash.*|Trashes|fseventsd|Spotlight-V100"
+    r"|TemporaryItems)",
     re.IGNORECASE,
 )
 
@@ -39,6 +40,7 @@ class Name:
         origin: where the name stands: two that are written alike in two places, such as
             a folder and a file, may be two students.
         outside: does the path lead out of its folder? Then it is nobody else's.
+        written: how the name is written there, if not as ``student`` says.
     """
 
     student: str
@@ -48,6 +50,7 @@ class Name:
     late: bool = False
     origin: str = "folder"
     outside: bool = False
+    written: str = ""
 
     @property
     def copy(self) -> int:
@@ -122,19 +125,27 @@ def _steers(character: str) -> bool:
     )
 
 
-def read_name(parts: tuple[str, ...], *, outside: bool = False) -> Name:
+def read_name(
+    parts: tuple[str, ...], *, outside: bool = False, section: str = ""
+) -> Name:
     """What a path says that is not a plain file of the class's folder.
 
     Args:
-        parts: the path, as ``safe`` gives it, below the folder of the class.
+        parts: the path, as ``safe`` gives it, from the part that names the student on.
         outside: does the path lead out of its folder?
+        section: the folder of a part of the class that it lies in, or the empty string.
     """
+    inside = f", in {shown(section)}" if section else ""
     first, last = parts[0], parts[-1]
     moodle, canvas = MOODLE.fullmatch(first), CANVAS.fullmatch(first)
     if moodle:
         name = last if len(parts) > 1 else moodle["name"] or last
         return Name(
-            moodle["student"], name, moodle["number"], origin="moodle", outside=outside
+            moodle["student"],
+            name,
+            moodle["number"],
+            origin="moodle" + inside,
+            outside=outside,
         )
     if canvas and len(parts) == 1:
         return Name(
@@ -143,7 +154,7 @@ def read_name(parts: tuple[str, ...], *, outside: bool = False) -> Name:
             canvas["number"],
             int(canvas["upload"][:18]),
             bool(canvas["late"]),
-            "canvas",
+            "canvas" + inside,
             outside,
         )
     return Name(first, last, outside=outside)

@@ -10,7 +10,7 @@ from typing import Literal
 from course.grading.flags import flag
 from course.grading.handed_in.cells import NotGradable
 from course.grading.handed_in.names import Name, shown
-from course.grading.handed_in.reading import UNTOUCHED, written
+from course.grading.handed_in.reading import UNTOUCHED, Budget, written
 from course.grading.handed_in.submission import Submission
 from course.grading.handed_out import path_of
 
@@ -38,7 +38,9 @@ class Chosen:
     note: str = ""
 
 
-def choose(group: Sequence[Found], several: Several, root: Path | None) -> Chosen:
+def choose(
+    group: Sequence[Found], several: Several, root: Path | None, budget: Budget
+) -> Chosen:
     """Choose among a student's notebooks of one practical.
 
     Args:
@@ -46,6 +48,7 @@ def choose(group: Sequence[Found], several: Several, root: Path | None) -> Chose
         several: ``last`` takes the last one, ``best`` all with answers.
         root: the checkout, whose exercises tell which notebooks hold answers. If it is
             None, all that can be read are taken to hold some.
+        budget: what reading them may cost.
     """
     ordered, by = _in_order(group)
     by_digest = {one.submission.digest or one.parts: one for one in ordered}
@@ -54,7 +57,8 @@ def choose(group: Sequence[Found], several: Several, root: Path | None) -> Chose
         (one,) = different
         return Chosen((one,), tuple(other for other in group if other is not one))
     late = different[-MANY:]
-    levels = [_level(one, root) for one in late]
+    # The last one first, while there is a budget.
+    levels = [_level(one, root, budget) for one in reversed(late)][::-1]
     best = max(levels)
     if several == "best" and best > UNTOUCHED:
         taken = [
@@ -92,7 +96,7 @@ def _in_order(group: Sequence[Found]) -> tuple[list[Found], str]:
     return sorted(group, key=key), by
 
 
-def _level(one: Found, root: Path | None) -> int:
+def _level(one: Found, root: Path | None, budget: Budget) -> int:
     """More for a notebook that holds more of what can count."""
     submission = one.submission
     if submission.problem:
@@ -100,8 +104,8 @@ def _level(one: Found, root: Path | None) -> int:
     if root is None or not submission.practical:
         return UNTOUCHED + 1
     try:
-        return written(submission.read(), path_of(root, submission.practical))
-    except NotGradable:
+        return written(submission.read(), path_of(root, submission.practical), budget)
+    except NotGradable:  # said when it is graded
         return -1
 
 

@@ -29,17 +29,30 @@ class Students:
     notes: tuple[str, ...]
 
 
-def students_of(names: Iterable[Name]) -> Students:
+def students_of(
+    names: Iterable[Name],
+    inside: Mapping[Key, Iterable[tuple[str, str]]] | None = None,
+) -> Students:
     """Tell students apart.
+
+    Args:
+        names: all that files and folders say.
+        inside: other names in a student's path that may be of somebody else, and where.
 
     Two spellings of one name that differ in nothing but blanks or in how Unicode composes
     letters are one student, unless the platform's numbers differ. Names that differ in
-    capitals, accents or punctuation are two. Either way a flag and a note say so.
+    capitals, accents or punctuation are two. Files of one student that begin differently,
+    or that lie in different folders, may be two students'. Each time a flag and a note say
+    so.
     """
     spellings: dict[Key, set[tuple[str, str]]] = defaultdict(set)
+    students: dict[Key, set[str]] = defaultdict(set)
     for name in names:
-        spellings[name.key].add((name.student, name.origin))
-    called = _called(spellings)
+        spellings[name.key].add((name.written or name.student, name.origin))
+        students[name.key].add(name.student)
+    for key, told in (inside or {}).items():
+        spellings[key] |= set(told)
+    called = _called(students)
     flags: dict[Key, list[Flag]] = defaultdict(list)
     notes = []
     for key, written in sorted(spellings.items()):
@@ -70,7 +83,13 @@ def students_of(names: Iterable[Name]) -> Students:
     )
 
 
-def _called(spellings: Mapping[Key, set[tuple[str, str]]]) -> dict[Key, str]:
+def _first(spellings: Iterable[str]) -> str:
+    """The spelling of a name that is shown: the shortest."""
+    name = shown(min(spellings, key=lambda one: (len(one), one)).strip())
+    return "\ufffd" if name in ("", ".", "..") else name
+
+
+def _called(spellings: Mapping[Key, set[str]]) -> dict[Key, str]:
     numbers: dict[tuple[str, bool], set[str]] = defaultdict(set)
     for name, number, outside in spellings:
         numbers[name, outside].add(number)
@@ -78,9 +97,7 @@ def _called(spellings: Mapping[Key, set[tuple[str, str]]]) -> dict[Key, str]:
     taken: set[str] = set()
     for key in sorted(spellings):
         folded, number, outside = key
-        first, _ = min(spellings[key], key=lambda one: (len(one[0]), one))
-        name = shown(first.strip())
-        name = "\ufffd" if name in ("", ".", "..") else name
+        name = _first(spellings[key])
         name += " (outside)" if outside else ""
         if number and len(numbers[folded, outside]) > 1:
             name = f"{name} ({number})"

@@ -26,6 +26,7 @@ from course.grading.results.sheets import guarded, plain, table
 __all__ = [
     "COLUMNS",
     "Question",
+    "check_marks",
     "filled_table",
     "marking_page",
     "marks_csv",
@@ -105,6 +106,24 @@ def filled_table(out: Path) -> Path | None:
     filled = _filled(path) if path.is_file() else {}
     # One that cannot be read was written in as well: merging it says what is wrong.
     return path if filled or filled is None else None
+
+
+def check_marks(path: Path, results: Iterable[Result] | None = None) -> None:
+    """See that a table of marks can be merged.
+
+    Args:
+        path: the table.
+        results: of a class, with its questions; answers and verdicts are not needed. If it
+            is None, only the form of the table is checked.
+
+    Raises:
+        CourseError: as ``read_marks``.
+    """
+    if results is None:
+        for _ in _records(path):
+            pass
+    else:
+        _rows(path, list(results))
 
 
 def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
@@ -251,6 +270,8 @@ def _row(
         raise _unknown(path, line, f"practical of {student!r}", stem, stems)
     answers = {answer.task: answer for answer in counting[student, stem].written}
     question = plain(record["question"]).strip()
+    if not counting[student, stem].graded:  # its questions are not known: keep the row
+        return _Row((student, stem, question), None, "")
     if question not in answers:
         raise _unknown(path, line, f"question of {stem}", question, set(answers))
     text, most = plain(record["marks"]).strip(), answers[question].points
