@@ -231,6 +231,7 @@ class _Passes:
             self.left_out,
             self.reduced | (self.known.loud if self.is_apart else set()),
             self.effects,
+            not self.is_second,
         )
 
     def _one(self, todo: list[str]) -> Found:
