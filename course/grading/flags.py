@@ -68,6 +68,8 @@ FLAGS = {
     "forged-values": "A cell displayed values as a probe does; they do not count.",
     "acting-code": "It is right only with code that does more than define, in the student's "
     "own cells.",
+    "stood-in": "It is right only with the reference solution of another task, on which the "
+    "release does not make it depend.",
     "interpreter": "A cell names what reaches into Python itself.",
     "patched-module": "A cell sets an attribute of something that it imported.",
     "long-literal": "A cell holds a long literal, or decodes one: code may hide in it.",
@@ -87,6 +89,7 @@ LOOK = frozenset(
         "retagged",
         "forged-values",
         "acting-code",
+        "stood-in",
         "interpreter",
         "patched-module",
         "long-literal",

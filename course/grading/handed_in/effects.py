@@ -273,6 +273,14 @@ class Effects:
         changed = [extended(node), *filled(node)]
         if any(name and self._is_outside(name) for name in changed):
             return False
+        return _defines(node) and not self._acts(node)
+
+    def touches(self, source: str) -> bool:
+        """May a cell change anything but the notebook's own names, now or when it is called?"""
+        tree = parsed(source)
+        return tree is None or any(map(self._acts, tree.body))
+
+    def _acts(self, node: ast.stmt) -> bool:
         parts = list(_walk(node))
         called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
         # Under another name, no call would show which attribute is asked for.
@@ -280,10 +288,10 @@ class Effects:
             isinstance(part, ast.Name) and part.id in CALLED and id(part) not in called
             for part in parts
         )
-        if hidden or not _defines(node) or _impure(node, parts):
-            return False
+        if hidden or _impure(node, parts):
+            return True
         allowed = {id(part.value) for part in parts if self._is_member(part)}
-        return not any(self._reaches(part) for part in parts if id(part) not in allowed)
+        return any(self._reaches(part) for part in parts if id(part) not in allowed)
 
     def outside(self, value: ast.expr | None) -> bool:
         """Is it a part of what was imported, or does it hold one?"""

@@ -102,6 +102,21 @@ def defined(source: str) -> set[str]:
     return {node.name for node in _statements(source) if isinstance(node, kinds)}
 
 
+def definitions_of(source: str) -> Iterator[tuple[str, str]]:
+    """The names that each statement of a cell binds or fills, with its source."""
+    try:
+        body = _statements(source)
+    except GIVES_UP:
+        return
+    for node in body:
+        try:
+            text = quietly(ast.unparse, node)
+            names = bound(text) | {*filled(node)}
+        except GIVES_UP:
+            continue
+        yield from ((name, text) for name in sorted(names))
+
+
 def imported(source: str, packages: Collection[str]) -> set[str]:
     """The names that a cell imports from these packages."""
     try:
