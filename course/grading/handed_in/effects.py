@@ -181,7 +181,6 @@ USUAL = {
     *("__qualname__", "__repr__", "__slots__", "__str__", "__sub__", "__version__"),
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-MANY = 100  # names that one assignment binds to parts of the same value
 COMPOUND = (ast.For, ast.If, ast.Try, ast.With)
 # Methods that put something into a container.
 ADDING = {
@@ -739,13 +738,13 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         case ast.NamedExpr(target=target, value=value):
             yield from _bind(target, value)
         case ast.For(target=target, iter=value):
-            for one in _items(value):
+            for one in _items(target, value):
                 yield from _bind(target, one)
         case ast.AsyncFor(target=target, iter=value):
-            for one in _items(value):
+            for one in _items(target, value):
                 yield from _bind(target, one)
         case ast.comprehension(target=target, iter=value):
-            for one in _items(value):
+            for one in _items(target, value):
                 yield from _bind(target, one)
         case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
             yield from _bind(target, value)
@@ -772,11 +771,18 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                     yield f".{name}", part.value  # as a property
 
 
-def _items(value: ast.expr) -> list[ast.expr]:
-    """What a loop goes through, one by one if it is written out."""
-    if isinstance(value, ast.List | ast.Tuple | ast.Set):
-        return value.elts
-    return [value]
+def _items(target: ast.expr, value: ast.expr) -> list[ast.expr]:
+    """The values of a loop's target, one by one where they are written out and fit."""
+    if not isinstance(value, ast.List | ast.Tuple | ast.Set):
+        return [value]
+    if isinstance(target, ast.Tuple | ast.List):
+        count = len(target.elts)
+        fit = (
+            isinstance(one, ast.Tuple | ast.List) and len(one.elts) == count
+            for one in value.elts
+        )
+        return value.elts if all(fit) else [value]
+    return value.elts
 
 
 def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -794,8 +800,10 @@ def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
                 for part, one in zip(parts, some, strict=True):
                     yield from _bind(part, one)
             else:
-                for part in parts[:MANY]:
-                    yield from _bind(part, value)
+                joint = ast.Name(f"#{id(value)}")  # fewer edges than for each of them
+                yield joint.id, value
+                for part in parts:
+                    yield from _bind(part, joint)
 
 
 def _sets(function: ast.FunctionDef | ast.AsyncFunctionDef, method: bool) -> bool:
