@@ -1,6 +1,6 @@
 """Tells statements that only define from statements that act, without running them.
 
-Imports, functions, classes and constants define. Calls for their effect, loops and code that
+Imports, functions, classes, constants and tables define. Calls for their effect and code that
 reaches into Python or patches what it imported act: while a notebook is graded, they could
 change how other answers are judged.
 """
@@ -36,41 +36,11 @@ MEMBERS = {
     "concurrent": {"futures"},
     "numpyro": {"distributions"},
     "sympy": {
-        *(
-            "Abs",
-            "E",
-            "Expr",
-            "Float",
-            "I",
-            "Integer",
-            "Rational",
-            "S",
-            "Symbol",
-            "cosh",
-        ),
-        *(
-            "cos",
-            "diff",
-            "erf",
-            "exp",
-            "expand",
-            "expand_log",
-            "factor",
-            "gamma",
-            "init_printing",
-        ),
-        *(
-            "integrate",
-            "latex",
-            "ln",
-            "log",
-            "loggamma",
-            "logcombine",
-            "oo",
-            "pi",
-            "simplify",
-        ),
-        *("sin", "sinh", "solve", "sqrt", "symbols", "tanh"),
+        *("Abs", "E", "Expr", "Float", "I", "Integer", "Rational", "S", "Symbol"),
+        *("cosh", "cos", "diff", "erf", "exp", "expand", "expand_log", "factor"),
+        *("gamma", "init_printing", "integrate", "latex", "ln", "log", "loggamma"),
+        *("logcombine", "oo", "pi", "simplify", "sin", "sinh", "solve", "sqrt"),
+        *("symbols", "tanh"),
     },
     "sys": {"float_info", "maxsize", "version", "version_info"},
     "tqdm": {"auto", "notebook", "tqdm", "trange"},
@@ -79,59 +49,25 @@ MEMBERS = {
 # The parts of the large packages that are used; others load files, or compile texts.
 LARGE = ("jax", "matplotlib", "numpy", "optax", "scipy", "sklearn", "torch")
 PARTS = {
-    *(
-        "autograd",
-        "backends",
-        "calibration",
-        "cluster",
-        "constants",
-        "cuda",
-        "datasets",
-    ),
-    *(
-        "distributions",
-        "dtypes",
-        "ensemble",
-        "fft",
-        "flatten_util",
-        "func",
-        "functional",
-    ),
-    *(
-        "integrate",
-        "interpolate",
-        "isotonic",
-        "lax",
-        "linalg",
-        "linear_model",
-        "losses",
-    ),
-    *("ma", "metrics", "mixture", "model_selection", "naive_bayes", "ndimage"),
-    *("neighbors", "nn", "numpy", "ops", "optim", "optimize", "polynomial"),
-    *("preprocessing", "pyplot", "random", "scipy", "sharding", "signal", "sparse"),
-    *("spatial", "special", "stats", "svm", "tree", "tree_util", "typing", "version"),
+    *("autograd", "backends", "calibration", "cluster", "constants", "cuda"),
+    *("datasets", "distributions", "dtypes", "ensemble", "fft", "flatten_util"),
+    *("func", "functional", "integrate", "interpolate", "isotonic", "lax"),
+    *("linalg", "linear_model", "losses", "ma", "metrics", "mixture"),
+    *("model_selection", "naive_bayes", "ndimage", "neighbors", "nn", "numpy"),
+    *("ops", "optim", "optimize", "polynomial", "preprocessing", "pyplot"),
+    *("random", "scipy", "sharding", "signal", "sparse", "spatial", "special"),
+    *("stats", "svm", "tree", "tree_util", "typing", "version"),
 }
 # The functions of Python that only compute, besides its exceptions.
 PURE = {
     *("Ellipsis", "NotImplemented", "abs", "all", "any", "ascii", "bin", "bool"),
-    *("bytearray", "bytes", "callable", "chr", "classmethod", "complex", "dict", "dir"),
-    *("display", "divmod", "enumerate", "filter", "float", "format", "frozenset"),
-    *("getattr", "hasattr", "hash", "hex", "id", "int", "isinstance", "issubclass"),
-    *(
-        "iter",
-        "len",
-        "list",
-        "map",
-        "max",
-        "memoryview",
-        "min",
-        "next",
-        "object",
-        "oct",
-    ),
-    *("ord", "pow", "print", "property", "range", "repr", "reversed", "round", "set"),
-    *("setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple"),
-    *("type", "zip"),
+    *("bytearray", "bytes", "callable", "chr", "classmethod", "complex", "dict"),
+    *("dir", "display", "divmod", "enumerate", "filter", "float", "format"),
+    *("frozenset", "getattr", "hasattr", "hash", "hex", "id", "int", "isinstance"),
+    *("issubclass", "iter", "len", "list", "map", "max", "memoryview", "min"),
+    *("next", "object", "oct", "ord", "pow", "print", "property", "range", "repr"),
+    *("reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod"),
+    *("str", "sum", "super", "tuple", "type", "zip"),
 } | {
     name
     for name, value in vars(builtins).items()
@@ -151,15 +87,15 @@ SHOWING = {"HTML", "Image", "Latex", "Markdown", "Math", "display"}  # of IPytho
 NAMING = {"Symbol", "init_printing", "symbols"}  # of SymPy, which are given names
 # Attributes that reach other names, files or the interpreter, of whatever object.
 INNARDS = {
-    *("CodeType", "Formatter", "ForwardRef", "FunctionType", "_getframe", "ag_frame"),
-    *("attrgetter", "benchmark", "bltns", "cr_frame", "f_back", "f_builtins", "f_code"),
-    *("f_globals", "f_locals", "get_objects", "get_referents", "get_referrers"),
-    *("get_type_hints", "gi_frame", "lambdify", "methodcaller", "parse_expr"),
-    *("setprofile", "settrace", "showtraceback", "sympify", "tb_frame", "tb_next"),
-    *("user_ns",),
+    *("CodeType", "Formatter", "ForwardRef", "FunctionType", "_getframe"),
+    *("ag_frame", "attrgetter", "benchmark", "bltns", "cr_frame", "f_back"),
+    *("f_builtins", "f_code", "f_globals", "f_locals", "get_objects"),
+    *("get_referents", "get_referrers", "get_type_hints", "gi_frame", "lambdify"),
+    *("methodcaller", "parse_expr", "setprofile", "settrace", "showtraceback"),
+    *("sympify", "tb_frame", "tb_next", "user_ns"),
     # Of NumPy and PyTorch: they run texts, compile them, or read objects from files.
-    *("cpp_extension", "ctypeslib", "f2py", "fromfile", "hub", "load", "load_library"),
-    *("memmap", "rundocs", "runstring", "testing"),
+    *("cpp_extension", "ctypeslib", "f2py", "fromfile", "hub", "load"),
+    *("load_library", "memmap", "rundocs", "runstring", "testing"),
 }
 # Python's own modules, but for those whose names other attributes have as well.
 MODULES = sys.stdlib_module_names - {
@@ -175,9 +111,9 @@ PLAIN = re.compile(r"[\w., |\[\]]*")  # of an annotation in quotes: it may be ev
 USUAL = {
     *("__add__", "__all__", "__annotations__", "__call__", "__class__", "__doc__"),
     *("__enter__", "__exit__", "__ge__", "__gt__", "__le__", "__lt__", "__pow__"),
-    *("__radd__", "__rmul__", "__rsub__", "__rtruediv__", "__truediv__"),
-    *("__eq__", "__getitem__", "__hash__", "__init__", "__iter__", "__len__"),
-    *("__main__", "__matmul__", "__mul__", "__name__", "__neg__", "__post_init__"),
+    *("__radd__", "__rmul__", "__rsub__", "__rtruediv__", "__truediv__", "__eq__"),
+    *("__getitem__", "__hash__", "__init__", "__iter__", "__len__", "__main__"),
+    *("__matmul__", "__mul__", "__name__", "__neg__", "__post_init__"),
     *("__qualname__", "__repr__", "__slots__", "__str__", "__sub__", "__version__"),
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -189,8 +125,8 @@ ADDING = {
 # Attributes of modules that are values, not something that could be patched.
 VALUES = {
     *("bfloat16", "bool", "complex64", "complex128", "double", "e", "eps", "float"),
-    *("float16", "float32", "float64", "inf", "int", "int32", "int64", "long", "nan"),
-    *("newaxis", "pi", "strided", "uint8"),
+    *("float16", "float32", "float64", "inf", "int", "int32", "int64", "long"),
+    *("nan", "newaxis", "pi", "strided", "uint8"),
 }
 # Methods by which a function of one's own gets its gradient or a case of its own.
 RULES = {
