@@ -45,16 +45,26 @@ def test_an_answer_that_is_right_only_with_acting_code_is_to_be_looked_at(graded
 def test_nobody_loses_what_acting_code_prepares_and_only_that_is_flagged(
     practical, graded
 ):
-    """A table that a loop fills; beside it, cells that try answers out, and a mistake."""
+    """A table that a loop fills and prints; beside it, other cells, and a mistake."""
     table = "table = {}\nfor key in 'ab':\n    table[key] = float(ord(key) - ord('a'))"
+    table += "\n    print(key)"
     needing = practical.reference[SECOND].replace("return ", "return table['b'] * (", 1)
     wrong = practical.reference[THIRD].replace("return", "1 / 0\n    return")
     added = [(FIRST, "print('begin')"), (SECOND, table), (THIRD, "print(table)")]
     result, verdicts = graded({SECOND: needing + ")", THIRD: wrong}, added=added)
     assert statuses(verdicts) == ["right", "right", "wrong"]
     assert [(f.code, f.where) for f in result.flags] == [("acting-code", SECOND)]
-    assert "own cell 1, own cell 2" in result.flags[0].message
+    assert result.flags[0].message.endswith("(own cell 2).")
     assert verdicts[THIRD].reason == "Calling it raised ZeroDivisionError."
+
+
+def test_a_table_that_a_loop_fills_is_no_reason_to_look(practical, graded):
+    table = "table = {}\nfor key in 'ab':\n    table[key] = float(ord(key) - ord('a'))"
+    needing = practical.reference[SECOND].replace("return ", "return table['b'] * (", 1)
+    added = [(FIRST, "print('begin')"), (SECOND, table + "\nprint(table)")]
+    result, verdicts = graded({SECOND: needing + ")"}, added=added)
+    assert statuses(verdicts) == ["right", "right", "right"]
+    assert result.flags == ()
 
 
 def passes(monkeypatch, graded, *arguments, **options):

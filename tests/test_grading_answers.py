@@ -253,6 +253,16 @@ def test_checks_and_given_code_that_differ_are_flagged(notebook):
     }
 
 
+@pytest.mark.parametrize("source", ["", "# {}", "# tried: {}\n# later"])
+def test_a_check_that_is_commented_out_is_deleted_and_no_reason_to_look(
+    notebook, source
+):
+    one = cell(notebook, f"{ONE}--check")
+    one["source"] = source.format(one["source"])
+    assert codes(read(notebook)) == {("check-deleted", f"{ONE}--check")}
+    assert "check-deleted" not in LOOK
+
+
 def test_nbvals_tags_and_comments_are_flagged(notebook):
     cell(notebook, ONE)["metadata"]["tags"] = ["nbval-skip", "mine"]
     cell(notebook, TWO)["metadata"]["tags"] = ["raises-exception"]

@@ -1,13 +1,25 @@
 """Which statements of a student's cell define, and which act."""
 
 import ast
+import importlib
+import sys
 import time
+import types
 
 import pytest
 from assembled import ROOT, STEMS, answers, each_practical, probes, reference, released
 
 from course.grading.handed_in.answers import Added
-from course.grading.handed_in.effects import Effects, parsed
+from course.grading.handed_in.effects import (
+    DUNDER,
+    HARMLESS,
+    LARGE,
+    Effects,
+    _harmless,
+    _within,
+    parsed,
+)
+from course.grading.handed_in.excerpts import definitions
 from course.grading.judging.assemble import assemble, cell_id, differing
 from course.source import read_solutions
 from course.task import tasks_of
@@ -55,6 +67,21 @@ def quiet(source):
         "def f(x):\n    step = torch.compile(helper)\n    return getattr(x, 'grad')",
         "def f(net):\n    for p in net.parameters():\n        p.requires_grad = False",
         "f = lambda x: getattr(x, 'requires_grad', False)",
+        "with torch.no_grad():\n    ONE = torch.ones(1)\n    ONE += 1",
+        "xp = torch\ndef f(x): return xp.exp(x)",
+        "tiny = sys.float_info.min\ndef f(): return sys.maxsize",
+        "def f(x):\n    assert x > 0\n    display(x)\n    return x",
+        "class A:\n    def __init__(self):\n        for n in range(2):\n"
+        "            setattr(self, f'layer{n}', nn.Linear(1, 1))\n"
+        "    def forward(self, n):\n        return getattr(self, f'layer{n}')",
+        "rows = []\nrows.append(helper(1))",
+        "x = torch.tensor(3.0, dtype=torch.float64)\ndef f(): x.requires_grad = True",
+        "def f(input, vars): return input + vars",
+        "import sympy\ndef f(x):\n    a = sympy.Symbol('a')\n"
+        "    return sympy.log(x) / 2 + sympy.S.Half * sympy.pi + a",
+        "from sympy import *\ndef f(x): return Rational(1, 2) * log(x)",
+        "from torch.utils.data import DataLoader\ndef f(x): return DataLoader(x)",
+        "from torch.nn.functional import *\ndef f(x): return softplus(x)",
     ],
 )
 def test_definitions_do_not_act(source):
@@ -70,9 +97,13 @@ def test_definitions_do_not_act(source):
         "helper(1)",
         "torch.manual_seed(0)",
         "for x in SIZES: pass",
+        "for x in SIZES: torch.manual_seed(x)",
+        "def f():\n    for a, b in zip([1], [Normal]): b.mean = helper",
+        "def f():\n    a, b = Normal.a\n    b.mean = helper",
+        "def f():\n    for a, (b, c) in [(1, [2, Normal])]: c.mean = helper",
+        "with torch.no_grad(): torch.manual_seed(0)",
         "while True: pass",
         "assert helper(1) == 2",
-        "with torch.no_grad(): x = 1",
         "del SIZES",
         "if True:\n    print(1)",
         "%time x = 1",
@@ -108,7 +139,66 @@ def test_definitions_do_not_act(source):
         "def f():\n    with torch.no_grad() as json.dumps: pass",
         "(lambda: setattr(torch, 'abs', None))",
         "f = lambda: setattr(torch, 'abs', None)",
+        # Patches of what an own name, attribute, function or container stands for.
+        "from torch.nn.functional import *\ndef f(): softplus.x = helper",
+        "softplus.x = helper",
+        "q = type\ndef f(a): q(a).mean = helper",
+        "def f(a): type(a).mean = helper",
+        "def f(a):\n    k = type(a)\n    k.mean = helper",
+        "def f(a): a.__class__.mean = helper",
+        "def f(a):\n    k = a.__class__\n    k.mean = helper",
+        "a1 = torch\na2 = a1\na3 = a2\na4 = a3\na5 = a4\ndef f(): a5.abs = helper",
+        "def f():\n    box = []\n    box.append(torch.Tensor)\n    box[0].abs = helper",
+        "def f():\n    box = {}\n    box['a'] = Normal\n    box['a'].mean = helper",
+        "class A: pass\ndef f():\n    A.k = Normal\n    A.k.mean = helper",
+        "class A:\n    k = Normal\ndef f(): A().k.mean = helper",
+        "def g(): return Normal\ndef f(): g().mean = helper",
+        "def g(): return Normal\ndef f():\n    k = g()\n    k.mean = helper",
+        "g = lambda: Normal\ndef f(): g().mean = helper",
+        "def f():\n    k = getattr(torch, 'Tensor')\n    k.abs = helper",
+        "def f():\n    k = functools.reduce(max, [Normal])\n    k.mean = helper",
+        "def f():\n    match Normal:\n        case k: k.mean = helper",
+        "def f():\n    for k in map(lambda k: k, [Normal]): k.mean = helper",
+        "def f(): [k for k in [Normal]][0].mean = helper",
+        "def p(self): self.mean = helper\nx = p(Normal)",
+        "class A:\n    def p(self): self.mean = helper\nx = A.p(Normal)",
+        "class A:\n    def p(self): self.mean = helper\nx = list(map(A.p, [Normal]))",
+        "def p(k): k.mean = helper\nq = p\nx = q(Normal)",
+        "def p(k): k.mean = helper\nx = {'p': p}['p'](Normal)",
+        "def p(k): setattr(k, 'mean', helper)",
+        "def p(self): setattr(self, 'mean', helper)\nx = p(Normal)",
+        "rows = sys.path\nrows.append('x')",
+        "xp = torch\nxp.abs = helper",
+        "xp = torch\ndef f(t): t.abs = helper\nx = f(xp)",
+        # What runs texts.
+        "from sympy import S\nx = S('__import__')",
+        "import sympy\nx = sympy.S('print(1)')",
+        "import sympy\nx = sympy.S(f'{1}')",
+        "import sympy\nx = sympy.sympify(helper)",
+        "import sympy\nx = sympy.lambdify([], helper)",
+        "from sympy import *\nx = lambdify([], helper)",
+        "from sympy import *\nx = parse_expr(helper)",
+        "s = __import__('sympy')",
+        "from types import FunctionType\nx = FunctionType(helper, {})",
+        "import types\nx = types.FunctionType(helper, {})",
+        "from string import Formatter\nx = Formatter().get_field('a', (), {})",
+        "import enum\ndef f(): return enum.bltns.exec",
+        "def f(): return torch.serialization.pickle.loads",
+        "def f(): return torch.utils.benchmark.Timer('x')",
+        "from torch.utils.benchmark import Timer\ndef f(): return Timer('x')",
+        "import torch.utils.benchmark as b\ndef f(): return b.Timer('x')",
+        "from torch import serialization as s\ndef f(): return s.a",
+        "xp = torch\ndef f(): return xp.serialization.pickle",
+        "from os import *\nx = 1",
+        "class A:\n    exec = 1\n    def f(self): exec('x = 1')",
+        "class A:\n    exec('x = 1')",
+        "def g(exec): return exec\ndef f(): exec('x = 1')",
+        "if SIZES: exec = exec\nelse:\n    def f(): exec('x = 1')",
         # What reaches into Python.
+        "def f(): return functools.reduce(getattr, ['__glo' + 'bals__'], helper)",
+        "def g(self, n): return getattr(self, n)",
+        "def g(x): return getattr(x, f'{x}')",
+        "def g(x): return getattr(x, f'g{x}')",
         "def f(): return builtins.exec",
         "def f():\n    import builtins as b\n    return b",
         "def f(): return eval('1')",
@@ -181,6 +271,68 @@ def test_other_right_answers_do_not_act(stem):
     assert acting == []
 
 
+# Modules of Python that harmless packages name, and that offer no way to run anything.
+OFFERED = {"_random", "_sre", "array", "concurrent", "multiprocessing", "platform"}
+OFFERED |= {"queue", "signal", "string", "types"}
+
+
+@pytest.mark.long
+def test_no_harmless_package_leads_to_a_module_that_is_not():
+    """All modules that attributes of the installed packages lead to, by names that are allowed."""
+    used = (
+        "jax.numpy jax.scipy.stats matplotlib.pyplot numpyro.distributions scipy.stats"
+    )
+    used += " scipy.integrate sklearn.metrics torch.distributions torch.utils.data"
+    roots = [(importlib.import_module(name), name.split(".")) for name in used.split()]
+    for name in sorted(HARMLESS - {"__future__", "course"}):
+        roots.append((importlib.import_module(name), [name]))
+    waiting, seen, found = roots, set(), set()
+    while waiting:
+        module, path = waiting.pop(0)
+        seen.add(id(module))
+        for name, value in list(vars(module).items()):
+            there = [*path, name]
+            if not name.isidentifier() or DUNDER.fullmatch(name) or _within(name):
+                continue
+            if path[0] in LARGE and not _harmless(there):
+                continue
+            if issubclass(type(value), types.ModuleType) and id(value) not in seen:
+                package = value.__name__.partition(".")[0]
+                if package in HARMLESS or package == path[0]:
+                    waiting.append((value, there))
+                elif package in sys.stdlib_module_names:
+                    found.add(package)
+            assert not any(value is one for one in (exec, eval, compile)), there
+    assert found - OFFERED == set()
+
+
+@pytest.mark.parametrize("name", ["sympy", "ｓympy"])
+def test_sympy_runs_no_texts_while_nothing_acts(name, monkeypatch):
+    import sympy.parsing.sympy_parser as parser
+
+    monkeypatch.setattr(parser, "parse_expr", parser.parse_expr)
+    source = f"import {name}\ndef reparametrise(mu, rho, epsilon): return mu"
+    made = [
+        assemble(
+            released(STEM),
+            answers({FIRST: source}),
+            {FIRST},
+            {},
+            probes(STEM),
+            guarded=one,
+        )
+        for one in (True, False)
+    ]
+    assert made[1].cells == made[0].cells[1:]
+    names = {}
+    exec(made[0].cells[0].source, names)
+    sympy = __import__("sympy")
+    with pytest.raises(TypeError):
+        sympy.log("1 + 1")
+    assert sympy.log(sympy.S(1)) == 0
+    assert "sympy" not in names
+
+
 def read_solutions_of(stem):
     return [one.shown() for one in read_solutions(ROOT, stem).definitions.values()]
 
@@ -213,7 +365,7 @@ def test_of_cells_that_act_only_what_answers_reach_is_run():
         {FIRST, SECOND},
         {},
         probes(STEM),
-        effects=Effects([answer, calm, first]),
+        effects=Effects([answer, calm, first, "table = {}"]),
     )
     sources = {cell.id: cell.source for cell in notebook.cells}
     assert sources["added--0000"] == "def late():\n    return SCALE"
@@ -242,6 +394,9 @@ def test_of_cells_that_act_only_what_answers_reach_is_run():
         "x = [" + "torch, " * 14_000 + "]",
         "x = '" + "__a__" * 19_000 + "'",
         "def f():\n" + " for x in y: x.a = 1\n" * 4_000,
+        "for " + "a, " * 5_000 + " in [" + "torch, " * 5_000 + "]: pass",
+        "for " + "a, " * 5_000 + " in [" + "[a], " * 5_000 + "]: pass",
+        "a, " * 9_000 + " = " + "torch, " * 9_001,
     ],
     ids=lambda source: source[:12],
 )
@@ -249,6 +404,27 @@ def test_hostile_sources_take_seconds(source):
     start = time.process_time()
     quiet(source[:100_000])
     assert time.process_time() - start < 10
+
+
+def test_tables_that_loops_fill_are_definitions():
+    """Each way of filling one in a cell that also acts: an answer that needs it gets it."""
+    fills = {
+        "items": "t = {}\nfor k in range(3):\n    t[k] = k",
+        "rows": "t = []\nfor k in range(3):\n    if k:\n        t.append(k)",
+        "sum": "t = 0\nfor k in range(3): t += k",
+        "tuple": "t = {}\nfor k, v in enumerate('abc'): t[k] = v",
+        "with": "with torch.no_grad():\n    t = torch.ones(2)",
+        "one": "t = []\nt.append(1)",
+        "assert": "t = {}\nfor k in range(3):\n    assert k >= 0\n    t[k] = k",
+    }
+    for kind, source in fills.items():
+        source += "\nprint(t)"
+        effects = Effects([IMPORTS, source])
+        assert not effects.quiet(source)
+        found = "\n".join(definitions(source, ["t"], effects=effects))
+        assert found == "\n".join(map(ast.unparse, ast.parse(source).body[:-1])), kind
+    train = "for k in range(3):\n    t = step(k)\n    torch.manual_seed(k)"
+    assert definitions(train, ["t"], effects=Effects([IMPORTS, train])) == []
 
 
 def test_every_task_is_in_the_corpus():

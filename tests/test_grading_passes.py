@@ -112,10 +112,11 @@ def test_what_is_not_handed_in_is_wrong_and_the_rest_is_judged(graded):
 def test_a_wrong_early_task_does_not_spoil_those_that_build_on_it(practical, graded):
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
     tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
-    _, verdicts = graded({FIRST: wrong}, tasks=tasks)
+    result, verdicts = graded({FIRST: wrong}, tasks=tasks)
     assert statuses(verdicts) == ["wrong", "right", "right", "right", "right"]
     assert (verdicts[FIFTH].attempt, verdicts[FIFTH].reason) == (2, STOOD_IN)
     assert verdicts[SECOND].attempt == 1
+    assert result.flags == ()
 
 
 @pytest.mark.long
@@ -136,7 +137,7 @@ def test_cells_cannot_spell_out_what_stands_in(practical, graded):
     ]
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
     # It is right with everything alone, and with the reference in another's place.
-    needing = "for factor in [1.0]: pass\n" + practical.reference[FIFTH].replace(
+    needing = "for factor in [1.0]: print()\n" + practical.reference[FIFTH].replace(
         "return complexity", "return factor * complexity"
     )
     assert "factor *" in needing
@@ -174,6 +175,30 @@ def test_the_reference_that_stands_in_cannot_be_taken_along(practical, graded):
     assert verdicts[FIFTH].attempt == 2
     assert verdicts[FIFTH].reason == "Calling it raised an exception."
     assert "Stolen" not in repr(result)
+
+
+EXACT, KL = "bayes-by-backprop/exact-loss", "bayes-by-backprop/gaussian-kl"
+# All of a task's points for calling another one, on which it does not depend.
+CALLS = """
+def gaussian_kl(mu, rho, prior_std):
+    none, pairs = torch.zeros(0), zip(mu.flatten(), rho.flatten())
+    return sum(other(m[None], r[None], none, none, noise_std=1.0, prior_std=prior_std)
+               for m, r in pairs)
+"""
+
+
+def test_a_task_that_is_not_solved_does_not_stand_in_for_another(practical, graded):
+    """It does for those that depend on it, and is flagged where a student makes one do so."""
+    direct = CALLS.replace("other", "exact_loss")
+    _, verdicts = graded({KL: direct})
+    assert statuses(verdicts) == ["right", "right", "right", "wrong"]
+    tried = {EXACT: practical.reference[EXACT].replace("0.5", "0.4")}
+    for answer, added in ((direct, []), (CALLS, [(KL, "other = exact_loss")])):
+        result, verdicts = graded(tried | {KL: answer}, added=added)
+        assert verdicts[EXACT].status == "wrong"
+        assert verdicts[KL].status == "right"
+        assert [(f.code, f.where) for f in result.flags] == [("stood-in", KL)]
+        assert result.flags[0].message.endswith("(exact-loss).")
 
 
 def test_an_exception_in_one_cell_leaves_the_others(graded):
@@ -238,8 +263,10 @@ def test_what_a_stopped_cell_defines_can_still_be_used(practical, graded):
     assert statuses(verdicts) == ["right", "right", "right"], verdicts
     assert result.flags == ()  # the training is not run at all
     # It is, where something is wrong; and cut down, once it had to be stopped.
-    own = own.replace("while", "for factor in [1.0]: pass\nwhile")
-    needing = "for one in [1.0]: pass\n" + answer.replace("return ", "return one * ", 1)
+    own = own.replace("while", "for factor in [1.0]: print()\nwhile")
+    needing = "for one in [1.0]: print()\n" + answer.replace(
+        "return ", "return one * ", 1
+    )
     added = [*imports, (FIRST, own)]
     result, verdicts = graded({FIRST: needing}, added=added, task=6.0)
     assert statuses(verdicts) == ["right", "right", "right"], verdicts

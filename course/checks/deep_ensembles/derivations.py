@@ -38,7 +38,7 @@ def _gaussian_expression_probe(answer, y, mu, sigma):
     expression = answer(*symbols)
     if expression is None:
         return {"nll": None}
-    expression = sympy.sympify(expression)
+    expression = sympy.sympify(expression, strict=True)  # no texts
     if expression.free_symbols - set(symbols):
         raise ValueError(
             "use the arguments that are handed in, not symbols of your own"
@@ -61,7 +61,7 @@ def _laplace_expression_probe(answer, y, mu, b):
     expression = answer(*symbols)
     if expression is None:
         return {"nll": None}
-    expression = sympy.sympify(expression)
+    expression = sympy.sympify(expression, strict=True)  # no texts
     if expression.free_symbols - set(symbols):
         raise ValueError(
             "use the arguments that are handed in, not symbols of your own"

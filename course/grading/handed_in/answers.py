@@ -340,8 +340,9 @@ def _look_at_locked(
             if left.strip():
                 flags.add("check-extended", id_)
             return left
-        gone = draft.statements and draft.taken >= {*draft.statements}
-        gone = gone and not any(one.idle for one in draft.statements or ())
+        found = draft.statements or ()
+        gone = draft.statements is not None and draft.taken >= {*found}
+        gone = gone and not any(one.idle for one in found)
         flags.add("check-deleted" if gone else "check-edited", id_)
         return ""
     if _plain(left) == _plain(released.source):

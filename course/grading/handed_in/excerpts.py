@@ -10,7 +10,7 @@ import ast
 import itertools
 from collections.abc import Collection, Iterator
 
-from course.grading.handed_in.effects import Effects, extended
+from course.grading.handed_in.effects import COMPOUND, Effects, extended, filled
 from course.grading.handed_in.sources import (
     GIVES_UP,
     MAGIC,
@@ -22,6 +22,7 @@ from course.grading.handed_in.sources import (
 )
 
 APART = ("course", "matplotlib")  # what they offer draws, trains or checks
+WITHIN = (*COMPOUND, ast.AugAssign, ast.Expr)  # they bind or fill names
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -101,6 +102,21 @@ def defined(source: str) -> set[str]:
     return {node.name for node in _statements(source) if isinstance(node, kinds)}
 
 
+def definitions_of(source: str) -> Iterator[tuple[str, str]]:
+    """The names that each statement of a cell binds or fills, with its source."""
+    try:
+        body = _statements(source)
+    except GIVES_UP:
+        return
+    for node in body:
+        try:
+            text = quietly(ast.unparse, node)
+            names = bound(text) | {*filled(node)}
+        except GIVES_UP:
+            continue
+        yield from ((name, text) for name in sorted(names))
+
+
 def imported(source: str, packages: Collection[str]) -> set[str]:
     """The names that a cell imports from these packages."""
     try:
@@ -163,10 +179,10 @@ def _defined(
     if effects is not None:
         if not effects.defines(node):
             return set()
-        if isinstance(node, ast.If | ast.Try) and quick(node, barred):
-            return _bound_within(node)
         if extended(node):
             return {extended(node)}
+        if isinstance(node, WITHIN) and quick(node, barred):
+            return _bound_within(node)
     if isinstance(node, ast.Import | ast.ImportFrom):
         return set() if _package(node) in ("", *APART) else {_alias(node)}
     if not quick(node, barred):
@@ -185,11 +201,12 @@ def _defined(
 
 
 def _bound_within(node: ast.stmt) -> set[str]:
-    """The names that an ``if`` or a ``try`` binds; none if Python would refuse it."""
+    """The names that a loop, an ``if`` or the like binds or fills; none if Python would refuse it."""
     try:
-        return bound(quietly(ast.unparse, node))
+        names = bound(quietly(ast.unparse, node))
     except GIVES_UP:
         return set()
+    return names | {*filled(node)}
 
 
 def quick(node: ast.stmt, barred: Collection[str]) -> bool:

@@ -86,7 +86,7 @@ def reached(name: str, sources: Mapping[str, str]) -> set[str]:
     found: set[str] = set()
     waiting = [name]
     while waiting:
-        new = uses(sources.get(waiting.pop(), ""), sources) - found
+        new = (sources.keys() & free(sources.get(waiting.pop(), ""))) - found
         found |= new
         waiting += new
     return found - {name}

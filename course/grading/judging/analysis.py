@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 
 from course.grading.handed_in.answers import Answers
 from course.grading.handed_in.effects import Effects
+from course.grading.handed_in.excerpts import definitions_of
 from course.grading.handed_in.sources import acts, reached
 from course.grading.judging.assemble import assemble, cell_id, differing
 
@@ -38,14 +39,16 @@ class Analysis:
     loud: frozenset[str]
     reaching: frozenset[str]
     needs: Mapping[str, frozenset[str]]
+    blamed: Mapping[str, frozenset[str]]
 
-    @property
-    def named(self) -> str:
-        """The first of the cells that act, to look at."""
+    def named(self, task: str) -> str:
+        """The cells to look at if a task is right only with code that acts."""
         number = re.compile(r"added--(\d+)")
-        found = [(number.fullmatch(cell), cell) for cell in self.acting[:FEW]]
+        cells = [cell for cell in self.acting if cell in self.blamed[task]]
+        cells = cells or list(self.acting)
+        found = [(number.fullmatch(cell), cell) for cell in cells[:FEW]]
         named = [f"own cell {int(own[1]) + 1}" if own else cell for own, cell in found]
-        more = len(self.acting) - FEW
+        more = len(cells) - FEW
         return ", ".join(named) + (f" and {more} more" if more > 0 else "")
 
 
@@ -73,12 +76,15 @@ def analyse(
         assemble(released, answers, set(todo), written, blank, effects=known)
         for known in (effects, None)
     )
+    acting = tuple(sorted(differing(*both) & cells))
+    sources = _sources(answers, names, given)
     return Analysis(
         effects,
-        tuple(sorted(differing(*both) & cells)),
+        acting,
         frozenset(added.id for added in answers.added if acts(added.source)),
         frozenset(id_ for id_, one in answers.tasks.items() if acts(one.source)),
-        _needs(answers, names, given),
+        needs_of(sources, names),
+        _blamed(answers, names, sources, effects, acting),
     )
 
 
@@ -98,13 +104,58 @@ def _effects(answers: Answers, released: NotebookNode) -> Effects:
     )
 
 
-def _needs(
+def _cells(answers: Answers) -> dict[str, str]:
+    """The sources of all cells that a student wrote, by id."""
+    cells = dict(answers.around)
+    cells |= {added.id: added.source for added in answers.added}
+    return cells | {cell_id(t): answer.source for t, answer in answers.tasks.items()}
+
+
+def _sources(
     answers: Answers, names: Mapping[str, str], given: Mapping[str, str]
+) -> dict[str, str]:
+    """The statements of all that is bound, by name; of an answer, its whole cell."""
+    texts = {name: [text] for name, text in given.items()}
+    for source in _cells(answers).values():
+        for name, text in definitions_of(source):
+            texts.setdefault(name, []).append(text)
+    sources = {name: "\n".join(found) for name, found in texts.items()}
+    for task, name in names.items():
+        answer = answers.tasks.get(task)
+        sources[name] = answer.source if answer else ""
+    return sources
+
+
+def _blamed(
+    answers: Answers,
+    names: Mapping[str, str],
+    sources: Mapping[str, str],
+    effects: Effects,
+    acting: Collection[str],
 ) -> dict[str, frozenset[str]]:
+    cells = {id_: text for id_, text in _cells(answers).items() if id_ in acting}
+    touching = {id_ for id_, text in cells.items() if effects.touches(text)}
+    binding = {
+        id_: {name for name, _ in definitions_of(text)} for id_, text in cells.items()
+    }
+    blamed = {}
+    for task, name in names.items():
+        used = reached(name, sources)
+        needed = {id_ for id_ in cells if binding[id_] & used}
+        blamed[task] = frozenset({cell_id(task), *touching, *needed})
+    return blamed
+
+
+def needs_of(
+    sources: Mapping[str, str], names: Mapping[str, str]
+) -> dict[str, frozenset[str]]:
+    """For each task the others whose names its answer uses, directly or through others.
+
+    Args:
+        sources: definitions by name, those of the answers among them.
+        names: the name of each task's answer, by task.
+    """
     by_name = {name: task for task, name in names.items()}
-    sources = dict.fromkeys(by_name, "") | dict(given)
-    for task, answer in answers.tasks.items():
-        sources[names[task]] = answer.source
     return {
         task: frozenset(
             by_name[found] for found in reached(name, sources) if found in by_name

@@ -8,6 +8,7 @@ that come out; whether they are right is not known in that notebook.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from unicodedata import normalize
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
@@ -20,6 +21,13 @@ from course.grading.handed_in.statements import Release
 
 PIECE = "__"  # between the id of a cell and the number of a piece of it
 MAX_PIECES = 500  # of all cells that are not run as a whole; each becomes a cell
+# SymPy evaluates texts, wherever one is given instead of a number.
+GUARD = """
+import sympy.parsing.sympy_parser
+
+sympy.parsing.sympy_parser.parse_expr = None
+del sympy
+""".strip()
 ROUNDS = 3  # a cell may use what a later one defines
 
 
@@ -37,6 +45,7 @@ def assemble(
     left_out: Collection[str] = (),
     reduced: Collection[str] = (),
     effects: Effects | None = None,
+    guarded: bool = False,
 ) -> NotebookNode:
     """The notebook of one pass, in the order of the release, up to the last judged task.
 
@@ -54,6 +63,7 @@ def assemble(
         reduced: ids of the student's own cells of which only definitions are to run.
         effects: of the student's notebook. If given, of every cell that a student wrote
             only definitions are to run; a cell that holds nothing else stays as it is.
+        guarded: have SymPy evaluate no texts.
     """
     last = max(
         (
@@ -98,6 +108,9 @@ def assemble(
             put(cell_id(task, "--probe"), probes[task], "probe", task)
         elif cell["id"] in borrowed:
             lend(cell["id"])
+    if guarded and any("sympy" in normalize("NFKC", cell.source) for cell in cells):
+        guard = {"course": {"role": "given"}}
+        cells.insert(0, new_code_cell(GUARD, id="guard", metadata=guard))
     metadata = {
         "kernelspec": dict(released.metadata["kernelspec"]),
         "language_info": {"name": "python"},

@@ -24,7 +24,12 @@ from course.grading.flags import flag
 from course.grading.handed_in.answers import Answer, Answers
 from course.grading.handed_in.effects import Effects
 from course.grading.handed_out import released
-from course.grading.judging.analysis import Analysis, analyse, as_written
+from course.grading.judging.analysis import (
+    Analysis,
+    analyse,
+    as_written,
+    needs_of,
+)
 from course.grading.judging.assemble import assemble, cell_id, origin
 from course.grading.judging.attempt import Found
 from course.grading.judging.expected import Key, read
@@ -135,10 +140,26 @@ class _Passes:
         self.spoilt: list[str] = []  # by another answer; not yet judged without it
         self.number = 0
         self.known: Analysis
+        names = {task: key.name for task, key in practical.keys.items()}
+        sources = {names[task]: text for task, text in practical.reference.items()}
+        # What the reference solution of each task needs of others.
+        self.declared = needs_of(dict(practical.given) | sources, names)
         self.effects: Effects | None = None  # while nothing is run that acts
         self.is_second = False  # after the passes in which nothing acts
 
     def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
+        """Judge all; flag what the reference helped with that the release does not."""
+        result = self._all()
+        for task, verdict in self.verdicts.items():
+            if verdict.status == "right" and verdict.reason == STOOD_IN:
+                others = self.known.needs[task] - self.declared[task]
+                helped = sorted(one for one in others if not self._is_right(one))
+                if helped:
+                    named = ", ".join(one.partition("/")[2] for one in helped)
+                    self.flags.append(flag("stood-in", task, detail=named))
+        return result
+
+    def _all(self) -> tuple[dict[str, Verdict], list[Flag], str]:
         todo = self._written()
         practical = self.practical
         names = {task: key.name for task, key in practical.keys.items()}
@@ -160,7 +181,7 @@ class _Passes:
         result = self._run(again)
         for task in again:
             if self._is_right(task):
-                cells = self.known.named
+                cells = self.known.named(task)
                 self.flags.append(flag("acting-code", task, detail=cells))
             elif first[task].hint and not self.verdicts[task].hint:
                 self.verdicts[task] = first[task]
@@ -226,12 +247,28 @@ class _Passes:
             practical.released,
             self.answers,
             set(todo),
-            practical.reference if self.number else as_written(self.answers),
+            self._standing_in(todo) if self.number else as_written(self.answers),
             {task: practical.keys[task].probe for task in todo},
             self.left_out,
             self.reduced | (self.known.loud if self.is_apart else set()),
             self.effects,
+            not self.is_second,
         )
+
+    def _standing_in(self, todo: list[str]) -> dict[str, str]:
+        """The references of the tasks that are tried, or on which those to judge depend.
+
+        One that nobody has tried would solve any other task that calls it.
+        """
+        tried = {
+            task
+            for task, answer in self.answers.tasks.items()
+            if not answer.untouched and answer.source.strip()
+        }
+        standing = tried | {one for task in todo for one in self.declared[task]}
+        standing |= {one for task in standing for one in self.declared[task]}
+        reference = self.practical.reference
+        return {task: text for task, text in reference.items() if task in standing}
 
     def _one(self, todo: list[str]) -> Found:
         notebook = self._assembled(todo)
