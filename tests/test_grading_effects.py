@@ -10,16 +10,9 @@ import pytest
 from assembled import ROOT, STEMS, answers, each_practical, probes, reference, released
 
 from course.grading.handed_in.answers import Added
-from course.grading.handed_in.effects import (
-    DUNDER,
-    HARMLESS,
-    LARGE,
-    Effects,
-    _harmless,
-    _within,
-    parsed,
-)
+from course.grading.handed_in.effects import DUNDER, Effects, parsed
 from course.grading.handed_in.excerpts import definitions
+from course.grading.handed_in.harmless import HARMLESS, LARGE, harmless, within
 from course.grading.judging.assemble import assemble, cell_id, differing
 from course.source import read_solutions
 from course.task import tasks_of
@@ -292,9 +285,9 @@ def test_no_harmless_package_leads_to_a_module_that_is_not():
         seen.add(id(module))
         for name, value in list(vars(module).items()):
             there = [*path, name]
-            if not name.isidentifier() or DUNDER.fullmatch(name) or _within(name):
+            if not name.isidentifier() or DUNDER.fullmatch(name) or within(name):
                 continue
-            if path[0] in LARGE and not _harmless(there):
+            if path[0] in LARGE and not harmless(there):
                 continue
             if issubclass(type(value), types.ModuleType) and id(value) not in seen:
                 package = value.__name__.partition(".")[0]

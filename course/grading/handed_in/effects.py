@@ -8,102 +8,33 @@ change how other answers are judged.
 from __future__ import annotations
 
 import ast
-import builtins
-import importlib.util
-import pkgutil
 import re
 import symtable
-import sys
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
-from course.grading.handed_in.sources import (
-    GIVES_UP,
-    MAGIC,
-    MAX_SOURCE,
-    QUIET,
-    quietly,
+from course.grading.handed_in.harmless import (
+    IMPURE,
+    INNARDS,
+    LARGE,
+    MEMBERS,
+    PURE,
+    harmless,
+    within,
 )
+from course.grading.handed_in.origins import (
+    ADDING,
+    bindings_of,
+    edges_of,
+    last_of,
+    names_bound,
+    origins_of,
+    root_of,
+    spread,
+)
+from course.grading.handed_in.sources import GIVES_UP, MAGIC, MAX_SOURCE, quietly
 
-# Modules whose functions change nothing outside of what they are given.
-HARMLESS = QUIET | {
-    *("bisect", "cmath", "contextlib", "datetime", "decimal", "fractions", "heapq"),
-    *("matplotlib", "numbers", "optax", "re", "sklearn", "textwrap", "time"),
-    "warnings",
-}
-# Of these modules only some members are; others run texts, or reach into Python.
-MEMBERS = {
-    "concurrent": {"futures"},
-    "numpyro": {"distributions"},
-    "sympy": {
-        *("Abs", "E", "Expr", "Float", "I", "Integer", "Rational", "S", "Symbol"),
-        *("cosh", "cos", "diff", "erf", "exp", "expand", "expand_log", "factor"),
-        *("gamma", "init_printing", "integrate", "latex", "ln", "log", "loggamma"),
-        *("logcombine", "oo", "pi", "simplify", "sin", "sinh", "solve", "sqrt"),
-        *("symbols", "tanh"),
-    },
-    "sys": {"float_info", "maxsize", "version", "version_info"},
-    "tqdm": {"auto", "notebook", "tqdm", "trange"},
-    "types": {"MappingProxyType", "SimpleNamespace"},
-}
-# The parts of the large packages that are used; others load files, or compile texts.
-LARGE = ("jax", "matplotlib", "numpy", "optax", "scipy", "sklearn", "torch")
-PARTS = {
-    *("autograd", "backends", "calibration", "cluster", "constants", "cuda"),
-    *("datasets", "distributions", "dtypes", "ensemble", "fft", "flatten_util"),
-    *("func", "functional", "integrate", "interpolate", "isotonic", "lax"),
-    *("linalg", "linear_model", "losses", "ma", "metrics", "mixture"),
-    *("model_selection", "naive_bayes", "ndimage", "neighbors", "nn", "numpy"),
-    *("ops", "optim", "optimize", "polynomial", "preprocessing", "pyplot"),
-    *("random", "scipy", "sharding", "signal", "sparse", "spatial", "special"),
-    *("stats", "svm", "tree", "tree_util", "typing", "version"),
-}
-# The functions of Python that only compute, besides its exceptions.
-PURE = {
-    *("Ellipsis", "NotImplemented", "abs", "all", "any", "ascii", "bin", "bool"),
-    *("bytearray", "bytes", "callable", "chr", "classmethod", "complex", "dict"),
-    *("dir", "display", "divmod", "enumerate", "filter", "float", "format"),
-    *("frozenset", "getattr", "hasattr", "hash", "hex", "id", "int", "isinstance"),
-    *("issubclass", "iter", "len", "list", "map", "max", "memoryview", "min"),
-    *("next", "object", "oct", "ord", "pow", "print", "property", "range", "repr"),
-    *("reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod"),
-    *("str", "sum", "super", "tuple", "type", "zip"),
-} | {
-    name
-    for name, value in vars(builtins).items()
-    if isinstance(value, type) and issubclass(value, BaseException)
-}
 CALLED = {"getattr", "setattr"}  # of these, only when they are called by name
-# Python's other functions, and what IPython adds.
-IMPURE = (
-    {*dir(builtins), "In", "Out", "exit", "get_ipython", "quit"}
-    - PURE
-    - {
-        *("False", "None", "True"),
-        *(name for name in dir(builtins) if name.startswith("_")),
-    }
-)
-SHOWING = {"HTML", "Image", "Latex", "Markdown", "Math", "display"}  # of IPython
 NAMING = {"Symbol", "init_printing", "symbols"}  # of SymPy, which are given names
-# Attributes that reach other names, files or the interpreter, of whatever object.
-INNARDS = {
-    *("CodeType", "Formatter", "ForwardRef", "FunctionType", "_getframe"),
-    *("ag_frame", "attrgetter", "benchmark", "bltns", "cr_frame", "f_back"),
-    *("f_builtins", "f_code", "f_globals", "f_locals", "get_objects"),
-    *("get_referents", "get_referrers", "get_type_hints", "gi_frame", "lambdify"),
-    *("methodcaller", "parse_expr", "setprofile", "settrace", "showtraceback"),
-    *("sympify", "tb_frame", "tb_next", "user_ns"),
-    # Of NumPy and PyTorch: they run texts, compile them, or read objects from files.
-    *("cpp_extension", "ctypeslib", "f2py", "fromfile", "hub", "load"),
-    *("load_library", "memmap", "rundocs", "runstring", "testing"),
-}
-# Python's own modules, but for those whose names other attributes have as well.
-MODULES = sys.stdlib_module_names - {
-    *HARMLESS,
-    *("array", "calendar", "chunk", "code", "concurrent", "html", "platform"),
-    *("profile", "queue", "select", "signal", "site", "stat", "string", "symbol"),
-    *("test", "this", "token", "trace", "types"),
-}
 # Python looks these up by name, and so does a probe.
 HOOKS = {"__builtins__", "__build_class__", "__import__", "__loader__", "__spec__"}
 DUNDER = re.compile(r"__[a-z_]+__")
@@ -118,16 +49,6 @@ USUAL = {
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPOUND = (ast.For, ast.If, ast.Try, ast.With)
-# Methods that put something into a container.
-ADDING = {
-    *("add", "append", "appendleft", "extend", "insert", "setdefault", "update"),
-}
-# Attributes of modules that are values, not something that could be patched.
-VALUES = {
-    *("bfloat16", "bool", "complex64", "complex128", "double", "e", "eps", "float"),
-    *("float16", "float32", "float64", "inf", "int", "int32", "int64", "long"),
-    *("nan", "newaxis", "pi", "strided", "uint8"),
-}
 # Methods by which a function of one's own gets its gradient or a case of its own.
 RULES = {
     "defjvp",
@@ -158,19 +79,19 @@ class Effects:
         self.paths: dict[str, list[str]] = {}  # where imported names are from
         for node in nodes:
             self._import(node)
-        self.own = {name for node in nodes for name in _bound(node)}
+        self.own = {name for node in nodes for name in names_bound(node)}
         self.parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-        bindings = [pair for node in nodes for pair in _bindings(node)]
+        bindings = [pair for node in nodes for pair in bindings_of(node)]
         self.aliases = self._outside_of(bindings, strictly=False)
         # Own objects may also hold what they were made of, such as a class.
         self.related = self._outside_of(bindings, strictly=True)
         same = [
             (name, target.lstrip("."))
             for target, value in bindings
-            if isinstance(value, ast.Name | ast.Attribute) and (name := _last(value))
+            if isinstance(value, ast.Name | ast.Attribute) and (name := last_of(value))
         ]
-        self.modules = _spread(self.modules, same)
+        self.modules = spread(self.modules, same)
         methods = {
             id(one) for n in nodes if isinstance(n, ast.ClassDef) for one in n.body
         }
@@ -187,7 +108,7 @@ class Effects:
             if isinstance(one, FUNCTIONS) and _sets(one, method=False)
         }
         # Own functions that set parts of what they are given.
-        self.setters = _spread(found, same)
+        self.setters = spread(found, same)
 
     def quiet(self, source: str) -> bool:
         """Does a cell only define? One that is not plain Python may act.
@@ -230,7 +151,7 @@ class Effects:
 
     def outside(self, value: ast.expr | None) -> bool:
         """Is it a part of what was imported, or does it hold one?"""
-        return value is not None and any(map(self._is_outside, _origins(value)))
+        return value is not None and any(map(self._is_outside, origins_of(value)))
 
     def patches(
         self, node: ast.Attribute | ast.Subscript, *, strictly: bool = False
@@ -241,7 +162,7 @@ class Effects:
             node: the target of an assignment, or what is deleted.
             strictly: also of something that may hold what its making was given.
         """
-        found = set(_origins(node.value, strictly=strictly, stored=True))
+        found = set(origins_of(node.value, strictly=strictly, stored=True))
         return any(map(self._is_outside, found)) or bool(
             strictly and found & self.related
         )
@@ -252,10 +173,12 @@ class Effects:
     def _outside_of(
         self, bindings: list[tuple[str, ast.expr]], *, strictly: bool
     ) -> set[str]:
-        edges = [edge for pair in bindings for edge in _edges(*pair, strictly=strictly)]
+        edges = [
+            edge for pair in bindings for edge in edges_of(*pair, strictly=strictly)
+        ]
         edges += [(name, f"~{name}") for name in self.own]  # what an own object holds
         unknown = {one for one, _ in edges if one.isidentifier()} - self.own
-        return _spread({"type()", *self.paths} | unknown, edges)
+        return spread({"type()", *self.paths} | unknown, edges)
 
     def _import(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
@@ -272,7 +195,7 @@ class Effects:
                 self._note(alias.asname or alias.name, path if not node.level else [""])
 
     def _note(self, name: str, path: list[str]) -> None:
-        if any(map(_within, path)) or not _harmless(path):
+        if any(map(within, path)) or not harmless(path):
             self.harmful.add(name)
 
     def _is_member(self, node: ast.AST) -> bool:
@@ -292,20 +215,20 @@ class Effects:
                 return any(word not in USUAL for word in DUNDER.findall(text[:1_000]))
             case ast.Name(id=name, ctx=ast.Load()):
                 unknown = name not in self.own and name not in self.paths
-                bad = name in self.harmful or (unknown and _within(name))
+                bad = name in self.harmful or (unknown and within(name))
                 return bad or (bool(DUNDER.fullmatch(name)) and name not in USUAL)
             case ast.Attribute(attr=name, ctx=context):
                 dunder = bool(DUNDER.fullmatch(name))
                 stored = not isinstance(context, ast.Load)
                 inner = dunder and (stored or name not in USUAL)
-                inner = inner or _within(name) or not _harmless(self._path(node))
+                inner = inner or within(name) or not harmless(self._path(node))
                 return inner or (stored and self.patches(node, strictly=True))
             case ast.Subscript(ctx=ast.Store() | ast.Del()):
                 return self.patches(node)
             case ast.ImportFrom(names=[ast.alias(name="*")]):
                 return "*" in self.harmful
             case ast.MatchClass(kwd_attrs=names):
-                return any(_within(name) or DUNDER.fullmatch(name) for name in names)
+                return any(within(name) or DUNDER.fullmatch(name) for name in names)
             case ast.arg(annotation=ast.Constant(value=str(text))):
                 return not PLAIN.fullmatch(text)
             case ast.FunctionDef(returns=ast.Constant(value=str(text))):
@@ -350,7 +273,7 @@ class Effects:
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=name):
                 return f"{owner}.{name}" if owner in self.classes else name
-        return _last(node)
+        return last_of(node)
 
     def _reads(self, node: ast.Call) -> bool:
         """Does it give SymPy a text? SymPy runs texts, unless they are only numbers."""
@@ -361,7 +284,7 @@ class Effects:
         return (
             path[0] == "sympy"
             and path[-1] not in NAMING
-            and _last(node.func) not in NAMING
+            and last_of(node.func) not in NAMING
             and any(
                 isinstance(one, ast.Constant | ast.JoinedStr)
                 and isinstance(getattr(one, "value", ""), str)
@@ -397,21 +320,15 @@ def filled(node: ast.stmt) -> list[str]:
         if isinstance(part, ast.Expr):
             found.append(_filled(part))
         elif isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load):
-            found.append(_root(part))
+            found.append(root_of(part))
     return [name for name in found if name]
 
 
 def _filled(node: ast.Expr) -> str:
     match node.value:
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in ADDING:
-            return _root(owner)
+            return root_of(owner)
     return ""
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _defines(node: ast.stmt) -> bool:
@@ -496,32 +413,6 @@ def _words(node: ast.AST) -> Iterator[str]:
             yield from (one for one in value if isinstance(one, str))
 
 
-def _within(name: str) -> bool:
-    """Is it the name of something inside Python, or of a module that reaches there?"""
-    return name in INNARDS or name in MODULES or name.lstrip("_") in MODULES
-
-
-def _harmless(path: list[str]) -> bool:
-    """Is what an import or an attribute names harmless?"""
-    package, rest = path[0], path[1:]
-    if package == "IPython":
-        return bool(rest) and {*rest} <= SHOWING
-    if package in MEMBERS:
-        whole = package == "sympy" and rest == ["*"]
-        return whole or bool(rest and rest[0] in MEMBERS[package])
-    if package in LARGE and rest and rest[0] in _parts(package):
-        return rest[0] in PARTS or rest[:2] == ["utils", "data"]
-    return package in HARMLESS
-
-
-@lru_cache(maxsize=len(LARGE))
-def _parts(package: str) -> frozenset[str]:
-    """The modules of a package, which is not imported for it."""
-    found = importlib.util.find_spec(package)
-    places = list(found.submodule_search_locations or ()) if found else []
-    return frozenset(one.name for one in pkgutil.iter_modules(places))
-
-
 def _impure(node: ast.stmt, parts: list[ast.AST]) -> bool:
     """Does it use a function of Python that does more than compute?"""
     named = {part.id for part in parts if isinstance(part, ast.Name)} & IMPURE
@@ -548,198 +439,13 @@ def _plainly(asked: ast.expr | None) -> bool:
     """Is the name of an attribute, as ``getattr`` has it, known not to be of the inside?"""
     match asked:
         case ast.Constant(value=str(text)):
-            return not _within(text)
+            return not within(text)
         case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
             known = text[:1].isalpha() and not any(
                 name.startswith(text) for name in INNARDS
             )
             return known
     return False
-
-
-def _spread(start: Iterable[str], edges: Iterable[tuple[str, str]]) -> set[str]:
-    """What can be reached along the edges."""
-    following: dict[str, list[str]] = {}
-    for one, other in edges:
-        following.setdefault(one, []).append(other)
-    found = set(start)
-    waiting = list(found)
-    while waiting:
-        new = {*following.get(waiting.pop(), ())} - found
-        found |= new
-        waiting += new
-    return found
-
-
-def _last(node: ast.expr) -> str:
-    """The last name of ``a.b.c``, or empty."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
-
-
-def _origins(
-    value: ast.expr, *, strictly: bool = False, stored: bool = False
-) -> Iterator[str]:
-    """The nodes of the graph that a value may be a part of, or hold.
-
-    Args:
-        value: an expression.
-        strictly: count what a call is given, too.
-        stored: an attribute of it is set, so it is an object of whom a call asks for it.
-    """
-    waiting: list[ast.AST] = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, ast.Attribute) and part.attr in VALUES:
-            continue
-        while isinstance(part, ast.Attribute | ast.Subscript):
-            if isinstance(part, ast.Attribute):
-                yield "type()" if part.attr == "__class__" else f".{part.attr}"
-            part = part.value
-        match part:
-            case ast.Name(id=name):
-                yield name
-            case ast.IfExp(body=one, orelse=other):
-                waiting += [one, other]
-            case ast.DictComp(key=one, value=other):
-                waiting += [one, other]
-            case ast.ListComp(elt=one) | ast.SetComp(elt=one):
-                waiting.append(one)
-            case ast.GeneratorExp(elt=one) | ast.Starred(value=one):
-                waiting.append(one)
-            case ast.NamedExpr(value=one) | ast.Await(value=one):
-                waiting.append(one)
-            case ast.List() | ast.Tuple() | ast.Set() | ast.Dict() | ast.BoolOp():
-                waiting += ast.iter_child_nodes(part)
-            case ast.BinOp(left=one, right=other) if strictly:
-                waiting += [one, other]
-            case ast.Call(func=function):
-                given = [*part.args, *(keyword.value for keyword in part.keywords)]
-                if isinstance(function, ast.Lambda):
-                    waiting.append(function.body)
-                elif isinstance(function, ast.Name) and function.id in PURE:
-                    if function.id != "type" or len(given) == 1:
-                        yield f"{function.id}()"
-                    waiting += given
-                    continue
-                yield f"{_last(function)}()"
-                if strictly:
-                    waiting += given
-                    if isinstance(function, ast.Attribute) and _root(function):
-                        yield f"~{_root(function)}"
-                if stored:
-                    waiting.append(function)
-
-
-def _edges(
-    target: str, value: ast.expr, *, strictly: bool
-) -> Iterator[tuple[str, str]]:
-    """The edges of the graph to a name, an attribute or a function with this value."""
-    for origin in _origins(value, strictly=strictly):
-        yield origin, target
-    if isinstance(value, ast.Name | ast.Attribute):
-        yield f"{_last(value)}()", f"{target.lstrip('.')}()"
-    elif isinstance(value, ast.Lambda):
-        for origin in _origins(value.body, strictly=strictly):
-            yield origin, f"{target.lstrip('.')}()"
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """The names that a part of a tree binds, but for imports."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            yield name
-        case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
-            yield name
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-        case ast.MatchMapping(rest=str(name)):
-            yield name
-
-
-def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """The nodes of the graph that a part of a tree binds, with the value that they get."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                yield from _bind(target, value)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield from _bind(target, value)
-        case ast.AugAssign(target=target, value=value):
-            yield from _bind(target, value)
-        case ast.NamedExpr(target=target, value=value):
-            yield from _bind(target, value)
-        case ast.For(target=target, iter=value):
-            for one in _items(target, value):
-                yield from _bind(target, one)
-        case ast.AsyncFor(target=target, iter=value):
-            for one in _items(target, value):
-                yield from _bind(target, one)
-        case ast.comprehension(target=target, iter=value):
-            for one in _items(target, value):
-                yield from _bind(target, one)
-        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-            yield from _bind(target, value)
-        case ast.arguments(posonlyargs=first, args=rest, defaults=values):
-            named = [*first, *rest]
-            late = zip(node.kwonlyargs, node.kw_defaults, strict=True)
-            given = zip(named[len(named) - len(values) :], values, strict=True)
-            yield from ((one.arg, value) for one, value in [*given, *late] if value)
-        case ast.Match(subject=value, cases=cases):
-            for part in (part for case in cases for part in ast.walk(case.pattern)):
-                yield from ((name, value) for name in _bound(part))
-        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in ADDING:
-            given = [*node.args, *(keyword.value for keyword in node.keywords)]
-            yield from (pair for one in given for pair in _bind(owner, one))
-        case ast.ClassDef(body=body):
-            for one in body:
-                if isinstance(one, ast.Assign):
-                    named = [n for n in one.targets if isinstance(n, ast.Name)]
-                    yield from ((f".{name.id}", one.value) for name in named)
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            for part in ast.walk(node):
-                if isinstance(part, ast.Return | ast.Yield) and part.value:
-                    yield f"{name}()", part.value
-                    yield f".{name}", part.value  # as a property
-
-
-def _items(target: ast.expr, value: ast.expr) -> list[ast.expr]:
-    """The values of a loop's target, one by one where they are written out and fit."""
-    if not isinstance(value, ast.List | ast.Tuple | ast.Set):
-        return [value]
-    if isinstance(target, ast.Tuple | ast.List):
-        count = len(target.elts)
-        fit = (
-            isinstance(one, ast.Tuple | ast.List) and len(one.elts) == count
-            for one in value.elts
-        )
-        return value.elts if all(fit) else [value]
-    return value.elts
-
-
-def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """The nodes of the graph that a target stands for, with what each of them gets."""
-    while isinstance(target, ast.Subscript | ast.Starred):
-        target = target.value
-    match target:
-        case ast.Name(id=name):
-            yield name, value
-        case ast.Attribute(attr=name):
-            yield f".{name}", value
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            some = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-            if len(some) == len(parts):
-                for part, one in zip(parts, some, strict=True):
-                    yield from _bind(part, one)
-            else:
-                joint = ast.Name(f"#{id(value)}")  # fewer edges than for each of them
-                yield joint.id, value
-                for part in parts:
-                    yield from _bind(part, joint)
 
 
 def _sets(function: ast.FunctionDef | ast.AsyncFunctionDef, method: bool) -> bool:
@@ -755,7 +461,7 @@ def _sets(function: ast.FunctionDef | ast.AsyncFunctionDef, method: bool) -> boo
             case ast.Attribute(ctx=ast.Store() | ast.Del()):
                 root = part.value
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=root):
-                if _root(root) not in parameters:
+                if root_of(root) not in parameters:
                     continue
             case ast.Call(func=ast.Name(id="setattr"), args=[root, *_]):
                 pass

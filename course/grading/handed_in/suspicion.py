@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import course
-from course.grading.handed_in.effects import PURE, Effects, parsed
+from course.grading.handed_in.effects import Effects, parsed
+from course.grading.handed_in.harmless import PURE
 from course.grading.handed_in.sources import MAX_SOURCE
 
 NAMES = {"__builtins__", "__import__", "compile", "eval", "exec"}
@@ -62,12 +63,13 @@ def suspicions(
     """
     read, left = {}, LOOKED_AT
     for id_, text in cells.items():
+        if len(text) > MAX_SOURCE:
+            continue
         left -= len(text)
         if left < 0:
             yield "much-code", id_, ""
             break
-        if len(text) <= MAX_SOURCE:
-            read[id_] = text
+        read[id_] = text
     effects = Effects([*read.values(), *(released or {}).values()])
     trees = {id_: parsed(source) for id_, source in read.items()}
     own = {
