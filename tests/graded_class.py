@@ -1,18 +1,22 @@
 """A class of one practical, and the real command that grades it."""
 
+import os
 import random
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
+from click.testing import CliRunner
 
+from course.cli import main
 from course.grading.classroom import STATE
 from course.grading.handed_out import released
 from course.source import read_solutions
 
 ROOT = Path(__file__).parents[1]
 STEM = "bayes_by_backprop"
+SECONDS = 300  # in which a command has noticed wrong use, however busy the machine is
 TASKS = ("reparametrise", "log_posterior", "log_prior")
 
 
@@ -71,3 +75,31 @@ def kept(out):
 
 def table(out):
     return (out / "grades.csv").read_text("utf-8")
+
+
+def refused(*arguments, cwd=ROOT, within=(), **options):
+    """Run the command, which has to refuse; the one line that it says."""
+    done = subprocess.run(
+        [*within, sys.executable, "-m", "course.cli", *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        **options,
+    )
+    lines = (done.stdout + done.stderr).splitlines()
+    assert (done.returncode, len(lines)) == (2, 1), lines
+    assert lines[0].startswith("course: ")
+    assert lines[0].endswith(".")
+    return lines[0]
+
+
+def in_process(monkeypatch, *arguments, cwd=ROOT):
+    """The same in this process, which is quicker."""
+    monkeypatch.chdir(cwd)
+    done = CliRunner().invoke(main, [str(one) for one in arguments])
+    assert done.exit_code == 2, done.output
+    (line,) = done.stderr.splitlines()
+    return line

@@ -1,6 +1,7 @@
 """Any tree of hand-ins: students, what each handed in, and how a platform lays it out."""
 
 import unicodedata
+import zipfile
 from dataclasses import dataclass
 
 from handed_in import BACKPROP, DEEP, notebook
@@ -67,6 +68,7 @@ DEEPER = {
     "._01-deep-ensembles.ipynb": b"\0",
 }
 READABLE = (".ipynb", ".txt", ".IPYNB", ".json")
+FORMS = ("folder", "zip", "wrapped zip", "wrapped folder")
 
 
 @dataclass(frozen=True)
@@ -174,3 +176,22 @@ def _same(name):
 
 
 __all__ = ["DEEP", "Model", "classes"]
+
+
+def laid_out(files, form, root):
+    """The class on disk, and how many files it has."""
+    if form.startswith("wrapped"):
+        files = {f"class/{name}": data for name, data in files.items()}
+        files["__MACOSX/._x"] = b"\0"
+    if form.endswith("zip"):
+        path = root / "class.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in files.items():
+                archive.writestr(name, data or b"")
+        return path
+    for name, data in files.items():
+        place = root / "in" / name
+        (place if data is None else place.parent).mkdir(parents=True, exist_ok=True)
+        if data is not None:
+            place.write_bytes(data)
+    return root / "in"

@@ -15,7 +15,8 @@ from busy import busy_loops
 from course.grading.handed_in.answers import Answer, Answers
 from course.grading.handed_out import released
 from course.grading.judging import expected, runner
-from course.grading.judging.grader import Practical, Workshop, grade
+from course.grading.judging.grader import Workshop, grade
+from course.grading.judging.practical import Practical
 from course.grading.wall.clock import Clock, Reading
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library
 from course.grading.wall.warm import Template

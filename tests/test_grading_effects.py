@@ -1,18 +1,15 @@
 """Which statements of a student's cell define, and which act."""
 
 import ast
-import importlib
-import sys
 import time
-import types
 
 import pytest
 from assembled import ROOT, STEMS, answers, each_practical, probes, reference, released
 
 from course.grading.handed_in.answers import Added
-from course.grading.handed_in.effects import DUNDER, Effects, parsed
+from course.grading.handed_in.effects import Effects
 from course.grading.handed_in.excerpts import definitions
-from course.grading.handed_in.harmless import HARMLESS, LARGE, harmless, within
+from course.grading.handed_in.forms import parsed
 from course.grading.judging.assemble import assemble, cell_id, differing
 from course.source import read_solutions
 from course.task import tasks_of
@@ -262,41 +259,6 @@ def test_other_right_answers_do_not_act(stem):
         ast.unparse(node) for node in parsed(source).body if not effects.defines(node)
     ]
     assert acting == []
-
-
-# Modules of Python that harmless packages name, and that offer no way to run anything.
-OFFERED = {"_random", "_sre", "array", "concurrent", "multiprocessing", "platform"}
-OFFERED |= {"queue", "signal", "string", "types"}
-
-
-@pytest.mark.long
-def test_no_harmless_package_leads_to_a_module_that_is_not():
-    """All modules that attributes of the installed packages lead to, by names that are allowed."""
-    used = (
-        "jax.numpy jax.scipy.stats matplotlib.pyplot numpyro.distributions scipy.stats"
-    )
-    used += " scipy.integrate sklearn.metrics torch.distributions torch.utils.data"
-    roots = [(importlib.import_module(name), name.split(".")) for name in used.split()]
-    for name in sorted(HARMLESS - {"__future__", "course"}):
-        roots.append((importlib.import_module(name), [name]))
-    waiting, seen, found = roots, set(), set()
-    while waiting:
-        module, path = waiting.pop(0)
-        seen.add(id(module))
-        for name, value in list(vars(module).items()):
-            there = [*path, name]
-            if not name.isidentifier() or DUNDER.fullmatch(name) or within(name):
-                continue
-            if path[0] in LARGE and not harmless(there):
-                continue
-            if issubclass(type(value), types.ModuleType) and id(value) not in seen:
-                package = value.__name__.partition(".")[0]
-                if package in HARMLESS or package == path[0]:
-                    waiting.append((value, there))
-                elif package in sys.stdlib_module_names:
-                    found.add(package)
-            assert not any(value is one for one in (exec, eval, compile)), there
-    assert found - OFFERED == set()
 
 
 @pytest.mark.parametrize("name", ["sympy", "ｓympy"])

@@ -11,7 +11,8 @@ from course.errors import CourseError
 from course.grading.handed_in.answers import Added, Answer, Answers
 from course.grading.handed_out import released
 from course.grading.judging import expected, runner
-from course.grading.judging.grader import STOOD_IN, Practical, Workshop, canary, grade
+from course.grading.judging.grader import STOOD_IN, Workshop, canary, grade
+from course.grading.judging.practical import Practical
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library
 from course.grading.wall.template import NAME
 from course.grading.wall.warm import Template

@@ -18,7 +18,7 @@ from course.exercises import chapters
 from course.grading.bench import Bench, Terms
 from course.grading.handed_out import released
 from course.grading.judging import expected
-from course.grading.judging.grader import Practical
+from course.grading.judging.practical import Practical
 from course.grading.judging.runner import new_folder
 from course.grading.wall.kernel import Stopped, WatchedKernel
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library

@@ -1,29 +1,17 @@
 """Wrong use and full disks: one line with the path and the remedy, and nothing half-written."""
 
-import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner
-from graded_class import ROOT, finish, hand_in, kept, start
+from graded_class import ROOT, finish, hand_in, in_process, kept, refused, start
 from handed_in import content
-from hypothesis import given
-from hypothesis import strategies as st
 
-from course.cli import Group, main
 from course.grading import desk
 from course.grading.classroom import STATE
 from course.grading.handed_out import released
-from course.grading.record import Flag, Result, Verdict, Written
-from course.grading.store import Store
-
-SECONDS = 300  # in which a command has noticed wrong use, however busy the machine is
 
 
 @pytest.fixture(scope="module")
@@ -36,37 +24,9 @@ def graded(tmp_path_factory):
     return folder
 
 
-def refused(*arguments, cwd=ROOT, within=(), **options):
-    """Run the command, which has to refuse; the one line that it says."""
-    done = subprocess.run(
-        [*within, sys.executable, "-m", "course.cli", *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        **options,
-    )
-    lines = (done.stdout + done.stderr).splitlines()
-    assert (done.returncode, len(lines)) == (2, 1), lines
-    assert lines[0].startswith("course: ")
-    assert lines[0].endswith(".")
-    return lines[0]
-
-
 def test_relative_paths_are_relative_to_the_current_folder(graded):
     assert {"grades.csv", "report.html"} <= {p.name for p in (graded / "out").iterdir()}
     assert len(kept(graded / "out")) == 2
-
-
-def in_process(monkeypatch, *arguments, cwd=ROOT):
-    """The same in this process, which is quicker."""
-    monkeypatch.chdir(cwd)
-    done = CliRunner().invoke(main, [str(one) for one in arguments])
-    assert done.exit_code == 2, done.output
-    (line,) = done.stderr.splitlines()
-    return line
 
 
 @pytest.mark.parametrize(
@@ -264,75 +224,6 @@ def test_a_pipe_or_a_device_is_refused_and_not_waited_for(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("command", ["exercises", "release", "nbgrader", "grade"])
-def test_outside_of_a_checkout_every_command_says_so(tmp_path, monkeypatch, command):
-    given = {"exercises": (), "grade": ("in", "--out", "out")}.get(command, ("out",))
-    line = in_process(monkeypatch, command, *given, cwd=tmp_path)
-    assert f"{tmp_path}: This folder is not in a checkout of the course" in line
-    assert "Change into a checkout" in line
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_errors_of_the_system_are_one_line_in_every_command(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    for command in ("release", "nbgrader"):
-        line = refused(command, tmp_path / "file" / "x")
-        assert f"{tmp_path}/file" in line
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    script = f"cd {gone} && rmdir {gone} && exec {sys.executable!r} -m course.cli $0"
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"{script} exercises"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-    )
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-
-
-def test_an_exercise_that_cannot_be_replaced_is_named(tmp_path):
-    names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
-    for name in names.split("\0"):
-        ours = name.startswith(("book/", "solutions/", "course/", "_"))
-        if ours and (ROOT / name).is_file():
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, tmp_path / name)
-    (tmp_path / "exercises" / "00-warm-up.ipynb").mkdir(parents=True)
-    line = refused("exercises", "warm_up", cwd=tmp_path)
-    assert line.startswith(
-        "course: exercises/00-warm-up.ipynb: Is a directory. A folder"
-    )
-    assert [p.name for p in (tmp_path / "exercises").iterdir()] == ["00-warm-up.ipynb"]
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (OSError(28, "No space left on device", "x/y"), 2),
-        (OSError(5, "Input/output error"), 2),
-        (TimeoutError("too late"), 2),
-        (BrokenPipeError(32, "Broken pipe"), 141),
-        (KeyboardInterrupt(), 130),
-        (ZeroDivisionError("a fault"), 70),
-        (click.ClickException("found out"), 1),
-    ],
-    ids=repr,
-)
-def test_status_one_is_only_what_a_command_found_out(error, code):
-    @click.command()
-    def failing():
-        raise error
-
-    done = CliRunner().invoke(Group(commands={"failing": failing}), ["failing"])
-    assert done.exit_code == code
-    if code == 2:
-        assert done.output.startswith("course: ")
-        assert done.output.count("\n") == 1
-    assert ("Traceback" in done.output) == (code == 70)
-
-
 @pytest.mark.sandbox
 @pytest.mark.parametrize(
     "text",
@@ -366,54 +257,6 @@ def test_state_of_another_kind_is_named(tmp_path, monkeypatch, name):
     line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", tmp_path / "out")
     assert f"{path}: " in line
     assert not (tmp_path / "out" / "grades.csv").exists()
-
-
-FULL = Result(
-    *("ada", "bayes_by_backprop", "x.ipynb", "0" * 64),
-    verdicts=(Verdict("bayes-by-backprop/log-prior", 3, "right", seconds=0.5),),
-    written=(Written("bayes-by-backprop/survey", 3, "words", 1.5),),
-    flags=(Flag("late", "x.ipynb", "It came late."),),
-)
-JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda below: st.lists(below, max_size=2) | st.dictionaries(st.text(), below),
-    max_leaves=4,
-)
-
-
-def places(data, path=()):
-    """Where something stands in a piece of JSON."""
-    yield path
-    if isinstance(data, dict | list):
-        for key in data if isinstance(data, dict) else range(len(data)):
-            yield from places(data[key], (*path, key))
-
-
-def planted(data, path, junk):
-    """The same with something else at this place."""
-    if not path:
-        return junk
-    copy = dict(data) if isinstance(data, dict) else list(data)
-    copy[path[0]] = planted(data[path[0]], path[1:], junk)
-    return copy
-
-
-@given(st.sampled_from(list(places(FULL.to_json()))), JUNK)
-def test_a_kept_grade_of_another_shape_is_graded_again(path, junk):
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder))
-        store.put("whole", FULL)
-        assert store.get("whole") == FULL
-        assert store.get("none") is None
-        data = planted(FULL.to_json(), path, junk)
-        Path(folder, "junk.json").write_text(json.dumps(data))
-        found = store.get("junk")
-        if found is not None:
-            # It can be shown: what it counts can be counted.
-            assert isinstance(found.earned + found.points, int)
-            assert isinstance("".join((found.student, found.problem)), str)
-            store.put("again", found)
-            assert store.get("again") == found
 
 
 ON_A_SMALL_DISK = """

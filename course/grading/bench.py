@@ -15,7 +15,8 @@ from course.grading.bounded import TooCostly, bounded
 from course.grading.handed_in.answers import read_answers
 from course.grading.handed_in.cells import NotGradable
 from course.grading.handed_in.intake import Submission
-from course.grading.judging.grader import TOO_COSTLY, Practical, canary, grade
+from course.grading.judging.grader import TOO_COSTLY, canary, grade
+from course.grading.judging.practical import Practical
 from course.grading.judging.runner import Workshop, new_folder, prepare_passes
 from course.grading.record import NOT_RUN, Result, Verdict, Written
 from course.grading.wall.sandbox import Limits, Sandbox, stage_library

@@ -41,7 +41,7 @@ from course.grading.bench import (
 from course.grading.handed_in.intake import Submission
 from course.grading.handed_out import released
 from course.grading.judging import expected
-from course.grading.judging.grader import Practical
+from course.grading.judging.practical import Practical
 from course.grading.judging.runner import (
     SHORT,
     allow_passes,

@@ -10,8 +10,17 @@ from __future__ import annotations
 import ast
 import re
 import symtable
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
+from course.grading.handed_in.forms import (
+    FUNCTIONS,
+    extended,
+    filled,
+    only_defines,
+    parsed,
+    parts_of,
+    words_of,
+)
 from course.grading.handed_in.harmless import (
     IMPURE,
     INNARDS,
@@ -22,7 +31,6 @@ from course.grading.handed_in.harmless import (
     within,
 )
 from course.grading.handed_in.origins import (
-    ADDING,
     bindings_of,
     edges_of,
     last_of,
@@ -31,7 +39,7 @@ from course.grading.handed_in.origins import (
     root_of,
     spread,
 )
-from course.grading.handed_in.sources import GIVES_UP, MAGIC, MAX_SOURCE, quietly
+from course.grading.handed_in.sources import GIVES_UP, MAX_SOURCE, quietly
 
 CALLED = {"getattr", "setattr"}  # of these, only when they are called by name
 NAMING = {"Symbol", "init_printing", "symbols"}  # of SymPy, which are given names
@@ -46,17 +54,6 @@ USUAL = {
     *("__getitem__", "__hash__", "__init__", "__iter__", "__len__", "__main__"),
     *("__matmul__", "__mul__", "__name__", "__neg__", "__post_init__"),
     *("__qualname__", "__repr__", "__slots__", "__str__", "__sub__", "__version__"),
-}
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-COMPOUND = (ast.For, ast.If, ast.Try, ast.With)
-# Methods by which a function of one's own gets its gradient or a case of its own.
-RULES = {
-    "defjvp",
-    "defjvps",
-    "defvjp",
-    "register",
-    "register_autograd",
-    "register_fake",
 }
 
 
@@ -129,7 +126,7 @@ class Effects:
         changed = [extended(node), *filled(node)]
         if any(name and self._is_outside(name) for name in changed):
             return False
-        return _defines(node) and not self._acts(node)
+        return only_defines(node) and not self._acts(node)
 
     def touches(self, source: str) -> bool:
         """May a cell change anything but the notebook's own names, now or when it is called?"""
@@ -137,7 +134,7 @@ class Effects:
         return tree is None or any(map(self._acts, tree.body))
 
     def _acts(self, node: ast.stmt) -> bool:
-        parts = list(_walk(node))
+        parts = list(parts_of(node))
         called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
         # Under another name, no call would show which attribute is asked for.
         hidden = any(
@@ -208,7 +205,7 @@ class Effects:
 
     def _reaches(self, node: ast.AST) -> bool:
         """May this part of some code reach further than the notebook's own names?"""
-        if any(word in HOOKS for word in _words(node)):
+        if any(word in HOOKS for word in words_of(node)):
             return True
         match node:
             case ast.Constant(value=str(text)):
@@ -291,126 +288,6 @@ class Effects:
                 for one in node.args
             )
         )
-
-
-def parsed(source: str) -> ast.Module | None:
-    """The tree of a cell, without its magics; None if it does not compile."""
-    for text in (source[:MAX_SOURCE], MAGIC.sub("", source[:MAX_SOURCE])):
-        try:
-            return quietly(ast.parse, text)
-        except GIVES_UP:
-            continue
-    return None
-
-
-def extended(node: ast.stmt) -> str:
-    """The function that a statement such as ``f.defvjp(forward, backward)`` completes, or empty."""
-    match node:
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=rule))
-        ) if rule in RULES:
-            return name
-    return ""
-
-
-def filled(node: ast.stmt) -> list[str]:
-    """The containers that statements such as ``rows.append(1)`` fill, also within loops."""
-    found = []
-    for part in ast.walk(node) if isinstance(node, COMPOUND) else [node]:
-        if isinstance(part, ast.Expr):
-            found.append(_filled(part))
-        elif isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load):
-            found.append(root_of(part))
-    return [name for name in found if name]
-
-
-def _filled(node: ast.Expr) -> str:
-    match node.value:
-        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in ADDING:
-            return root_of(owner)
-    return ""
-
-
-def _defines(node: ast.stmt) -> bool:
-    """By its form: does a statement of the top level define, and nothing else?"""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        match part:
-            case ast.Expr(value=ast.Constant()) | ast.Pass():
-                pass
-            case ast.Import() | ast.ImportFrom() | ast.FunctionDef():
-                pass
-            case ast.AsyncFunctionDef() | ast.AnnAssign(target=ast.Name()):
-                pass
-            case ast.ClassDef(body=body):
-                waiting += body
-            case ast.Expr() if extended(part) or _filled(part):
-                pass
-            case ast.Assign(targets=targets) if all(map(_names, targets)):
-                pass
-            case ast.AugAssign(target=target) if _names(target):
-                pass
-            case ast.If(body=body, orelse=others):
-                waiting += [*body, *others]
-            case ast.For(target=target, body=body, orelse=others) if _names(target):
-                waiting += [*body, *others]
-            case ast.With(body=body):
-                waiting += body
-            case ast.Assert() | ast.Break() | ast.Continue() if part is not node:
-                pass
-            case ast.Try(body=body, handlers=caught, orelse=others, finalbody=last):
-                waiting += [*body, *others, *last]
-                waiting += [one for handler in caught for one in handler.body]
-            case _:
-                return False
-    return not any(
-        isinstance(part, ast.Name) and part.id in ("print", "display")
-        for part in _at_once(node)
-    )
-
-
-def _names(target: ast.expr) -> bool:
-    """Does it bind names, or items of a name?"""
-    if isinstance(target, ast.Tuple | ast.List):
-        return all(map(_names, target.elts))
-    while isinstance(target, ast.Subscript | ast.Starred):
-        target = target.value
-    return isinstance(target, ast.Name)
-
-
-def _at_once(node: ast.stmt) -> Iterator[ast.AST]:
-    """The parts of a statement that run with it, without the bodies of functions."""
-    waiting: list[ast.AST] = [node]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        later = set(part.body) if isinstance(part, FUNCTIONS) else set()
-        if isinstance(part, ast.Lambda):
-            later = {part.body}
-        waiting += [one for one in ast.iter_child_nodes(part) if one not in later]
-
-
-def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """All parts of a statement but its docstrings."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += [
-            one
-            for one in ast.iter_child_nodes(part)
-            if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
-        ]
-
-
-def _words(node: ast.AST) -> Iterator[str]:
-    """The identifiers that stand in a part of a tree itself."""
-    for _, value in ast.iter_fields(node):
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, list):
-            yield from (one for one in value if isinstance(one, str))
 
 
 def _impure(node: ast.stmt, parts: list[ast.AST]) -> bool:

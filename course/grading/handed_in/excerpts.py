@@ -10,7 +10,8 @@ import ast
 import itertools
 from collections.abc import Collection, Iterator
 
-from course.grading.handed_in.effects import COMPOUND, Effects, extended, filled
+from course.grading.handed_in.effects import Effects
+from course.grading.handed_in.forms import COMPOUND, extended, filled
 from course.grading.handed_in.sources import (
     GIVES_UP,
     MAGIC,

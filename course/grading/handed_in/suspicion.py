@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import course
-from course.grading.handed_in.effects import Effects, parsed
+from course.grading.handed_in.effects import Effects
+from course.grading.handed_in.forms import parsed
 from course.grading.handed_in.harmless import PURE
 from course.grading.handed_in.sources import MAX_SOURCE
 

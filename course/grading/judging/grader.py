@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Self
 
 from nbformat import NotebookNode
 
@@ -23,7 +20,6 @@ from course.grading.bounded import TooCostly, bounded
 from course.grading.flags import flag
 from course.grading.handed_in.answers import Answer, Answers
 from course.grading.handed_in.effects import Effects
-from course.grading.handed_out import released
 from course.grading.judging.analysis import (
     Analysis,
     analyse,
@@ -32,50 +28,15 @@ from course.grading.judging.analysis import (
 )
 from course.grading.judging.assemble import assemble, cell_id, origin
 from course.grading.judging.attempt import Found
-from course.grading.judging.expected import Key, read
+from course.grading.judging.practical import Practical
 from course.grading.judging.runner import Workshop, run_pass
 from course.grading.judging.verdicts import UNWRITTEN
 from course.grading.record import NOT_RUN, STOPPED, Flag, Verdict
-from course.source import read_solutions
 
 ALONE = 3  # passes of one submission that are run once more, with none beside them
 MANY = 3  # cells of the student's own that end the kernel, before none is run
 TOO_COSTLY = "The notebook takes too long or too much memory to read."
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
-
-
-@dataclass(frozen=True)
-class Practical:
-    """What is the same for every submission of one practical.
-
-    Args:
-        stem: such as ``deep_ensembles``.
-        released: the notebook as it was handed out.
-        reference: the source of each task's reference solution, by task.
-        given: the source of what is given, by name.
-        expected: the file of the expected values.
-        keys: its content, by task.
-    """
-
-    stem: str
-    released: NotebookNode
-    reference: Mapping[str, str]
-    given: Mapping[str, str]
-    expected: Path
-    keys: Mapping[str, Key]
-
-    @classmethod
-    def read(cls, root: Path, stem: str, expected: Path) -> Self:
-        """A practical of the checkout, with the values that were drawn into a file.
-
-        Raises:
-            CourseError: it has no exercise, or no reference solution.
-        """
-        keys = read(expected)
-        definitions = read_solutions(root, stem).definitions
-        sources = {name: found.shown() for name, found in definitions.items()}
-        reference = {task: sources.pop(key.name) for task, key in keys.items()}
-        return cls(stem, released(root, stem), reference, sources, expected, keys)
 
 
 @dataclass(frozen=True)

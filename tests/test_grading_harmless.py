@@ -1,0 +1,44 @@
+"""What counts as harmless leads nowhere else."""
+
+import importlib
+import sys
+import types
+
+import pytest
+
+from course.grading.handed_in.effects import DUNDER
+from course.grading.handed_in.harmless import HARMLESS, LARGE, harmless, within
+
+# Modules of Python that harmless packages name, and that offer no way to run anything.
+OFFERED = {"_random", "_sre", "array", "concurrent", "multiprocessing", "platform"}
+OFFERED |= {"queue", "signal", "string", "types"}
+
+
+@pytest.mark.long
+def test_no_harmless_package_leads_to_a_module_that_is_not():
+    """All modules that attributes of the installed packages lead to, by names that are allowed."""
+    used = (
+        "jax.numpy jax.scipy.stats matplotlib.pyplot numpyro.distributions scipy.stats"
+    )
+    used += " scipy.integrate sklearn.metrics torch.distributions torch.utils.data"
+    roots = [(importlib.import_module(name), name.split(".")) for name in used.split()]
+    for name in sorted(HARMLESS - {"__future__", "course"}):
+        roots.append((importlib.import_module(name), [name]))
+    waiting, seen, found = roots, set(), set()
+    while waiting:
+        module, path = waiting.pop(0)
+        seen.add(id(module))
+        for name, value in list(vars(module).items()):
+            there = [*path, name]
+            if not name.isidentifier() or DUNDER.fullmatch(name) or within(name):
+                continue
+            if path[0] in LARGE and not harmless(there):
+                continue
+            if issubclass(type(value), types.ModuleType) and id(value) not in seen:
+                package = value.__name__.partition(".")[0]
+                if package in HARMLESS or package == path[0]:
+                    waiting.append((value, there))
+                elif package in sys.stdlib_module_names:
+                    found.add(package)
+            assert not any(value is one for one in (exec, eval, compile)), there
+    assert found - OFFERED == set()
