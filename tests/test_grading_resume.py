@@ -18,7 +18,7 @@ from course.grading.classroom import STATE, Settings, grade_class
 from course.grading.handed_in.intake import take_in
 from course.grading.judging.grader import Graded
 from course.grading.record import NOT_RUN
-from course.grading.wall.provisioner import die_with
+from course.grading.wall.provisioner import dying_with
 
 pytestmark = pytest.mark.sandbox
 
@@ -145,12 +145,12 @@ def test_a_kernel_never_outlives_what_started_it():
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
     sleep = ["sleep", "1000"]
-    with subprocess.Popen(sleep, preexec_fn=die_with(gone.pid)) as orphan:
+    with subprocess.Popen(dying_with(gone.pid, sleep)) as orphan:
         assert orphan.wait(timeout=20) == 1
     text = (
         "import os, subprocess, time\n"
-        "from course.grading.wall.provisioner import die_with\n"
-        f"one = subprocess.Popen({sleep}, preexec_fn=die_with(os.getpid()))\n"
+        "from course.grading.wall.provisioner import dying_with\n"
+        f"one = subprocess.Popen(dying_with(os.getpid(), {sleep}))\n"
         "print(one.pid, flush=True)\n"
         "time.sleep(1000)"
     )

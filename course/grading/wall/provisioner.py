@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
-import signal
 import subprocess
 import time
-from collections.abc import Callable
 from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
 
 from course.grading.wall.clock import Clock
-from course.grading.wall.sandbox import Sandbox
+from course.grading.wall.sandbox import Sandbox, tool
 from course.grading.wall.supervisor import Supervisor
 from course.grading.wall.warm import Forked
 
 NAME = "known-unknowns-sandbox"
 LOOK, MOMENT = 0.005, 1.0  # seconds
-PDEATHSIG = 1  # of prctl: the signal for when the parent dies
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -49,13 +45,12 @@ class SandboxProvisioner(LocalProvisioner):
         manager.connection_file = str(self.sandbox.connection)
         kwargs = await super().pre_launch(**kwargs)
         self.kernel_command = kwargs["cmd"]
-        kwargs["cmd"] = self.sandbox.command(kwargs["cmd"])
+        kwargs["cmd"] = dying_with(os.getpid(), self.sandbox.command(kwargs["cmd"]))
         # bubblewrap is process 1 in there, and its environment can be read.
         kwargs["env"] = self.sandbox.environment()
         kwargs["cwd"] = str(self.sandbox.home)
         # Ours would be pytest's own files.
         kwargs["stdout"] = kwargs["stderr"] = subprocess.DEVNULL
-        kwargs["preexec_fn"] = die_with(os.getpid())
         return kwargs
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
@@ -119,17 +114,12 @@ class SandboxProvisioner(LocalProvisioner):
         await super().cleanup(restart)
 
 
-def die_with(parent: int) -> Callable[[], None]:
-    """What a new process calls first, so that it does not outlive its parent.
+def dying_with(parent: int, command: list[str]) -> list[str]:
+    """A command that does not outlive its parent.
 
     bubblewrap asks for that too, but only after it has begun: a parent that was killed before
     would leave a kernel behind.
     """
-    prctl = ctypes.CDLL(None).prctl
-
-    def ask() -> None:
-        prctl(PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return ask
+    still_there = '[ "$PPID" = "$0" ] && exec "$@"'
+    asked = [tool("setpriv"), "--pdeathsig", "KILL", tool("sh"), "-c", still_there]
+    return [*asked, str(parent), *command]

@@ -146,7 +146,7 @@ class Sandbox:
         """The command that runs ``kernel`` in here."""
         limits = self.limits
         limited = [
-            _tool("prlimit"),
+            tool("prlimit"),
             f"--fsize={limits.file}",
             f"--cpu={limits.cpu}",
             "--core=0",
@@ -162,7 +162,7 @@ def wall(sandbox: Sandbox) -> list[str]:
     """bubblewrap's command line up to the command that it runs."""
     # bubblewrap reads the filter from an open file.
     arguments = ["/bin/sh", "-c", 'exec "$@" 9< "$0"', str(sandbox.library / FILTER)]
-    arguments += [_tool("bwrap"), "--seccomp", "9", *_apart(sandbox), *_view(sandbox)]
+    arguments += [tool("bwrap"), "--seccomp", "9", *_apart(sandbox), *_view(sandbox)]
     for cached in (sandbox.library / "matplotlib").glob(FONTS):
         target = f"{HOME}/matplotlib/{cached.name}"
         arguments += ["--ro-bind", str(cached), target]
@@ -177,7 +177,7 @@ def wall_of_template(sandbox: Sandbox) -> list[str]:
 
     Each kernel gives up these rights before it runs, and is filtered then.
     """
-    arguments = [_tool("bwrap"), *_apart(sandbox)]
+    arguments = [tool("bwrap"), *_apart(sandbox)]
     # The last is for giving all of them up for good.
     for right in ("SYS_ADMIN", "NET_ADMIN", "SETPCAP"):
         arguments += ["--cap-add", f"CAP_{right}"]
@@ -305,7 +305,12 @@ def require_wall() -> None:
 
 
 @cache
-def _tool(name: str) -> str:
+def tool(name: str) -> str:
+    """Where a program is.
+
+    Raises:
+        CourseError: it is not installed.
+    """
     found = shutil.which(name)
     if found is None:
         raise CourseError(
