@@ -45,6 +45,14 @@ def test_a_worker_that_dies_costs_its_call():
     assert bounded(os.getpid) != os.getpid()
 
 
+def test_the_limit_of_one_call_is_not_that_of_the_next():
+    """A worker that could not receive a large call took all others with it."""
+    large = bytes(300 * 1024**2)
+    for _ in range(8):
+        assert bounded(len, b"small", memory=16 * 1024**2) == 5
+    assert bounded(len, large) == len(large)
+
+
 def test_after_the_workers_were_closed_new_ones_start():
     first = bounded(os.getppid)
     close()

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as TimedOut
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
 import psutil
@@ -56,16 +57,21 @@ def bounded(
     Raises:
         TooCostly: it went over one of the two, or ended its worker.
     """
-    pool = _workers()
-    task = pool.schedule(
-        _limited,
-        args=[function, arguments, seconds, memory],
-        timeout=PATIENCE * max(seconds, 2.0),
-    )
-    try:
-        return task.result()
-    except (TimedOut, ProcessExpired, MemoryError, RecursionError) as error:
-        raise TooCostly(f"{function.__name__}: {error!r}") from None
+    for attempt in (1, 2):
+        task = _workers().schedule(
+            _limited,
+            args=[function, arguments, seconds, memory],
+            timeout=PATIENCE * max(seconds, 2.0),
+        )
+        try:
+            return task.result()
+        except BrokenProcessPool as error:
+            # A worker ended between two calls: this one need not be to blame.
+            if attempt == 2:
+                raise TooCostly(f"{function.__name__}: {error!r}") from None
+        except (TimedOut, ProcessExpired, MemoryError, RecursionError) as error:
+            raise TooCostly(f"{function.__name__}: {error!r}") from None
+    raise AssertionError("unreachable")
 
 
 def close() -> None:
@@ -108,11 +114,17 @@ def _limited(
     function: Callable[..., T], arguments: tuple, seconds: float, memory: int
 ) -> T:
     """In the worker: bind what this call may take, then call."""
-    for limit, most in (
+    limits = {
         # Its signal ends the process; it is given in whole seconds.
-        (resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds)),
-        (resource.RLIMIT_AS, _held + memory),
-    ):
-        _, hard = resource.getrlimit(limit)
-        resource.setrlimit(limit, (most, hard))
-    return function(*arguments)
+        resource.RLIMIT_CPU: math.ceil(time.process_time() + seconds),
+        resource.RLIMIT_AS: _held + memory,
+    }
+    hard = {limit: resource.getrlimit(limit)[1] for limit in limits}
+    for limit, most in limits.items():
+        resource.setrlimit(limit, (most, hard[limit]))
+    try:
+        return function(*arguments)
+    finally:
+        # The worker has to receive the next call, which may be a large one.
+        for limit, most in hard.items():
+            resource.setrlimit(limit, (most, most))
