@@ -76,6 +76,8 @@ INNARDS = {
     *("get_referents", "get_referrers", "get_type_hints", "gi_frame", "lambdify"),
     *("methodcaller", "parse_expr", "setprofile", "settrace", "showtraceback"),
     *("sympify", "tb_frame", "tb_next", "user_ns"),
+    # What Python's own modules are called elsewhere: they read files, or look for them.
+    *("_osp", "resources"),
     # Of NumPy and PyTorch: they run texts, compile them, or read objects from files.
     *("cpp_extension", "ctypeslib", "f2py", "fromfile", "hub", "load"),
     *("load_library", "memmap", "rundocs", "runstring", "testing"),
