@@ -46,7 +46,7 @@ TWO := -n 2 --dist loadfile --no-loadscope-reorder
 test: .venv/ready  ## run every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m course.cli exercises --check
+	$(BIN)/python -m commands exercises --check
 	$(BIN)/python -m pytest -m "not long" $(TWO)
 
 test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
@@ -54,25 +54,25 @@ test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
 
 SOAK ?= 200
 soak: .venv/ready  ## grade the reference and every known mistake on SOAK=200 random draws
-	SOAK=$(SOAK) $(BIN)/python -m pytest tests/test_grading_draws.py
+	SOAK=$(SOAK) $(BIN)/python -m pytest tests/grading/test_draws.py
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
-	$(BIN)/python -m benchmarks.grading $(ARGS)
+	$(BIN)/python -m studies.grading $(ARGS)
 
 pdf: book  ## the book as one PDF, printed by Chromium
-	$(BIN)/python -m experiments.pdf
+	$(BIN)/python -m studies.pdf
 
 bench: .venv/ready  ## print speed as ratios, side by side
-	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file" || exit 1; done
+	@for file in studies/speed/[a-z]*.py; do $(BIN)/python "$$file" || exit 1; done
 
 mnist: .venv/ready  ## the full experiment of practical 3, a quarter of an hour on two cores
-	$(BIN)/python -m experiments.mnist
+	$(BIN)/python -m studies.mnist
 
 which: .venv/ready  ## every method on the same data for chapter 5, half an hour on two cores
-	$(BIN)/python -m experiments.which_method
+	$(BIN)/python -m studies.which_method
 
 exercises: .venv/ready  ## regenerate the exercise notebooks
-	$(BIN)/python -m course.cli exercises
+	$(BIN)/python -m commands exercises
 
 lint: .venv/ready  ## mend what ruff can mend
 	$(BIN)/ruff check --fix .

@@ -1,5 +1,5 @@
 """The machinery of the course: checks, data and plots for its notebooks, and the tools around them."""
 
-from course.tutor import check
+from course.feedback import check
 
 __all__ = ["check"]

@@ -1,6 +1,6 @@
 """Compares an answer's numbers with the oracle's, and recognises known mistakes.
 
-Nothing here talks to the student: ``course.tutor`` puts a finding into words, and
+Nothing here talks to the student: ``course.feedback`` puts a finding into words, and
 the grader compares numbers that come from another process.
 """
 

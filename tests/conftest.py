@@ -11,8 +11,8 @@ import browser as chromium
 import pytest
 from filelock import FileLock
 
-from course.errors import CourseError
-from course.grading.wall.sandbox import require_wall
+from grading.sandbox.bubblewrap import require_wall
+from project.errors import CourseError
 
 ROOT = Path(__file__).parent.parent
 # The tests have JAX compile the same again and again: what it has compiled is kept. Each

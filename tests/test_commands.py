@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from graded_class import ROOT, SECONDS, in_process, refused
 
-from course.cli import Group
+from commands import Group
 
 
 @pytest.mark.parametrize("command", ["exercises", "release", "nbgrader", "grade"])
@@ -29,7 +29,7 @@ def test_errors_of_the_system_are_one_line_in_every_command(tmp_path):
         assert f"{tmp_path}/file" in line
     gone = tmp_path / "gone"
     gone.mkdir()
-    script = f"cd {gone} && rmdir {gone} && exec {sys.executable!r} -m course.cli $0"
+    script = f"cd {gone} && rmdir {gone} && exec {sys.executable!r} -m commands $0"
     done = subprocess.run(
         ["/bin/sh", "-c", f"{script} exercises"],
         env=os.environ | {"PYTHONPATH": str(ROOT)},

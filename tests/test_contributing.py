@@ -115,7 +115,7 @@ def copy(tmp_path):
 
 def run(root, line):
     program, *arguments = line.split()
-    module = ["-m", "course.cli"] if program == "course" else []
+    module = ["-m", "commands"] if program == "course" else []
     return subprocess.run(
         [sys.executable, *module, *arguments],
         cwd=root,

@@ -15,29 +15,29 @@ from documented import PAGES, block, clone, commands, furnish, shell, surroundin
 from graded_class import ROOT, hand_in
 
 CLUSTER = "Grade faster, or on many machines"
-NBGRADER = "tests/test_nbgrader.py::test_the_real_nbgrader_grades_and_exports"
+NBGRADER = "tests/authoring/test_nbgrader.py::test_the_real_nbgrader_grades_and_exports"
 RECIPES = "tests/test_contributing.py::test_a_chapter_is_added_by_the_book"
 RECIPE = "tests/test_contributing.py::test_a_task_and_then_a_misconception_are_added_by_the_book"
 # Commands that no test here runs, with the place that does, or the reason that none can.
 ELSEWHERE = {
     "make book": "tests/conftest.py::book",
-    "make book EDITION=class": "tests/test_editions.py::class_edition",
+    "make book EDITION=class": "tests/book/test_editions.py::class_edition",
     ".venv/bin/jupyter-book build . -W --keep-going": "tests/conftest.py::book",
     "make test": ".ci/run",
     "make test-long": ".ci/run",
     '.venv/bin/python -m pytest -m "not long"': "make test",
     "make .venv-nbgrader/ready": "make test-long",
     "course exercises <stem>": RECIPE,
-    "python -m pytest tests/test_tasks.py -k <name>": RECIPE,
+    "python -m pytest tests/course/test_tasks.py -k <name>": RECIPE,
     "course check-notebooks <stem>": RECIPES,
-    "python -m pytest tests/test_tasks.py -k <stem>": RECIPES,
-    "make pdf": "tests/test_pdf.py::test_every_page_is_printed_whole_and_legibly",
-    "make which": "tests/test_which_method_experiment.py::test_a_short_run_scores_every_method_on_every_problem",
-    "make mnist": "tests/test_mnist.py::test_bayes_by_backprop_learns_the_real_digits",
-    "make bench-grading": "tests/test_bench_grading.py::test_only_full_marks_for_everybody_are_a_figure",
-    "make bench-grading ARGS=--save": "tests/test_bench_grading.py::test_what_is_measured_again_replaces_its_own_rows",
-    "make bench-grading ARGS='--growth --save'": "tests/test_bench_grading.py::test_what_is_measured_again_replaces_its_own_rows",
-    "make soak": "tests/test_grading_draws.py::test_on_every_draw_the_reference_is_right_and_each_mistake_wrong",
+    "python -m pytest tests/course/test_tasks.py -k <stem>": RECIPES,
+    "make pdf": "tests/book/test_pdf.py::test_every_page_is_printed_whole_and_legibly",
+    "make which": "tests/studies/test_which_method_experiment.py::test_a_short_run_scores_every_method_on_every_problem",
+    "make mnist": "tests/studies/test_mnist.py::test_bayes_by_backprop_learns_the_real_digits",
+    "make bench-grading": "tests/studies/test_bench_grading.py::test_only_full_marks_for_everybody_are_a_figure",
+    "make bench-grading ARGS=--save": "tests/studies/test_bench_grading.py::test_what_is_measured_again_replaces_its_own_rows",
+    "make bench-grading ARGS='--growth --save'": "tests/studies/test_bench_grading.py::test_what_is_measured_again_replaces_its_own_rows",
+    "make soak": "tests/grading/test_draws.py::test_on_every_draw_the_reference_is_right_and_each_mistake_wrong",
     "make bench": "too slow: it measures, for minutes, on an idle machine",
     "apt install bubblewrap": "changes the system",
     "dnf install bubblewrap": "changes the system",

@@ -7,7 +7,7 @@ import types
 import course
 
 course.check = lambda *args: None
-sys.modules["course.checks"] = sys.modules["course.grading"] = types.ModuleType("checks")
+sys.modules["course.checks"] = sys.modules["grading"] = types.ModuleType("checks")
 
 
 def log_posterior(w, mu, rho):

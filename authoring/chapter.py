@@ -1,0 +1,279 @@
+"""Reads a chapter: its cells, the role that each one has, and where it stands in the file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import jupytext
+
+from project.closure import closure
+from project.errors import CourseError
+from project.practicals import stem_of, task_id
+
+ROLES = ("task", "given", "check", "written", "book-only")
+STYLING = (
+    "hide-input",
+    "hide-output",
+    "remove-input",
+    "remove-output",
+    "hide-cell",
+    "remove-cell",
+    "scroll-output",
+)
+LABEL = re.compile(r"^:label:\s*(\S+)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a chapter.
+
+    ``names`` are what a task or given cell imports, or what a check cell checks;
+    ``task`` is the task's id, where there is one.
+    """
+
+    kind: str
+    role: str | None
+    source: str
+    line: int
+    names: tuple[str, ...] = ()
+    task: str | None = None
+    caption: str | None = None
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter and its cells, in order."""
+
+    path: Path
+    stem: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def tasks(self) -> list[str]:
+        """The ids of its tasks, in order."""
+        return [cell.task for cell in self.cells if cell.role == "task"]
+
+
+def read_chapter(path: Path) -> Chapter:
+    """Read a chapter and check that its cells are what they say.
+
+    Raises:
+        CourseError: a cell's tags or contents are not those of its role.
+    """
+    stem = stem_of(path)
+    text = path.read_text(encoding="utf-8")
+    notebook = jupytext.reads(text, fmt="md:myst")
+    lines, cursor, cells = text.splitlines(), 0, []
+    for raw in notebook.cells:
+        cursor = _find(lines, raw.source, cursor)
+        cells.append(_cell(path, stem, raw, cursor + 1))
+    chapter = Chapter(path, stem, tuple(cells))
+    _check_order(chapter)
+    return chapter
+
+
+def needs(root: Path, path: Path) -> frozenset[Path]:
+    """The files that the outputs of a page depend on, the page itself not among them.
+
+    Raises:
+        CourseError: its code does not parse.
+    """
+    cells = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst").cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    # It finds the checks by the ids of the tasks.
+    checks = f"course.checks.{stem_of(path)}"
+    try:
+        return closure(root, code, path, *([checks] if "check(" in code else []))
+    except SyntaxError as error:
+        raise CourseError(
+            path, None, f"Its code does not parse: {error}.", "Mend the syntax."
+        ) from None
+
+
+def _find(lines: list[str], source: str, cursor: int) -> int:
+    first = next((line for line in source.splitlines() if line.strip()), "")
+    for index in range(cursor, len(lines)):
+        if lines[index] == first:
+            return index
+    return cursor
+
+
+def _cell(path: Path, stem: str, raw, line: int) -> Cell:
+    tags = raw.metadata.get("tags", [])
+    unknown = [tag for tag in tags if tag not in ROLES + STYLING]
+    if unknown:
+        raise CourseError(
+            path,
+            line,
+            f"The tag {unknown[0]!r} is unknown.",
+            f"Known are {', '.join(ROLES + STYLING)}.",
+        )
+    roles = [tag for tag in tags if tag in ROLES]
+    if len(roles) > 1:
+        raise CourseError(
+            path,
+            line,
+            f"The cell has the roles {' and '.join(roles)}.",
+            "Keep one of them.",
+        )
+    role = roles[0] if roles else None
+    if raw.cell_type == "code":
+        figure = raw.metadata.get("mystnb", {}).get("figure", {})
+        return _code_cell(path, stem, role, raw.source, line, figure.get("caption"))
+    if role not in (None, "written", "book-only"):
+        raise CourseError(
+            path,
+            line,
+            f"A Markdown cell is tagged {role}.",
+            "Use written, book-only or no tag.",
+        )
+    task = None
+    if role == "written":
+        label = LABEL.search(raw.source)
+        if not label:
+            raise CourseError(
+                path,
+                line,
+                "A written question has no label.",
+                "Add `:label: <stem>/<name>`.",
+            )
+        task = label[1]
+    return Cell("markdown", role, raw.source, line, task=task)
+
+
+def _code_cell(
+    path: Path,
+    stem: str,
+    role: str | None,
+    source: str,
+    line: int,
+    caption: str | None,
+) -> Cell:
+    if role in ("task", "given"):
+        names = names_imported(source, f"solutions.{stem}")
+        wanted = "one name" if role == "task" else "names"
+        if not names or (role == "task" and len(names) > 1):
+            raise CourseError(
+                path,
+                line,
+                f"A cell tagged {role} must hold one import and nothing else.",
+                f"Write `from solutions.{stem} import …` with {wanted}.",
+            )
+        return Cell(
+            "code",
+            role,
+            source,
+            line,
+            names,
+            task_id(stem, names[0]) if role == "task" else None,
+        )
+    if role == "check":
+        task, name = _checked(source)
+        if name is None or task != task_id(stem, name):
+            raise CourseError(
+                path,
+                line,
+                "A check cell must check one task.",
+                'Write `check("<stem>/<name>", <name>)`.',
+            )
+        return Cell("code", role, source.strip(), line, (name,), task)
+    if role == "written":
+        raise CourseError(
+            path,
+            line,
+            "A code cell is tagged written.",
+            "Only Markdown cells are answers in words.",
+        )
+    if role is None and re.search(r"\bsolutions\b", source):
+        raise CourseError(
+            path,
+            line,
+            "An untagged cell names `solutions`.",
+            "Tag it task, given or book-only: students have none.",
+        )
+    if role is None and re.search(r"\bglue\(|\bmyst_nb\b", source):
+        raise CourseError(
+            path,
+            line,
+            "An untagged cell glues a number.",
+            "Move the glue into a cell of its own tagged book-only.",
+        )
+    return Cell("code", role, source, line, caption=caption)
+
+
+def _checked(source: str) -> tuple[str | None, str | None]:
+    """The id and the name in ``check("<id>", <name>)``."""
+    try:
+        match ast.parse(source).body:
+            case [
+                ast.Expr(
+                    ast.Call(
+                        ast.Name("check"), [ast.Constant(task), ast.Name(name)], []
+                    )
+                )
+            ]:
+                return task, name
+    except SyntaxError:
+        pass
+    return None, None
+
+
+def names_imported(source: str, module: str) -> tuple[str, ...]:
+    """The names that a cell imports from a module; none if it does anything else."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return ()
+    if (
+        len(body) != 1
+        or not isinstance(body[0], ast.ImportFrom)
+        or body[0].module != module
+    ):
+        return ()
+    if any(alias.asname or alias.name == "*" for alias in body[0].names):
+        return ()
+    return tuple(alias.name for alias in body[0].names)
+
+
+def _check_order(chapter: Chapter) -> None:
+    """Every task has its prompt before it and its check after it, under the same id."""
+    labels: list[str] = []
+    waiting: Cell | None = None
+    for cell in chapter.cells:
+        if cell.kind == "markdown":
+            labels += LABEL.findall(cell.source)
+        elif cell.role == "task":
+            if cell.task not in labels:
+                raise CourseError(
+                    chapter.path,
+                    cell.line,
+                    f"No exercise above this task is labelled {cell.task}.",
+                    f"Give its {{exercise}} directive `:label: {cell.task}`.",
+                )
+            if waiting is not None:
+                raise CourseError(
+                    chapter.path,
+                    waiting.line,
+                    f"{waiting.task} is never checked.",
+                    "Add a check cell.",
+                )
+            waiting = cell
+        elif cell.role == "check":
+            if waiting is None or waiting.task != cell.task:
+                raise CourseError(
+                    chapter.path,
+                    cell.line,
+                    f"This checks {cell.task}, which no task before it asks for.",
+                    "Move it.",
+                )
+            waiting = None
+    if waiting is not None:
+        raise CourseError(
+            chapter.path,
+            waiting.line,
+            f"{waiting.task} is never checked.",
+            "Add a check cell.",
+        )

@@ -1,0 +1,304 @@
+"""Generates the exercise notebooks from the chapters and the reference solutions.
+
+A chapter's cells go through, in order: a ``task`` import becomes a stub, a ``given``
+import its full source; the imports and constants of the solutions go into one locked
+cell at the top; ``book-only`` cells are left out; Markdown is translated. The same
+input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import yaml
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from pybtex.database import BibliographyData, parse_file
+
+from authoring.chapter import Cell, Chapter, read_chapter
+from authoring.markdown import Translator
+from course.task import find
+from project.errors import CourseError
+from project.files import write_whole
+from project.practicals import ANSWER_HERE, chapters, chosen, exercise_path
+from project.source import Definition, Module, imports_of, read_solutions
+
+KERNEL = {
+    "display_name": "Python 3 (ipykernel)",
+    "language": "python",
+    "name": "python3",
+}
+BEGIN_HERE = """**How to begin.** Run the cells from top to bottom (Shift+Enter). Where a \
+cell says `# YOUR CODE HERE`, put your code in place of `raise NotImplementedError()`, run \
+the cell, then run the check below it: it ticks your answer, or says what came out wrong on \
+which input. `check.hint("…")` helps, with up to three hints for each task. Locked cells are \
+given; you need not change them.
+
+{tasks} tasks, {points} points; they take about {minutes} minutes in all. {questions} \
+questions ask for an answer in words, for up to 3 points each. You may leave a task out; the \
+cells that train or draw need the tasks above them, and some of them take half a minute."""
+READY = """# Is everything here? If not, this cell says what to do.
+from importlib.util import find_spec
+
+needed = {packages}
+missing = [name for name in needed if find_spec(name) is None]
+if missing:
+    raise ModuleNotFoundError(
+        ", ".join(missing) + " cannot be found by the Python that runs this notebook. In the "
+        "folder that holds `exercises`, README.md says how to install everything and how to "
+        "start Jupyter there: `.venv/bin/jupyter lab exercises`. Then open it again."
+    )
+print("All that this notebook needs is here.")"""
+
+
+def generate(
+    root: Path, chapter_path: Path, *, solved: bool = False, marked: bool = False
+) -> str:
+    """The exercise of one chapter, as the text of a notebook.
+
+    Args:
+        root: the project's folder.
+        chapter_path: the chapter, ``book/<number>-<stem>.md``.
+        solved: put the reference solutions in place of the stubs.
+        marked: the same, with the markers between which nbgrader puts its stubs.
+
+    Raises:
+        CourseError: the chapter or its solutions do not fit together.
+    """
+    chapter = read_chapter(chapter_path)
+    module = read_solutions(root, chapter.stem)
+    bibliography = root / "book" / "references.bib"
+    references = (
+        parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
+    )
+    translator = Translator(chapter_path, references, macros(root))
+    kept = [cell for cell in chapter.cells if cell.role != "book-only"]
+    for cell in kept:
+        if cell.kind == "markdown":
+            translator.number(cell.source)
+    cells, seen = [], set()
+    write = _writer(solved, marked)
+    for cell in kept:
+        if cell.kind == "markdown":
+            cells += _markdown_cells(cell, translator)
+        else:
+            cells += _code_cells(cell, chapter, module, seen, write)
+            if cell.caption:
+                caption = translator.translate(cell.caption, cell.line)
+                cells.append(new_markdown_cell(f"*{caption.strip()}*"))
+    cells = [cell for cell in cells if cell.source.strip()]
+    cells.insert(
+        _first(cells, "code"),
+        _locked(new_code_cell(module.setup), "given--imports", "given"),
+    )
+    cells.insert(1, new_markdown_cell(_how_to_begin(chapter, translator.minutes)))
+    for index, cell in enumerate(cells):
+        if "course" not in cell.metadata:
+            cell["id"] = f"c{index:03d}"
+    ready = new_code_cell(READY.format(packages=json.dumps(_packages(cells))))
+    cells.insert(_first(cells, "code"), _locked(ready, "ready", "ready"))
+    metadata = {
+        "kernelspec": KERNEL,
+        "language_info": {"name": "python"},
+        "course": {"practical": chapter.stem},
+    }
+    notebook = new_notebook(cells=cells, metadata=metadata)
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
+def differences(root: Path, stems: tuple[str, ...] = ()) -> str:
+    """How the committed exercises differ from what would be generated; empty if they do not."""
+    report = []
+    for chapter in chosen(root, stems):
+        path = exercise_path(root, chapter)
+        now = (
+            path.read_text(encoding="utf-8").splitlines(keepends=True)
+            if path.exists()
+            else []
+        )
+        new = generate(root, chapter).splitlines(keepends=True)
+        name = path.relative_to(root)
+        report += difflib.unified_diff(
+            now, new, f"{name} (committed)", f"{name} (generated)"
+        )
+    expected = {exercise_path(root, chapter) for chapter in chapters(root)}
+    for stray in sorted(set((root / "exercises").glob("*.ipynb")) - expected):
+        report.append(f"{stray.relative_to(root)} belongs to no chapter.\n")
+    return "".join(report)
+
+
+def write(root: Path, stems: tuple[str, ...] = ()) -> list[Path]:
+    """Generate exercises, all of them before the first is written; each file whole or not at all."""
+    texts = {
+        exercise_path(root, chapter): generate(root, chapter)
+        for chapter in chosen(root, stems)
+    }
+    for path, text in texts.items():
+        write_whole(path, text)
+    return list(texts)
+
+
+def macros(root: Path) -> dict[str, str | list]:
+    """The macros that the book gives to MathJax: Jupyter's does not know them."""
+    text = (root / "_config.yml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
+
+
+def _first(cells: list, kind: str) -> int:
+    return next(
+        (index for index, cell in enumerate(cells) if cell.cell_type == kind),
+        len(cells),
+    )
+
+
+def _packages(cells: list) -> list[str]:
+    """What has to be installed for these cells, by the names that they import."""
+    sources = (cell.source for cell in cells if cell.cell_type == "code")
+    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module.partition(".")[0])
+    return sorted(names - sys.stdlib_module_names)
+
+
+def _how_to_begin(chapter: Chapter, minutes: int) -> str:
+    points = sum(find(task).points for task in chapter.tasks)
+    questions = sum(cell.role == "written" for cell in chapter.cells)
+    return BEGIN_HERE.format(
+        tasks=len(chapter.tasks), points=points, minutes=minutes, questions=questions
+    )
+
+
+def _markdown_cells(cell: Cell, translator: Translator) -> list:
+    text = translator.translate(cell.source, cell.line)
+    if cell.role != "written":
+        return [new_markdown_cell(text)]
+    answer = new_markdown_cell(ANSWER_HERE)
+    answer["id"] = cell.task.replace("/", "--")
+    answer.metadata["course"] = {"task": cell.task, "role": "written"}
+    answer.metadata["nbgrader"] = _nbgrader(
+        answer["id"], grade=True, solution=True, locked=False, points=3
+    )
+    return [new_markdown_cell(text), answer]
+
+
+def _writer(solved: bool, marked: bool) -> Callable[[Definition], str]:
+    """What a task's cell holds."""
+    if marked:
+        return lambda definition: definition.source
+    return Definition.shown if solved else Definition.stub
+
+
+def _code_cells(
+    cell: Cell,
+    chapter: Chapter,
+    module: Module,
+    seen: set[str],
+    write: Callable[[Definition], str],
+) -> list:
+    if cell.role in ("task", "given"):
+        parts = []
+        for name in cell.names:
+            definition = module.definitions.get(name)
+            if definition is None:
+                raise CourseError(
+                    chapter.path,
+                    cell.line,
+                    f"{module.path} does not define {name}.",
+                    "Mend the import.",
+                )
+            missing = definition.needs - seen - set(cell.names)
+            if missing:
+                raise CourseError(
+                    chapter.path,
+                    cell.line,
+                    f"{name} uses {', '.join(sorted(missing))}, which no cell above imports.",
+                    "Import it in a task or given cell before this one.",
+                )
+            seen.add(name)
+            parts.append(
+                write(definition) if cell.role == "task" else definition.shown()
+            )
+            if cell.role == "given" and definition.has_solution:
+                raise CourseError(
+                    chapter.path,
+                    cell.line,
+                    f"{name} has a solution region, but is given.",
+                    "Tag the cell task.",
+                )
+        new = new_code_cell("\n\n\n".join(parts))
+        if cell.role == "given":
+            return [
+                _locked(
+                    new, f"given--{cell.names[0].lower().replace('_', '-')}", "given"
+                )
+            ]
+        new["id"] = cell.task.replace("/", "--")
+        new.metadata["course"] = {"task": cell.task, "role": "task"}
+        new.metadata["nbgrader"] = _nbgrader(
+            new["id"], grade=False, solution=True, locked=False
+        )
+        return [new]
+    if cell.role == "check":
+        new = _locked(
+            new_code_cell(cell.source),
+            cell.task.replace("/", "--") + "--check",
+            "check",
+        )
+        new.metadata["course"]["task"] = cell.task
+        new.metadata["nbgrader"] |= {"grade": True, "points": find(cell.task).points}
+        return [new]
+    _refuse_other_imports(cell, chapter, module)
+    return [new_code_cell(cell.source)]
+
+
+def _refuse_other_imports(cell: Cell, chapter: Chapter, module: Module) -> None:
+    """In an exercise the chapter and the solutions share their names."""
+    given = module.imports
+    for name, imported in imports_of(cell.source).items():
+        if name in module.definitions or given.get(name, imported) != imported:
+            other = given.get(name, f"the definition of {name}")
+            raise CourseError(
+                chapter.path,
+                cell.line,
+                f"`{imported}` takes the name of `{other}` in {module.path}.",
+                "In the exercise both stand in one notebook: import it `as` something else.",
+            )
+
+
+def _locked(cell, id_: str, role: str):
+    cell["id"] = id_
+    cell.metadata["course"] = {"role": role}
+    cell.metadata["nbgrader"] = _nbgrader(id_, grade=False, solution=False, locked=True)
+    cell.metadata["editable"] = False
+    cell.metadata["deletable"] = False
+    return cell
+
+
+def _nbgrader(
+    grade_id: str,
+    *,
+    grade: bool,
+    solution: bool,
+    locked: bool,
+    points: int | None = None,
+) -> dict:
+    """nbgrader's own metadata, schema 3, so that its users can take the same notebooks."""
+    metadata = {
+        "grade": grade,
+        "grade_id": grade_id,
+        "locked": locked,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    return metadata if points is None else metadata | {"points": points}

@@ -1,0 +1,311 @@
+"""Turns a chapter's MyST into Markdown that reads well in Jupyter without any extension.
+
+Directives become headings, quotes and folds, roles become text; whatever is not known
+here is an error, so that nothing unreadable slips into an exercise.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.colon_fence import colon_fence_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.myst_blocks import myst_block_plugin
+from mdit_py_plugins.myst_role import myst_role_plugin
+from pybtex.database import BibliographyData, Entry
+
+from course.task import find
+from project.errors import CourseError
+
+PARSER = (
+    MarkdownIt("commonmark")
+    .enable("table")
+    .use(dollarmath_plugin, allow_labels=True)
+    .use(myst_role_plugin)
+    .use(myst_block_plugin)
+    .use(colon_fence_plugin)
+)
+OPTION = re.compile(r"^:([a-z_-]+):\s*(.*)$")
+BOXES = {
+    "admonition": "",
+    "attention": "Attention",
+    "caution": "Caution",
+    "hint": "Hint",
+    "important": "Important",
+    "note": "Note",
+    "seealso": "See also",
+    "tip": "Tip",
+    "warning": "Warning",
+    "margin": "Aside",
+    "sidebar": "Aside",
+    "prf:algorithm": "Algorithm",
+    "prf:definition": "Definition",
+    "prf:example": "Example",
+    "prf:lemma": "Lemma",
+    "prf:proof": "Proof",
+    "prf:property": "Property",
+    "prf:proposition": "Proposition",
+    "prf:remark": "Remark",
+    "prf:theorem": "Theorem",
+}
+DROPPED = ("solution", "index", "raw", "bibliography", "tableofcontents", "contents")
+
+
+@dataclass
+class Translator:
+    """Translates the Markdown cells of one chapter, in order.
+
+    Equations are numbered as they come; ``minutes`` adds up what the tasks say; ``named``
+    are pages that no notebook holds, told once that they stand in the book.
+    """
+
+    path: Path
+    references: BibliographyData
+    macros: dict[str, str | list] = field(default_factory=dict)
+    equations: dict[str, int] = field(default_factory=dict)
+    minutes: int = 0
+    named: set[str] = field(default_factory=set)
+
+    def number(self, source: str) -> None:
+        """Number the labelled equations of a cell; done for all cells before the first is translated."""
+        for token in PARSER.parse(source):
+            if token.type == "math_block_label":
+                self.equations[token.info] = len(self.equations) + 1
+            elif token.type in ("fence", "colon_fence") and token.info.startswith("{"):
+                options, body = options_of(token.content)
+                if token.info.strip() == "{math}" and "label" in options:
+                    self.equations[options["label"]] = len(self.equations) + 1
+                elif token.info.strip() != "{math}":
+                    self.number(body)
+
+    def translate(self, source: str, line: int = 1) -> str:
+        """Markdown for Jupyter.
+
+        Raises:
+            CourseError: a directive or role is not known here.
+        """
+        lines = source.splitlines()
+        pieces: list[tuple[int, int, str]] = []
+        for token in PARSER.parse(source):
+            if token.type in ("fence", "colon_fence") and token.info.startswith("{"):
+                pieces.append((*token.map, self._directive(token, line + token.map[0])))
+            elif token.type == "math_block_label":
+                tag = rf" \tag{{{self.equations[token.info]}}}"
+                pieces.append((*token.map, f"$$\n{token.content.strip()}{tag}\n$$"))
+            elif token.type in ("myst_target", "myst_line_comment", "myst_block_break"):
+                pieces.append((*token.map, ""))
+            elif token.type == "inline" and token.map:
+                start, end = token.map
+                text = "\n".join(lines[start:end])
+                replaced = self._inline(token, text, line + start)
+                if replaced != text and not any(a <= start < b for a, b, _ in pieces):
+                    pieces.append((start, end, replaced))
+        for start, end, text in sorted(pieces, reverse=True):
+            lines[start:end] = text.split("\n")
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+        for name, meaning in self.macros.items():
+            text = _expand(text, name, meaning)
+        return text
+
+    # --- directives -------------------------------------------------------------------
+
+    def _directive(self, token, line: int) -> str:
+        name, _, title = token.info.strip().removeprefix("{").partition("}")
+        title = self.translate(title.strip(), line)
+        options, body = options_of(token.content)
+        if name in DROPPED:
+            return ""
+        if name == "math":
+            tag = (
+                rf" \tag{{{self.equations[options['label']]}}}"
+                if "label" in options
+                else ""
+            )
+            return f"$$\n{body.strip()}{tag}\n$$"
+        if name == "task-info":
+            return self._task_info(title, options, line)
+        inner = self.translate(body, line + 1)
+        if name == "exercise":
+            kind = "Question" if "question" in options.get("class", "") else "Task"
+            return f"### {kind}: {title}\n\n{inner}"
+        if name == "dropdown" or "dropdown" in options.get("class", ""):
+            title = title or BOXES.get(name, "")
+            return f"<details><summary>{title}</summary>\n\n{inner}\n\n</details>"
+        if name in BOXES:
+            head = ": ".join(part for part in (BOXES[name], title) if part)
+            return "\n".join(
+                f"> {text}".rstrip() for text in f"**{head}**\n\n{inner}".split("\n")
+            )
+        raise CourseError(
+            self.path,
+            line,
+            f"The exercise generator does not know the directive {{{name}}}.",
+            "Tag the cell book-only, or teach authoring/markdown.py to translate it.",
+        )
+
+    def _task_info(self, task_id: str, options: dict[str, str], line: int) -> str:
+        task, minutes, level = info(self.path, task_id, options, line)
+        self.minutes += minutes
+        points = "1 point" if task.points == 1 else f"{task.points} points"
+        return (
+            f"*{points} · about {minutes} minutes · {level} · `{task.id}`*\n\n"
+            f'Stuck? `check.hint("{task.id}")` gives the first of {len(task.hints)} hints.'
+        )
+
+    # --- roles and links --------------------------------------------------------------
+
+    def _inline(self, token, text: str, line: int) -> str:
+        cursor = 0
+        for child in token.children or []:
+            if child.type == "myst_role":
+                raw = f"{{{child.meta['name']}}}`{child.content}`"
+                new = self._role(child.meta["name"], child.content, line)
+            elif child.type == "link_open" and "://" not in (
+                href := str(child.attrs["href"])
+            ):
+                match = re.search(
+                    r"\[([^\]]*)\]\(" + re.escape(href) + r"\)", text[cursor:]
+                )
+                if match is None:
+                    continue
+                raw, new = match[0], match[1]
+                if not new:
+                    raise CourseError(
+                        self.path,
+                        line,
+                        f"The link {raw} has no text.",
+                        "Give it one: an exercise has no numbering.",
+                    )
+                page = (self.path.parent / href.partition("#")[0]).with_suffix(".md")
+                elsewhere = page.is_file() and not page.name[0].isdigit()
+                if elsewhere and page.name not in self.named:
+                    new += " (a page of the book)"  # not an exercise beside this one
+                    self.named.add(page.name)
+            else:
+                continue
+            at = text.index(raw, cursor)
+            text = text[:at] + new + text[at + len(raw) :]
+            cursor = at + len(new)
+        return text
+
+    def _role(self, name: str, content: str, line: int) -> str:
+        if name in ("cite:p", "cite"):
+            return (
+                "("
+                + "; ".join(
+                    self._cited(key.strip(), line, ", ") for key in content.split(",")
+                )
+                + ")"
+            )
+        if name == "cite:t":
+            return "; ".join(
+                self._cited(key.strip(), line, " ") for key in content.split(",")
+            )
+        if name == "eq":
+            if content not in self.equations:
+                raise CourseError(
+                    self.path,
+                    line,
+                    f"No equation is labelled {content}.",
+                    "Mend the label.",
+                )
+            return f"({self.equations[content]})"
+        if name == "math":
+            return f"${content}$"
+        if name in ("ref", "prf:ref", "numref", "term", "doc", "abbr"):
+            return re.sub(r"\s*<[^>]*>$", "", content)
+        if name == "index":
+            return ""
+        raise CourseError(
+            self.path,
+            line,
+            f"The exercise generator does not know the role {{{name}}}.",
+            "Tag the cell book-only, or teach authoring/markdown.py to translate it.",
+        )
+
+    def _cited(self, key: str, line: int, between: str) -> str:
+        if key not in self.references.entries:
+            raise CourseError(
+                self.path,
+                line,
+                f"{key} is not in references.bib.",
+                "Add it, or mend the key.",
+            )
+        entry = self.references.entries[key]
+        year = entry.fields.get("year", "n.d.")
+        text = (
+            f"{_authors(entry)}{between}{year}"
+            if between == ", "
+            else f"{_authors(entry)} ({year})"
+        )
+        doi = entry.fields.get("doi")
+        url = f"https://doi.org/{doi}" if doi else entry.fields.get("url")
+        return f"[{text}]({url})" if url else text
+
+
+def info(path: Path, task_id: str, options: dict[str, str], line: int):
+    """What a ``task-info`` directive says: the task, its minutes and its level.
+
+    Raises:
+        CourseError: there is no such task, or an option is missing or wrong.
+    """
+    try:
+        task = find(task_id)
+    except KeyError as error:
+        raise CourseError(path, line, str(error), "Mend the id.") from None
+    if not options.get("minutes", "").isdigit():
+        raise CourseError(
+            path,
+            line,
+            f"{task_id} does not say how long it takes.",
+            "Add `:minutes: 5`.",
+        )
+    if options.get("level") not in ("core", "further"):
+        raise CourseError(
+            path,
+            line,
+            f"{task_id} has no level.",
+            "Add `:level: core` or `:level: further`.",
+        )
+    return task, int(options["minutes"]), options["level"]
+
+
+def _authors(entry: Entry) -> str:
+    names = [
+        " ".join(person.prelast_names + person.last_names)
+        for person in entry.persons.get("author", [])
+    ]
+    names = [name.replace("{", "").replace("}", "") for name in names]
+    if not names:
+        return entry.fields.get("title", "Anonymous")
+    if len(names) > 2:
+        return f"{names[0]} et al."
+    return " and ".join(names)
+
+
+def _expand(text: str, name: str, meaning: str | list) -> str:
+    """Write a TeX macro out; ``meaning`` is its text, or its text and how many arguments."""
+    body, count = (meaning, 0) if isinstance(meaning, str) else (meaning[0], meaning[1])
+    pattern = re.compile(r"\\" + name + r"(?![A-Za-z])")
+    while match := pattern.search(text):
+        end, written = match.end(), body
+        for index in range(1, count + 1):
+            start, depth = end, 0
+            while depth or end == start:
+                depth += {"{": 1, "}": -1}.get(text[end], 0)
+                end += 1
+            written = written.replace(f"#{index}", text[start + 1 : end - 1])
+        text = text[: match.start()] + written + text[end:]
+    return text
+
+
+def options_of(content: str) -> tuple[dict[str, str], str]:
+    """The options of a directive, and its body."""
+    lines, options = content.split("\n"), {}
+    while lines and (match := OPTION.match(lines[0])):
+        options[match[1]] = match[2].strip()
+        lines.pop(0)
+    return options, "\n".join(lines)

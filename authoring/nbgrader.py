@@ -1,0 +1,72 @@
+"""Writes a course folder for nbgrader: its source notebooks, with the solutions, and its settings.
+
+nbgrader makes its own stubs, from what stands between the markers. They are the stubs of the
+exercises: the words are nbgrader's, and the settings give it ours for answers in words.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+from authoring.exercises import generate
+from authoring.questions import questions
+from project.errors import CourseError
+from project.files import write_whole
+from project.practicals import ANSWER_HERE, chosen, stem_of
+
+CONFIG = f'''"""nbgrader's settings for the course; this file is yours to change."""
+
+c = get_config()
+
+c.CourseDirectory.course_id = "known-unknowns"
+# As in the exercises that are handed out without nbgrader.
+c.ClearSolutions.text_stub = "{ANSWER_HERE}"
+# Cells that train take up to a minute, and longer where several are graded at a time.
+c.ExecutePreprocessor.timeout = 600
+'''
+
+
+def write_course(
+    root: Path, folder: Path, practicals: tuple[str, ...] = ()
+) -> list[Path]:
+    """Write ``source/<assignment>/<notebook>.ipynb`` for each practical, and the settings.
+
+    Args:
+        root: the project's folder.
+        folder: nbgrader's course folder; made if it is not there.
+        practicals: which ones; all if there are none.
+
+    Returns:
+        What was written. Settings that are there are the instructor's, and stay.
+
+    Raises:
+        CourseError: no such practical, or a file stands where the folder should.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise CourseError(folder, None, "This is a file.", "Name a folder.")
+    texts = {
+        folder / "source" / path.stem / f"{path.stem}.ipynb": source(root, path)
+        for path in chosen(root, practicals)
+    }
+    config = folder / "nbgrader_config.py"
+    if not config.exists():
+        texts[config] = CONFIG
+    for path, text in texts.items():
+        write_whole(path, text)
+    return list(texts)
+
+
+def source(root: Path, chapter: Path) -> str:
+    """A chapter's exercise as nbgrader's source: solutions in markers, model answers, rubrics."""
+    notebook = nbformat.reads(generate(root, chapter, marked=True), as_version=4)
+    models = {question.id: question for question in questions(root, stem_of(chapter))}
+    for cell in notebook.cells:
+        course = cell.metadata.get("course", {})
+        if course.get("role") == "written":
+            question = models[course["task"]]
+            rubric = "\n".join(f"- {point}" for point in question.rubric)
+            parts = [question.model_answer, f"*Rubric.*\n\n{rubric}" if rubric else ""]
+            cell.source = "\n\n".join(filter(None, parts)) or ANSWER_HERE
+    return nbformat.writes(notebook) + "\n"

@@ -1,0 +1,307 @@
+"""The bundle that a class is given: exercises, the course as they need it, how to begin.
+
+Of ``course`` just those modules go in that the chosen exercises import, directly or through
+one another, so that a new module comes along by being used. Nothing of the solutions, the
+grader or the book is among them, and a notebook that holds an answer is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import nbformat
+
+from project.closure import closure
+from project.errors import CourseError
+from project.source import read_solutions
+
+NAME = "known-unknowns"
+MARK = "# Written by `course release`."
+COPIED = ("LICENSE", "LICENSE-text", "constraints.txt")
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip can tell
+
+PROJECT = """\
+{mark}
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "{name}"
+version = "{version}"
+description = "{description}"
+requires-python = "{python}"
+dependencies = [
+{dependencies}
+]
+
+[project.optional-dependencies]
+student = [
+{student}
+]
+
+[tool.setuptools]
+packages.find = {{ include = ["course*"] }}
+package-data = {{ course = ["plots/*.mplstyle"] }}
+"""
+
+REQUIREMENTS = """\
+{mark}
+# In this folder: python -m pip install -r requirements.txt
+-c constraints.txt
+.[student]
+"""
+
+README = """\
+# Known Unknowns: exercises
+
+## Install
+
+You need Python {python}. In a terminal, in the folder of this file:
+
+```sh
+python3 -m venv .venv
+.venv/bin/python -m pip install -r requirements.txt
+```
+
+On Windows, write `py` for `python3` and `.venv\\Scripts` for `.venv/bin`. It takes some
+minutes, most of them for PyTorch and JAX.
+
+## Work
+
+```sh
+.venv/bin/jupyter lab exercises
+```
+
+{exercises}
+
+1. Run the cells from top to bottom (Shift+Enter).
+2. Where a cell says `# YOUR CODE HERE`, put your code in place of
+   `raise NotImplementedError()`, and run the cell.
+3. Run the check below it. It ticks your answer, or says what came out wrong on which input,
+   and names the mistake if it knows it.
+4. Stuck? `check.hint("…")` with the task's id gives up to three hints.
+5. Questions in words are answered in the cell that says *Write your answer here*.
+
+You may add cells wherever you like. Leave checks and given code as they are, and do not
+delete the cells of the tasks, not even of those that you leave out: your answers are found
+by them.
+
+## Hand in
+
+Save the notebook and hand in the `.ipynb` file itself: no zip, no PDF, no copied text.
+*Kernel → Restart Kernel and Run All Cells…* first shows whether it all still works; it stops
+at the first check that is not ticked, and the cells below it you run by hand. Each task
+is graded for itself, on inputs other than those of the checks; a wrong answer early on does
+not cost the points of those that build on it. A cell of your own should not need files,
+the network, plots or anything that takes long: it may not find them when it is graded.
+
+## When something fails
+
+- `No module named 'course'`: Jupyter runs another Python. Start it as shown above.
+- *Kernel → Restart Kernel* and run all cells from the top: most riddles end there.
+- A notebook that is beyond repair: take a fresh one from the bundle and paste your answers
+  into the cells of their tasks.
+"""
+
+
+def release(root: Path, folder: Path, practicals: Iterable[str] = ()) -> list[Path]:
+    """Write the bundle as ``known-unknowns/`` and ``known-unknowns.zip``, both or none.
+
+    The same sources give the same bytes. An older bundle is replaced.
+
+    Args:
+        root: the project's folder.
+        folder: where to write; made if it does not exist.
+        practicals: stems; by default all.
+
+    Returns:
+        The folder and the zip.
+
+    Raises:
+        CourseError: there is no such practical, an exercise holds an answer, or something
+            else stands where the bundle would.
+    """
+    files = bundle(root, practicals)
+    target, archive = folder / NAME, folder / f"{NAME}.zip"
+    try:
+        for path, ours in ((target, _is_bundle), (archive, _is_archive)):
+            if path.is_symlink() or (path.exists() and not ours(path)):
+                raise CourseError(
+                    path,
+                    None,
+                    "It exists, and is not a bundle.",
+                    "Move it away, or choose another folder.",
+                )
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=f".{NAME}.") as scratch:
+            new = Path(scratch) / "new"
+            for name, data in files.items():
+                path = new / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            packed = Path(scratch) / "new.zip"
+            packed.write_bytes(zipped(files))
+            _put_in_place(new, packed, target, archive, Path(scratch) / "old")
+    except OSError as error:
+        raise CourseError(
+            folder,
+            None,
+            f"The bundle cannot be written: {error.strerror or error}.",
+            "Choose another folder.",
+        ) from None
+    return [target, archive]
+
+
+def bundle(root: Path, practicals: Iterable[str] = ()) -> dict[str, bytes]:
+    """The files of a bundle by name, in order.
+
+    Raises:
+        CourseError: there is no such practical, or an exercise holds an answer.
+    """
+    chosen = _chosen(root, practicals)
+    files: dict[str, bytes] = {}
+    wanted: set[Path] = set()
+    lines = []
+    for stem, path in chosen.items():
+        data = path.read_bytes()
+        notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
+        _refuse_answers(root, stem, path, notebook)
+        files[f"exercises/{path.name}"] = data
+        code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        wanted |= closure(root, "\n".join(code), path, f"course.checks.{stem}")
+        title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
+        lines.append(f"- `exercises/{path.name}`: {title}")
+    for path in sorted(wanted):
+        name = path.relative_to(root.resolve()).as_posix()
+        if not name.startswith("course/"):
+            raise CourseError(
+                path,
+                None,
+                "Exercises or checks need it, but it is not for students.",
+                "Move what they need into a module of its own.",
+            )
+        files[name] = path.read_bytes()
+    files |= {name: (root / name).read_bytes() for name in COPIED}
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    about = project["project"]
+    texts = {
+        "pyproject.toml": PROJECT.format(
+            mark=MARK,
+            name=NAME,
+            version=about["version"],
+            description=about["description"],
+            python=about["requires-python"],
+            dependencies=_list(about["dependencies"]),
+            student=_list(about["optional-dependencies"]["student"]),
+        ),
+        "requirements.txt": REQUIREMENTS.format(mark=MARK),
+        "README.md": README.format(
+            python=re.sub(r">=([\d.]+)", r"\1 or newer", about["requires-python"]),
+            exercises="\n".join(lines),
+        ),
+    }
+    files |= {name: text.encode() for name, text in texts.items()}
+    return dict(sorted(files.items()))
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """The files as a zip with one folder; the same files give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in files.items():
+            info = zipfile.ZipInfo(f"{NAME}/{name}", EPOCH)
+            info.create_system, info.external_attr = 3, 0o100644 << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    return buffer.getvalue()
+
+
+def _chosen(root: Path, practicals: Iterable[str]) -> dict[str, Path]:
+    """The exercises of these practicals, by stem."""
+    known = {
+        path.stem.partition("-")[2].replace("-", "_"): path
+        for path in sorted((root / "exercises").glob("[0-9][0-9]-*.ipynb"))
+    }
+    wanted = {stem.replace("-", "_") for stem in practicals}
+    unknown = sorted(wanted - set(known))
+    if unknown or not known:
+        raise CourseError(
+            root / "exercises",
+            None,
+            f"There is no practical {unknown[0]!r}." if unknown else "It is empty.",
+            f"There are {', '.join(known)}." if known else "Run `course exercises`.",
+        )
+    return {stem: path for stem, path in known.items() if not wanted or stem in wanted}
+
+
+def _refuse_answers(root: Path, stem: str, path: Path, notebook) -> None:
+    """See that each task is the stub that its solution gives, and that no cell was run.
+
+    Raises:
+        CourseError: one is not.
+    """
+    module = read_solutions(root, stem)
+    tasks = (one for one in module.definitions.values() if one.has_solution)
+    stubs = {definition.stub() for definition in tasks}
+    for cell in notebook.cells:
+        course = cell.metadata.get("course", {})
+        if course.get("role") == "task" and cell.source not in stubs:
+            raise CourseError(
+                path,
+                None,
+                f"{course['task']} is not the stub of its solution.",
+                "Run `course exercises`.",
+            )
+        if cell.get("outputs"):
+            raise CourseError(
+                path, None, "It holds outputs.", "Run `course exercises`."
+            )
+
+
+def _list(requirements: list[str]) -> str:
+    return "\n".join(f'    "{requirement}",' for requirement in requirements)
+
+
+def _is_bundle(folder: Path) -> bool:
+    """Is it empty, or was it written here?"""
+    if not folder.is_dir():
+        return False
+    try:
+        text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return not any(folder.iterdir())
+    return text.startswith(MARK)
+
+
+def _is_archive(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.read(f"{NAME}/pyproject.toml").startswith(MARK.encode())
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return False
+
+
+def _put_in_place(
+    new: Path, packed: Path, target: Path, archive: Path, old: Path
+) -> None:
+    """Put folder and zip where they belong; if either fails, what was there stays."""
+    if target.exists():
+        os.replace(target, old)
+    try:
+        os.replace(new, target)
+        os.replace(packed, archive)
+    except BaseException:
+        if target.exists():
+            shutil.rmtree(target)
+        if old.exists():
+            os.replace(old, target)
+        raise

@@ -1,0 +1,48 @@
+"""Runs an exercise with the reference solutions put in, as a student would run it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from rich.progress import Progress
+
+from authoring.exercises import generate
+
+
+def run_solved(root: Path, chapter: Path) -> str | None:
+    """Run the solved exercise of a chapter from top to bottom; what went wrong, or None."""
+    notebook = nbformat.reads(generate(root, chapter, solved=True), as_version=4)
+    with tempfile.TemporaryDirectory() as folder, Progress(transient=True) as progress:
+        bar = progress.add_task(chapter.stem, total=len(notebook.cells))
+        client = NotebookClient(
+            notebook,
+            timeout=600,
+            resources={"metadata": {"path": folder}},
+            on_cell_complete=lambda cell, cell_index: progress.update(
+                bar, completed=cell_index + 1
+            ),
+        )
+        try:
+            client.execute()
+        except CellExecutionError as error:
+            return str(error)
+    ticked = {
+        cell.metadata.course["task"]
+        for cell in notebook.cells
+        if cell.metadata.get("course", {}).get("role") == "check"
+        and any(output.get("text", "").startswith("✓") for output in cell.outputs)
+    }
+    wanted = {
+        c.metadata.course["task"]
+        for c in notebook.cells
+        if c.metadata.get("course", {}).get("role") == "check"
+    }
+    return (
+        None
+        if ticked == wanted
+        else f"not ticked: {', '.join(sorted(wanted - ticked))}"
+    )

@@ -1,0 +1,278 @@
+"""What the book needs beyond its themes: sources shown in place of imports, a line about each task.
+
+- A cell tagged ``task`` shows the reference solution, folded; one tagged ``given`` shows
+  its source, open. No line of a solution stands in a chapter.
+- ``{task-info}`` shows points, minutes and level of a task, and its hints, folded.
+- The *class edition*, for readers who are still to answer, shows the stub in place of a
+  solution, and no model answers; ``EDITION=class`` in the environment asks for it.
+- A number from the code has a minus sign in prose, not a hyphen, and a formula keeps the
+  comma behind it on its line.
+- The cache of executed chapters forgets a page when something changes that its cells import
+  or read, which MyST-NB does not look at: no page keeps old output, and no other runs again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from jupyter_cache import get_cache
+from PIL import Image
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+from authoring.chapter import names_imported, needs
+from authoring.markdown import info
+from project.closure import closure, digest_of
+from project.errors import CourseError
+from project.files import write_whole
+from project.practicals import stem_of
+from project.source import Definition, read_solutions
+
+EDITIONS = ("public", "class")
+CACHE = "_build/.jupyter_cache"
+WIDE = 800  # pixels: several panels side by side
+MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
+# What stands next to a formula without a space.
+GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
+
+
+def is_class(app: Sphinx) -> bool:
+    """Is this the edition without solutions and model answers?"""
+    return app.config.edition == "class"
+
+
+class NoAnswer(SphinxDirective):
+    """Stands for ``{solution}`` in the class edition: nothing."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {"label": directives.unchanged, "class": directives.unchanged}
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Nothing."""
+        return []
+
+
+def choose_edition(app: Sphinx, config) -> None:
+    """Leave out answers in the class edition, and the chapters' sources, which hold them."""
+    if config.edition not in EDITIONS:
+        raise ExtensionError(
+            f"There is no edition {config.edition!r}: EDITION is {' or '.join(EDITIONS)}."
+        )
+    if is_class(app):
+        app.add_directive("solution", NoAnswer, override=True)
+        config.html_copy_source = False
+
+
+def show_sources(app: Sphinx, doctree: nodes.document) -> None:
+    """Put the sources of ``task`` and ``given`` cells in place of their imports."""
+    root, page = Path(app.srcdir), Path(app.env.doc2path(app.env.docname))
+    cells = [
+        c
+        for c in doctree.findall(nodes.container)
+        if c.get("nb_element") == "cell_code"
+    ]
+    wanted = [c for c in cells if {"tag_task", "tag_given"} & set(c["classes"])]
+    if not wanted:
+        return
+    try:
+        module = read_solutions(root, stem_of(page))
+        for cell in wanted:
+            for block in cell.findall(nodes.literal_block):
+                names = names_imported(block.astext(), f"solutions.{stem_of(page)}")
+                task = "tag_task" in cell["classes"]
+                write = Definition.stub if task and is_class(app) else Definition.shown
+                source = "\n\n\n".join(
+                    write(module.definitions[name]) for name in names
+                )
+                block.rawsource = source
+                block.children = [nodes.Text(source)]
+            if task and not is_class(app):
+                cell["hide_mode"] = "input"
+                cell["prompt_show"], cell["prompt_hide"] = (
+                    "Show a solution",
+                    "Hide the solution",
+                )
+    except CourseError as error:
+        raise ExtensionError(str(error)) from None
+    except KeyError as error:
+        raise ExtensionError(
+            f"{page}: {module.path} does not define {error}."
+        ) from None
+
+
+class TaskInfo(SphinxDirective):
+    """``{task-info} <task id>`` with ``:minutes:`` and ``:level:``."""
+
+    required_arguments = 1
+    option_spec = {"minutes": directives.unchanged, "level": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """One line about the task, and its hints, each in a fold of its own."""
+        try:
+            task, minutes, level = info(
+                Path(self.get_source_info()[0]),
+                self.arguments[0],
+                self.options,
+                self.get_source_info()[1],
+            )
+        except CourseError as error:
+            raise self.error(str(error)) from None
+        points = "1 point" if task.points == 1 else f"{task.points} points"
+        line = nodes.paragraph(classes=["task-info"])
+        line += nodes.Text(f"{points} · about {minutes} minutes · {level} · ")
+        line += nodes.literal(text=task.id)
+        folds = [
+            fold(f"Hint {number}", text)
+            for number, text in enumerate(task.hints, start=1)
+        ]
+        return [line, *folds]
+
+
+def mark_wide_figures(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Give figures that a phone would shrink beyond reading a class, so that they scroll there."""
+    for figure in doctree.findall(nodes.figure):
+        for image in figure.findall(nodes.image):
+            path = Path(app.srcdir) / image["uri"]
+            with contextlib.suppress(OSError), Image.open(path) as picture:
+                if picture.width > WIDE:
+                    figure["classes"].append("wide")
+
+
+def write_minus_signs(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Numbers that prose takes from the code have a hyphen where a minus sign belongs."""
+    for inline in doctree.findall(nodes.inline):
+        if "pasted-text" in inline["classes"]:
+            for text in list(inline.findall(nodes.Text)):
+                text.parent.replace(text, nodes.Text(MINUS.sub("−", text)))
+
+
+def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """A browser may break a line between a formula and the comma after it: forbid it."""
+    for formula in list(doctree.findall(nodes.math)):
+        parent, at = formula.parent, formula.parent.index(formula)
+        together = nodes.inline(classes=["together"])
+        if at > 0 and isinstance(before := parent[at - 1], nodes.Text):
+            cut = GLUED_BEFORE.search(before).start()
+            parent[at - 1] = nodes.Text(before[:cut])
+            together += nodes.Text(before[cut:])
+        together += formula.deepcopy()
+        if at + 1 < len(parent) and isinstance(after := parent[at + 1], nodes.Text):
+            cut = GLUED_AFTER.match(after).end()
+            together += nodes.Text(after[:cut])
+            parent[at + 1] = nodes.Text(after[cut:])
+        if together.astext() != formula.astext():
+            parent.replace(formula, together)
+
+
+def fold(title: str, text: str) -> nodes.Element:
+    """A paragraph behind a title that opens it."""
+    details = Details(classes=["hint"])
+    details += Summary("", nodes.Text(title))
+    details += nodes.paragraph("", text)
+    return details
+
+
+class Details(nodes.General, nodes.Element):
+    """HTML's ``details``."""
+
+
+class Summary(nodes.General, nodes.TextElement):
+    """HTML's ``summary``."""
+
+
+def _tag(name: str):
+    def visit(self, node: nodes.Element) -> None:
+        self.body.append(self.starttag(node, name, ""))
+
+    def depart(self, node: nodes.Element) -> None:
+        self.body.append(f"</{name}>\n")
+
+    return visit, depart
+
+
+def share_cache(app: Sphinx, config) -> None:
+    """Keep outputs in the checkout, whatever the edition: both run the same cells."""
+    config.nb_execution_cache_path = str(Path(app.srcdir) / CACHE)
+
+
+def forget_stale_outputs(
+    app: Sphinx, env: BuildEnvironment, added, changed, removed
+) -> list[str]:
+    """Drop from the cache what was made by other sources; return the pages to read again.
+
+    MyST-NB looks at a page's cells only, not at what they import and read.
+    """
+    root = Path(app.srcdir)
+    try:
+        pages = {page: Path(env.doc2path(page)) for page in env.found_docs}
+        made_by = {
+            page: digest_of(root, needs(root, path)) for page, path in pages.items()
+        }
+    except CourseError as error:
+        raise ExtensionError(str(error)) from None
+    cache = get_cache(root / CACHE)
+    notes = root / CACHE / "made_by.json"
+    try:
+        before = json.loads(notes.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        before = {}
+    stale = {str(pages[page]) for page in pages if before.get(page) != made_by[page]}
+    for record in cache.list_cache_records():
+        if record.uri in stale:
+            cache.remove_cache(record.pk)
+    write_whole(notes, json.dumps(made_by, indent=1))
+    # Each edition has pages of its own, written from these sources or from others.
+    extension = digest_of(root, closure(root, "", root / "_config.yml", __name__))
+    read = getattr(env, "made_by", {})
+    env.made_by = {page: f"{made} {extension}" for page, made in made_by.items()}
+    return [page for page in made_by if read.get(page) != env.made_by[page]]
+
+
+def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
+    """Read one page again if a static file is newer than its copy, or none would be copied."""
+    copies = Path(app.outdir) / "_static"
+    for folder in app.config.html_static_path:
+        source = Path(app.srcdir) / folder
+        for path in source.rglob("*"):
+            copy = copies / path.relative_to(source)
+            if path.is_file() and not (
+                copy.exists() and copy.stat().st_mtime >= path.stat().st_mtime
+            ):
+                return [app.config.root_doc]
+    return []
+
+
+def name_list_items(app: Sphinx, page, template, context, doctree) -> None:
+    """The entries of a bibliography are items of a list, as docutils calls what is around them."""
+    if "body" in context:
+        context["body"] = context["body"].replace(
+            'role="doc-biblioentry"', 'role="listitem"'
+        )
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    edition = os.environ.get("EDITION", EDITIONS[0])
+    app.add_config_value("edition", edition, "env", [str])
+    app.add_directive("task-info", TaskInfo)
+    app.add_node(Details, html=_tag("details"))
+    app.add_node(Summary, html=_tag("summary"))
+    app.connect("config-inited", choose_edition)
+    app.connect("config-inited", share_cache)
+    app.connect("env-get-outdated", forget_stale_outputs)
+    app.connect("env-get-outdated", notice_static_files)
+    app.connect("doctree-read", show_sources)
+    for tidy in (mark_wide_figures, write_minus_signs, keep_together):
+        app.connect("doctree-resolved", tidy)
+    app.connect("html-page-context", name_list_items)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,239 @@
+"""What ``course grade`` does: from what was handed in to everything that comes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from grading.classroom import STATE, Settings, grade_class
+from grading.record import Result
+from grading.reports.marking import check_marks, filled_table
+from grading.reports.outcome import write_outcome
+from grading.reports.pages import plural
+from grading.reports.several import best_by_task
+from grading.submissions.intake import Intake, Submission, take_in
+from grading.submissions.names import shown
+from grading.submissions.several import Several
+from grading.worker import blank, in_words
+from project.errors import CourseError
+from project.files import all_or_none, require_writable
+from project.practicals import released
+
+# Folders of a checkout that are no place for grades, beside those that begin with . or _
+PROJECT = {
+    *("authoring", "book", "course", "exercises", "grading", "project", "solutions"),
+    *("studies", "tests"),
+}
+# What is in a folder of grades.
+WRITTEN = re.compile(
+    r"(report|marking)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new)\.csv"
+    rf"|(grades|timings)\.json|feedback|{re.escape(STATE)}"
+)
+
+
+class Screen(Console):
+    """A console that does not end the program with status 1 if nobody reads it."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Called while a ``BrokenPipeError`` is handled."""
+        raise BrokenPipeError(32, "Nobody reads the output")
+
+
+def grade_folder(
+    handed_in: Path,
+    settings: Settings,
+    manual: Path | None,
+    console: Console,
+    several: Several = "last",
+) -> list[Result]:
+    """Grade what was handed in and write the sheets, the feedback and the report.
+
+    Args:
+        handed_in: a folder or a zip. All paths are absolute.
+        settings: how to grade, and where to.
+        manual: the table with marks for the answers in words; by default the one in the
+            output folder, if somebody has written in it.
+        console: for the progress and the summary.
+        several: which of several notebooks of one student and practical counts.
+
+    Raises:
+        CourseError: wrong use; nothing of what comes out has been touched.
+        OSError: something cannot be written; sheets, feedback and report are as before.
+    """
+    _check_places(handed_in, settings.out, manual, settings.root)
+    manual = manual or filled_table(settings.out)
+    if manual is not None:
+        check_marks(manual)
+    intake = take_in(handed_in, settings.root, several)
+    if manual is not None:
+        check_marks(manual, _unmarked(intake.submissions, settings.root))
+    results = [
+        _with_present_flags(result, submission)
+        for result, submission in zip(
+            _grade(intake.submissions, settings, console),
+            intake.submissions,
+            strict=True,
+        )
+    ]
+    if several == "best":
+        results = best_by_task(results)
+    with all_or_none():
+        write_outcome(results, settings.out, root=settings.root, marks=manual)
+    _summary(results, intake, settings, console)
+    if manual is not None:
+        console.print(f"The marks of {manual} were merged.", soft_wrap=True)
+    return results
+
+
+def _with_present_flags(result: Result, submission: Submission) -> Result:
+    """A grade may have been kept since the class was another one."""
+    codes = {flag.code for flag in submission.flags}
+    others = [flag for flag in result.flags if flag.code not in codes]
+    return replace(result, flags=(*submission.flags, *others))
+
+
+def _unmarked(submissions: Sequence[Submission], root: Path) -> list[Result]:
+    """What a table of marks may be about, before anything is graded."""
+    gradable = {one.practical for one in submissions if not one.problem} - {""}
+    questions = {
+        stem: tuple(in_words(released(root, stem), {})) for stem in sorted(gradable)
+    }
+    return [
+        replace(
+            blank(one),
+            graded=not one.problem,
+            written=() if one.problem else questions[one.practical],
+        )
+        for one in submissions
+    ]
+
+
+def _check_out(out: Path, handed_in: Path, root: Path) -> None:
+    """See that grades can be written to a folder, and that it is not for anything else.
+
+    Raises:
+        CourseError: they cannot, or it is.
+    """
+    remedy = "Name another folder with --out."
+    require_writable(out)
+    top = out.relative_to(root).parts[:1] if out.is_relative_to(root) else ("",)
+    if not top or top[0] in PROJECT or top[0].startswith((".", "_")):
+        problem = "This is a folder of the project itself."
+        raise CourseError(out, None, problem, remedy)
+    there = sorted(out.iterdir()) if out.is_dir() else []
+    for path in there:
+        written = WRITTEN.fullmatch(path.name)
+        if written and path.is_dir() != (path.name in ("feedback", STATE)):
+            kind = "folder" if path.is_dir() else "file"
+            problem = f"A {kind} is where the grades would be written."
+            raise CourseError(path, None, problem, "Move it away.")
+    if (out / "feedback").is_dir():
+        require_writable(out / "feedback")
+    if not any((out / name).exists() for name in (STATE, "grades.json")):
+        foreign = [
+            path
+            for path in there
+            if not WRITTEN.fullmatch(path.name)
+            and not path.name.startswith(".")
+            and not handed_in.is_relative_to(path)
+        ]
+        if foreign:
+            name = shown(foreign[0].name)
+            problem = (
+                f"It holds files that `course grade` did not write, such as {name}."
+            )
+            raise CourseError(out, None, problem, "Name a new folder with --out.")
+
+
+def _check_places(handed_in: Path, out: Path, manual: Path | None, root: Path) -> None:
+    """See that the paths of a run can go together.
+
+    Raises:
+        CourseError: they cannot.
+    """
+    remedy = "Name another folder with --out."
+    if handed_in.is_dir() and out.is_relative_to(handed_in):
+        problem = "The grades would lie among the submissions."
+        raise CourseError(out, None, problem, remedy)
+    if any(handed_in.is_relative_to(out / name) for name in (STATE, "feedback")):
+        problem = "The grader itself writes to this folder."
+        raise CourseError(handed_in, None, problem, remedy)
+    _check_out(out, handed_in, root)
+    if manual is not None and not manual.is_file():
+        problem = "This is a folder." if manual.is_dir() else "There is no such file."
+        raise CourseError(
+            manual, None, problem, "Name the table that you filled in, marks.csv."
+        )
+
+
+def _grade(
+    submissions: Sequence[Submission], settings: Settings, console: Console
+) -> list[Result]:
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    ) as progress:
+        bar = progress.add_task("the reference first", total=len(submissions))
+
+        def report(result: Result, new: bool) -> None:
+            progress.update(bar, advance=1, description="grading" if new else "kept")
+
+        def say(text: str) -> None:
+            progress.console.print(text, markup=False, highlight=False)
+
+        return grade_class(submissions, settings, report, say)
+
+
+def _summary(
+    results: list[Result], intake: Intake, settings: Settings, console: Console
+) -> None:
+    failed = [result for result in results if not result.graded]
+    console.print(f"{len(results) - len(failed)} of {len(results)} notebooks graded.")
+    for result in failed:
+        console.print(
+            f"not graded: {result.student} · {result.notebook}: {result.problem}",
+            markup=False,
+            highlight=False,
+        )
+    stopped = [result for result in results if result.cut_short]
+    for result in stopped:
+        tasks = [
+            v.task for v in result.verdicts if v.stopped or v.status == "not-reached"
+        ]
+        console.print(
+            f"stopped: {result.student} · {', '.join(tasks) or result.problem}",
+            markup=False,
+            highlight=False,
+        )
+    if stopped:
+        console.print(
+            "A limit stopped this code, or it was not reached. If the machine was busy, "
+            "grade again with --retry."
+        )
+    for note in intake.notes:
+        console.print(f"look: {note}", markup=False, highlight=False, soft_wrap=True)
+    if intake.ignored:
+        skipped = plural(intake.ignored, "file")
+        console.print(f"Skipped {skipped}: not notebooks.")
+    console.print(f"Open {settings.out / 'report.html'}", soft_wrap=True)

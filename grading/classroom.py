@@ -1,0 +1,376 @@
+"""Grades many submissions, some at a time; a killed run goes on where it stopped.
+
+Everything that is kept stands in ``.grading`` of the output folder: one file for each grade,
+named after all that it depends on, written whole as soon as it is known. A run draws one
+seed; it is kept until the run has ended, so that one that goes on judges on the same inputs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import json
+import secrets
+import shutil
+import subprocess
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grading.execution import expected
+from grading.execution.practical import Practical
+from grading.execution.runner import (
+    SHORT,
+    allow_passes,
+    end_passes,
+    new_folder,
+    remove,
+    sweep,
+)
+from grading.record import NOT_RUN, Result
+from grading.sandbox.bubblewrap import Limits, require_wall
+from grading.store import Store, machinery_of, name_of
+from grading.submissions.intake import Submission
+from grading.worker import (
+    Bench,
+    Hands,
+    Order,
+    Terms,
+    not_graded,
+    refused,
+)
+from project.errors import CourseError
+from project.files import write_whole
+from project.practicals import released
+
+STATE = ".grading"
+NEEDED = 1024 * 1024  # bytes without which nothing can be graded
+Report = Callable[[Result, bool], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a class is graded.
+
+    Args:
+        root: the checkout, with ``exercises`` and ``solutions``.
+        out: where everything goes.
+        jobs: how many submissions at a time.
+        walled: use bubblewrap.
+        retry: judge once more where code was stopped or a task was not reached.
+        warm: fork kernels from processes that have imported what notebooks import.
+        dask: the address of a cluster's scheduler, or the empty string.
+        limits: what one submission may use.
+    """
+
+    root: Path
+    out: Path
+    jobs: int = 1
+    walled: bool = True
+    retry: bool = False
+    warm: bool = True
+    dask: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+
+def grade_class(
+    submissions: Sequence[Submission],
+    settings: Settings,
+    report: Report,
+    say: Callable[[str], None] | None = None,
+) -> list[Result]:
+    """Grade what has not been graded; the results, in the order of the submissions.
+
+    Args:
+        submissions: what was handed in.
+        settings: how.
+        report: told of each result as it comes, and whether it is a new one.
+        say: told what somebody who waits should know, in a sentence.
+
+    Raises:
+        CourseError: bubblewrap does not work, another run is at it, what is kept of a run
+            is not what this version keeps, or the reference itself does not get full marks.
+        OSError: grades cannot be kept, for example because the disk is full.
+    """
+    if settings.walled and not settings.dask:
+        require_wall()
+    state = settings.out / STATE
+    state.mkdir(parents=True, exist_ok=True)
+    with _alone(state):
+        sweep()
+        allow_passes()
+        store = Store(state / "results")
+        stems = sorted({s.practical for s in submissions if s.practical})
+        machinery = {
+            stem: machinery_of(settings.root, stem, settings.limits, settings.walled)
+            for stem in stems
+        }
+        names = [name_of(s, machinery.get(s.practical, "")) for s in submissions]
+        results: list[Result | None] = [store.get(name) for name in names]
+        if settings.retry:
+            results = [None if kept and kept.cut_short else kept for kept in results]
+        for result in results:
+            if result is not None:
+                report(result, False)
+        todo = [index for index, result in enumerate(results) if result is None]
+        if todo:
+            run = _Run(settings, state, machinery)
+            needed = sorted({submissions[index].practical for index in todo} - {""})
+            with _hands(needed, settings, run, say) as hands:
+                hands = run.without_refused(hands)
+                for index, future in _as_they_come(hands, submissions, todo):
+                    submission = submissions[index]
+                    try:
+                        result = future.result()
+                    except (InterruptedError, CourseError):
+                        raise
+                    # A fault of ours costs one grade and not the run; the next run tries again.
+                    except Exception as error:
+                        _require_space(state)
+                        result = run.failed(submission, error)
+                    else:
+                        if not result.problem.startswith(NOT_RUN):
+                            store.put(names[index], result)
+                    results[index] = result
+                    report(result, True)
+            run.close()
+        return [result for result in results if result is not None]
+
+
+class _Run:
+    """What is kept of a run until it has ended: its seed, and what has been drawn from it."""
+
+    def __init__(self, settings: Settings, state: Path, machinery: dict[str, str]):
+        self.settings, self.state, self.machinery = settings, state, machinery
+        self.path = state / "run.json"
+        self.kept = self._begin()
+        self.practicals: dict[str, Practical] = {}
+        self.refused: dict[str, CourseError] = {}
+
+    def draw(self, stems: Sequence[str], hands: Executor) -> dict[str, Practical]:
+        """Draw the inputs of practicals, several at a time.
+
+        Raises:
+            CourseError: not one of them can be drawn. Others that cannot are refused.
+        """
+        for stem, drawn in zip(stems, hands.map(self._drawn, stems), strict=True):
+            if isinstance(drawn, CourseError):
+                self.refused[stem] = drawn
+            else:
+                self.practicals[stem] = drawn
+        self._require_one()
+        return self.practicals
+
+    def prove(self, bench: Bench) -> None:
+        """See that the references get full marks, once in a run.
+
+        Raises:
+            CourseError: not one of them does. Practicals of others that do not are refused.
+        """
+        for stem in self.practicals:
+            if self.kept["proven"].get(stem) == self.machinery[stem]:
+                continue
+            if bench.prove(stem):
+                self.kept["proven"][stem] = self.machinery[stem]
+                self._keep()
+        self.refused |= bench.refused
+        self._require_one()
+
+    def without_refused(self, hands: Hands) -> Hands:
+        """Those who grade, with no work of practicals that nothing can be graded of."""
+
+        def submit(submission: Submission) -> Future[Result]:
+            problem = self.refused.get(submission.practical)
+            if problem is None:
+                return hands.submit(submission)
+            done: Future[Result] = Future()
+            done.set_result(refused(submission, problem))
+            return done
+
+        return Hands(hands.many, submit)
+
+    def _require_one(self) -> None:
+        if self.refused and not self.practicals.keys() - self.refused.keys():
+            raise next(iter(self.refused.values()))
+
+    def failed(self, submission: Submission, error: Exception) -> Result:
+        """A submission at which the grader itself failed; the log says how."""
+        with (
+            contextlib.suppress(OSError),  # a disk that is full may be the cause
+            open(self.state / "errors.log", "a", encoding="utf-8") as log,
+        ):
+            log.write(f"{submission.student!r} {submission.notebook!r}\n")
+            traceback.print_exception(error, file=log)
+        said = f"The grader itself failed at it: see {STATE}/errors.log."
+        return not_graded(submission, self.practicals.get(submission.practical), said)
+
+    def close(self) -> None:
+        """The run has ended: the next one draws new inputs."""
+        self.path.unlink(missing_ok=True)
+        for path in self.state.glob("expected-*"):
+            path.unlink(missing_ok=True)
+
+    def _drawn(self, stem: str) -> Practical | CourseError:
+        try:
+            return self._practical(stem)
+        except CourseError as problem:
+            return problem
+
+    def _practical(self, stem: str) -> Practical:
+        path = self.state / f"expected-{self.machinery[stem][:16]}.json"
+        if not path.exists():
+            new = path.with_suffix(".new")
+            try:
+                expected.draw(stem, self.kept["seed"], new)
+            except CourseError:
+                new.unlink(missing_ok=True)
+                _require_space(self.state)
+                raise
+            new.chmod(0o600)
+            new.replace(path)
+        return Practical.read(self.settings.root, stem, path)
+
+    def _begin(self) -> dict:
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            return self._checked(json.loads(self.path.read_text("utf-8")))
+        for path in self.state.glob("expected-*"):  # of a run whose seed is lost
+            path.unlink()
+        self.kept = {"seed": secrets.randbits(128), "proven": {}}
+        self._keep()
+        return self.kept
+
+    def _checked(self, kept: Any) -> dict:
+        """What was read, if it has the shape of what ``_keep`` writes."""
+        match kept:
+            case {"seed": int(), "proven": dict() as proven} if set(
+                map(type, proven.values())
+            ) <= {str}:
+                return kept
+        raise CourseError(
+            self.path,
+            None,
+            "This is not what this version of the course keeps of a run.",
+            "Delete it; grades that are known are kept.",
+        )
+
+    def _keep(self) -> None:
+        write_whole(self.path, json.dumps(self.kept))
+        self.path.chmod(0o600)
+
+
+@contextlib.contextmanager
+def _hands(
+    stems: Sequence[str],
+    settings: Settings,
+    run: _Run,
+    say: Callable[[str], None] | None,
+) -> Iterator[Hands]:
+    """Who grades, ready: threads of this process, or the workers of a cluster."""
+    hidden = (settings.root.resolve(), settings.out.resolve())
+    terms = Terms(settings.limits, settings.walled, settings.warm, hidden)
+    if settings.dask:
+        try:
+            from grading.cluster import cluster
+        except ImportError:
+            raise CourseError(
+                "--dask",
+                None,
+                "distributed is not installed.",
+                "Install the project with its extra: pip install -e '.[cluster]'",
+            ) from None
+        with ThreadPoolExecutor(settings.jobs) as pool:
+            order = Order(run.draw(stems, pool), terms)
+        with cluster(settings.dask, order) as hands:
+            yield hands
+        return
+    with (
+        _library() as library,
+        contextlib.closing(_bench(terms, library, say)) as bench,
+        ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool,
+    ):
+        bench.warm_up({stem: released(settings.root, stem) for stem in stems})
+        bench.open(run.draw(stems, pool))
+        run.prove(bench)
+        try:
+            yield Hands(settings.jobs, lambda one: pool.submit(bench.grade, one))
+        except BaseException:
+            end_passes()
+            raise
+
+
+@contextlib.contextmanager
+def _library() -> Iterator[Path]:
+    """A place for what notebooks may import, and not below ``--out``.
+
+    A path with a colon cannot be in ``PYTHONPATH``, and a user may give any path.
+    """
+    folder = new_folder()
+    try:
+        yield folder / "library"
+    finally:
+        remove(folder)
+
+
+def _bench(terms: Terms, library: Path, say: Callable[[str], None] | None) -> Bench:
+    try:
+        return Bench(terms, library, say)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise CourseError(
+            library,
+            None,
+            f"The library of the kernels cannot be made: {' '.join(said)}.",
+            "See that the disk is not full and that matplotlib can be imported.",
+        ) from None
+
+
+def _require_space(state: Path) -> None:
+    """Tell a full disk from a fault of the grader.
+
+    Raises:
+        OSError: there is no space left where grades are kept, or for temporary files.
+    """
+    for folder in (state, SHORT):
+        if shutil.disk_usage(folder).free < NEEDED:
+            raise OSError(errno.ENOSPC, "No space left on device", str(folder))
+
+
+def _as_they_come(
+    hands: Hands, submissions: Sequence[Submission], todo: Iterable[int]
+) -> Iterator[tuple[int, Future[Result]]]:
+    """Hand out a few at a time; each, by its index, when it is done."""
+    waiting, running = iter(todo), {}
+    while True:
+        for index in itertools.islice(waiting, hands.many - len(running)):
+            running[hands.submit(submissions[index])] = index
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            yield running.pop(future), future
+
+
+@contextlib.contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """No two runs at a time in one folder."""
+    with open(state / "lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CourseError(
+                state.parent,
+                None,
+                "Another run is grading into this folder.",
+                "Wait for it, or choose another --out.",
+            ) from None
+        yield

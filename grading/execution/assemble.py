@@ -1,0 +1,205 @@
+"""Puts a student's answers into the pristine notebook, with a probe for each task.
+
+What is assembled holds nothing that trains or draws, and of the release only sources that
+a student has too. A probe calls the answer on the run's inputs and displays the numbers
+that come out; whether they are right is not known in that notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from unicodedata import normalize
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook
+
+from grading.submissions.answers import Added, Answers
+from grading.submissions.effects import Effects
+from grading.submissions.excerpts import APART, defined, definitions, imported
+from grading.submissions.sources import free
+from grading.submissions.statements import Release
+
+PIECE = "__"  # between the id of a cell and the number of a piece of it
+MAX_PIECES = 500  # of all cells that are not run as a whole; each becomes a cell
+# SymPy evaluates texts, wherever one is given instead of a number.
+GUARD = """
+import sympy.parsing.sympy_parser
+
+sympy.parsing.sympy_parser.parse_expr = None
+del sympy
+""".strip()
+ROUNDS = 3  # a cell may use what a later one defines
+
+
+def cell_id(task: str, suffix: str = "") -> str:
+    """The id of a task's cell, such as ``deep-ensembles--heads--probe``."""
+    return task.replace("/", "--") + suffix
+
+
+def assemble(
+    released: NotebookNode,
+    answers: Answers,
+    judged: Collection[str],
+    reference: Mapping[str, str],
+    probes: Mapping[str, str],
+    left_out: Collection[str] = (),
+    reduced: Collection[str] = (),
+    effects: Effects | None = None,
+    guarded: bool = False,
+) -> NotebookNode:
+    """The notebook of one pass, in the order of the release, up to the last judged task.
+
+    It holds the imports, given code, the student's own cells, an answer for each task and a
+    probe, where its check was, for each judged one. Other cells of the release are not run,
+    but of them comes what a student's code takes for granted: imports and the like.
+
+    Args:
+        released: the exercise as it was handed out.
+        answers: the student's.
+        judged: the tasks to judge: the student's answers stand for them.
+        reference: the sources that stand in for other tasks, by task.
+        probes: the source of the probe of every judged task.
+        left_out: ids of cells to leave out.
+        reduced: ids of the student's own cells of which only definitions are to run.
+        effects: of the student's notebook. If given, of every cell that a student wrote
+            only definitions are to run; a cell that holds nothing else stays as it is.
+        guarded: have SymPy evaluate no texts.
+    """
+    last = max(
+        (
+            index
+            for index, cell in enumerate(released.cells)
+            if cell.metadata.get("course", {}).get("task") in judged
+        ),
+        default=-1,
+    )
+    own: dict[str, list[Added]] = {}
+    for added in answers.added:
+        own.setdefault(added.before, []).append(added)
+    borrowed = _borrowed(released, answers, judged, reduced, effects)
+    cells = []
+
+    def put(id_: str, source: str, role: str, task: str = "") -> None:
+        if origin(id_) in left_out or not source.strip():
+            return
+        course = {"task": task, "role": role} if task else {"role": role}
+        cells.append(new_code_cell(source, id=id_, metadata={"course": course}))
+
+    def lend(id_: str) -> None:
+        for number, source in enumerate(borrowed[id_]):
+            put(f"{id_}{PIECE}{number}" if number else id_, source, "given")
+
+    for cell in released.cells[: last + 1]:
+        for added in own.get(cell["id"], []):
+            if added.id in borrowed:
+                lend(added.id)
+            else:
+                put(added.id, added.source, "added")
+        course = cell.metadata.get("course", {})
+        role, task = course.get("role"), course.get("task")
+        if role == "given":
+            put(cell["id"], cell.source, "given")
+        elif role == "task" and task not in judged:
+            put(cell["id"], reference.get(task, ""), "reference", task)
+        elif role == "task" and task in answers.tasks:
+            whole = [answers.tasks[task].source]
+            put(cell["id"], "\n".join(borrowed.get(cell["id"], whole)), "task", task)
+        elif role == "check" and task in judged:
+            put(cell_id(task, "--probe"), probes[task], "probe", task)
+        elif cell["id"] in borrowed:
+            lend(cell["id"])
+    if guarded and any("sympy" in normalize("NFKC", cell.source) for cell in cells):
+        guard = {"course": {"role": "given"}}
+        cells.insert(0, new_code_cell(GUARD, id="guard", metadata=guard))
+    metadata = {
+        "kernelspec": dict(released.metadata["kernelspec"]),
+        "language_info": {"name": "python"},
+        "course": dict(released.metadata.get("course", {})),
+    }
+    return new_notebook(cells=cells, metadata=metadata)
+
+
+def origin(cell: str) -> str:
+    """The id of the cell that a piece was taken from; any other id stays as it is."""
+    return cell.partition(PIECE)[0]
+
+
+def differing(some: NotebookNode, others: NotebookNode) -> set[str]:
+    """The ids of the cells whose source is not the same in two assembled notebooks."""
+    sources: list[dict[str, list[str]]] = [{}, {}]
+    for found, notebook in zip(sources, (some, others), strict=True):
+        for cell in notebook.cells:
+            found.setdefault(origin(cell["id"]), []).append(cell.source)
+    one, two = sources
+    return {id_ for id_ in one.keys() | two.keys() if one.get(id_) != two.get(id_)}
+
+
+def _borrowed(
+    released: NotebookNode,
+    answers: Answers,
+    judged: Collection[str],
+    reduced: Collection[str],
+    effects: Effects | None,
+) -> dict[str, list[str]]:
+    """What a student's code needs of cells that are not run as a whole, by the id of the cell."""
+    wanted: set[str] = set()
+    order: list[tuple[str, str, bool]] = []  # each with: is it the student's own?
+    whole: list[str] = []
+    own: dict[str, list[Added]] = {}
+    for added in answers.added:
+        own.setdefault(added.before, []).append(added)
+
+    def take(id_: str, source: str) -> None:
+        if effects is None or effects.quiet(source):
+            wanted.update(free(source))
+        else:
+            order.append((id_, source, True))
+
+    for id_, cell in [*((cell["id"], cell) for cell in released.cells), ("", None)]:
+        for added in own.get(id_, []):
+            whole.append(added.source)
+            if added.id in reduced:
+                order.append((added.id, added.source, True))
+            else:
+                take(added.id, added.source)
+        if cell is None or cell.cell_type != "code":
+            continue
+        task = cell.metadata.get("course", {}).get("task")
+        if "course" not in cell.metadata:
+            source = answers.around.get(id_, cell.source)
+            whole.append(source)
+            order.append((id_, source, id_ in answers.around))
+        elif task in judged and task in answers.tasks and _is_task(cell):
+            take(id_, answers.tasks[task].source)
+            wanted |= defined(cell.source)
+    barred = _barred(released, whole)
+    borrowed: dict[str, list[str]] = {}
+    before = None
+    for _ in range(ROUNDS if effects else 1):
+        pieces = 0
+        for id_, source, students in reversed(order):
+            few = pieces < MAX_PIECES
+            strict = effects if students else None
+            borrowed[id_] = definitions(source, wanted, barred, strict) if few else []
+            pieces += len(borrowed[id_])
+            if pieces > MAX_PIECES:
+                borrowed[id_] = []
+            wanted |= {name for piece in borrowed[id_] for name in free(piece)}
+        if wanted == before:
+            break
+        before = set(wanted)
+    return borrowed
+
+
+def _is_task(cell: NotebookNode) -> bool:
+    return cell.metadata["course"].get("role") == "task"
+
+
+def _barred(released: NotebookNode, sources: Collection[str]) -> set[str]:
+    """What pieces must not call: given code and what uses it, which may train, and what draws."""
+    names = {*Release.of(released).slow}
+    names |= {name for source in sources for name in imported(source, APART)}
+    for cell in released.cells:
+        if cell.metadata.get("course", {}).get("role") in ("given", "task"):
+            names |= imported(cell.source, APART) | defined(cell.source)
+    return names

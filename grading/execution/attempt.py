@@ -1,0 +1,125 @@
+"""One pass over a submission, as files: what it is given, and what came out.
+
+The grader writes a pass, nbval runs it in a process of its own, the grader reads it. If that
+process is killed, what it had found by then is there.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from grading.record import Flag, Verdict
+from grading.sandbox.bubblewrap import Limits, Sandbox
+from project.files import write_whole
+
+NOTEBOOK, GIVEN, FOUND = "graded.ipynb", "given.json", "found.json"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a pass is given.
+
+    Args:
+        number: from 1.
+        expected: the file of the expected values.
+        judged: the tasks that are judged; the reference stands in for the others.
+        sandbox: where the kernel runs.
+        seconds: how long it may run, of the time that counts.
+    """
+
+    number: int
+    expected: Path
+    judged: tuple[str, ...]
+    sandbox: Sandbox
+    seconds: float
+
+    def save(self, folder: Path) -> None:
+        """Write it into the folder of the pass."""
+        box = self.sandbox
+        data = {
+            "number": self.number,
+            "expected": str(self.expected),
+            "judged": self.judged,
+            "folder": str(box.folder),
+            "library": str(box.library),
+            "walled": box.walled,
+            "hidden": [str(path) for path in box.hidden],
+            "rooms": box.rooms and str(box.rooms),
+            "limits": asdict(box.limits),
+            "seconds": self.seconds,
+        }
+        write_whole(folder / GIVEN, json.dumps(data))
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """The inverse of ``save``."""
+        data = json.loads((folder / GIVEN).read_text(encoding="utf-8"))
+        sandbox = Sandbox(
+            folder=Path(data["folder"]),
+            library=Path(data["library"]),
+            limits=Limits(**data["limits"]),
+            walled=data["walled"],
+            hidden=tuple(map(Path, data["hidden"])),
+            rooms=data["rooms"] and Path(data["rooms"]),
+        )
+        return cls(
+            data["number"],
+            Path(data["expected"]),
+            tuple(data["judged"]),
+            sandbox,
+            data["seconds"],
+        )
+
+
+@dataclass
+class Found:
+    """What came out of a pass.
+
+    Args:
+        verdicts: by task.
+        started: did a kernel start?
+        running: the id of the cell that was sent last.
+        stopped: the id of the cell in which the kernel ended, or the empty string.
+        because: why it ended.
+        reached: the ids of the cells that ran to their end.
+        slow: those of the student's own that took long.
+        flags: what a person should know.
+        peak: the most memory that was seen, in bytes.
+        finished: did the pass come to its end?
+        unsure: was it ended by a clock that a busy machine may be to blame for?
+        excused: the seconds that do not count: something else had the processor.
+    """
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    started: bool = False
+    running: str = ""
+    stopped: str = ""
+    because: str = ""
+    reached: list[str] = field(default_factory=list)
+    slow: list[str] = field(default_factory=list)
+    flags: list[Flag] = field(default_factory=list)
+    peak: int = 0
+    finished: bool = False
+    unsure: bool = False
+    excused: float = 0.0
+
+    def save(self, folder: Path) -> None:
+        """Write it into the folder of the pass."""
+        # ``asdict`` would copy every verdict before every cell.
+        write_whole(folder / FOUND, json.dumps(self, default=vars))
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """The inverse of ``save``; nothing was found if there is no file."""
+        path = folder / FOUND
+        if not path.exists():
+            return cls()
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        data["verdicts"] = {
+            task: Verdict(**verdict) for task, verdict in data["verdicts"].items()
+        }
+        data["flags"] = [Flag(**flag) for flag in data["flags"]]
+        return cls(**data)

@@ -1,0 +1,394 @@
+"""Grades one submission, in as many passes as it needs.
+
+In the first pass all answers are judged together, each in the company of the student's
+other answers, and nothing runs that acts at the top level of a student's cells. What is not
+right then is judged again with everything. A task that a wrong, dead or hanging one has spoilt is judged again, with the
+reference in the place of the tasks that are not judged in that pass; only verdicts leave it.
+So is one that may have been spoilt by code that does more than define: a thread, a patch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from grading.bounded import TooCostly, bounded
+from grading.execution.analysis import (
+    Analysis,
+    analyse,
+    as_written,
+    needs_of,
+)
+from grading.execution.assemble import assemble, cell_id, origin
+from grading.execution.attempt import Found
+from grading.execution.practical import Practical
+from grading.execution.runner import Workshop, run_pass
+from grading.execution.verdicts import UNWRITTEN
+from grading.flags import flag
+from grading.record import NOT_RUN, STOPPED, Flag, Verdict
+from grading.submissions.answers import Answer, Answers
+from grading.submissions.effects import Effects
+from project.errors import CourseError
+
+ALONE = 3  # passes of one submission that are run once more, with none beside them
+MANY = 3  # cells of the student's own that end the kernel, before none is run
+TOO_COSTLY = "The notebook takes too long or too much memory to read."
+STOOD_IN = "It was judged with reference solutions in the place of other tasks."
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What grading found: a verdict for each task, flags, and why nothing could be judged."""
+
+    verdicts: tuple[Verdict, ...]
+    flags: tuple[Flag, ...] = ()
+    problem: str = ""
+
+
+def grade(answers: Answers, practical: Practical, workshop: Workshop) -> Graded:
+    """Judge every task of a submission."""
+    try:
+        verdicts, flags, problem = _Passes(answers, practical, workshop).run()
+    except TooCostly:
+        verdicts, flags, problem = _unread(practical), [], TOO_COSTLY
+    return Graded(
+        tuple(verdicts[task] for task in practical.keys), tuple(flags), problem
+    )
+
+
+def canary(practical: Practical, workshop: Workshop) -> None:
+    """Send the reference the way that submissions go.
+
+    Raises:
+        CourseError: it does not get full marks, so nothing can be graded.
+    """
+    answers = Answers(
+        {task: Answer(task, source) for task, source in practical.reference.items()}, {}
+    )
+    graded = grade(answers, practical, workshop)
+    failed = [verdict for verdict in graded.verdicts if verdict.status != "right"]
+    if failed or graded.problem:
+        said = graded.problem or f"{failed[0].task}: {failed[0].reason}"
+        raise CourseError(
+            f"solutions.{practical.stem}",
+            None,
+            f"The reference solution does not get full marks here ({said})",
+            "Nothing was graded. Run `course check-notebooks`, and see that the "
+            "environment holds the versions of constraints.txt.",
+        )
+
+
+class _Passes:
+    """The passes over one submission."""
+
+    def __init__(self, answers: Answers, practical: Practical, workshop: Workshop):
+        self.answers, self.practical, self.workshop = answers, practical, workshop
+        limits = workshop.limits
+        self.until = time.monotonic() + limits.submission  # later by what is excused
+        self.last = time.monotonic() + limits.submission * limits.patience
+        self.again = ALONE
+        self.verdicts = {
+            task: Verdict(task, key.points) for task, key in practical.keys.items()
+        }
+        self.flags: list[Flag] = []
+        self.left_out: set[str] = set()
+        self.reduced: set[str] = set()
+        self.apart: list[list[str]] = []  # what is judged with nothing loud beside it
+        self.is_apart = False
+        self.spoilt: list[str] = []  # by another answer; not yet judged without it
+        self.number = 0
+        self.known: Analysis
+        names = {task: key.name for task, key in practical.keys.items()}
+        sources = {names[task]: text for task, text in practical.reference.items()}
+        # What the reference solution of each task needs of others.
+        self.declared = needs_of(dict(practical.given) | sources, names)
+        self.effects: Effects | None = None  # while nothing is run that acts
+        self.is_second = False  # after the passes in which nothing acts
+
+    def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
+        """Judge all; flag what the reference helped with that the release does not."""
+        result = self._all()
+        for task, verdict in self.verdicts.items():
+            if verdict.status == "right" and verdict.reason == STOOD_IN:
+                others = self.known.needs[task] - self.declared[task]
+                helped = sorted(one for one in others if not self._is_right(one))
+                if helped:
+                    named = ", ".join(one.partition("/")[2] for one in helped)
+                    self.flags.append(flag("stood-in", task, detail=named))
+        return result
+
+    def _all(self) -> tuple[dict[str, Verdict], list[Flag], str]:
+        todo = self._written()
+        practical = self.practical
+        names = {task: key.name for task, key in practical.keys.items()}
+        self.known = bounded(
+            analyse, self.answers, practical.released, todo, names, practical.given
+        )
+        if not self.known.acting:
+            return self._run(todo)
+        self.effects = self.known.effects
+        result = self._run(todo)
+        again = [task for task in todo if not self._is_right(task)]
+        if not again or result[2]:
+            return result
+        first, self.effects, self.number = dict(self.verdicts), None, 0
+        self.spoilt, self.apart, self.is_apart = [], [], False
+        self.is_second = True
+        for task in again:
+            self._settle(task, "not-reached", "")
+        result = self._run(again)
+        for task in again:
+            if self._is_right(task):
+                cells = self.known.named(task)
+                self.flags.append(flag("acting-code", task, detail=cells))
+            elif first[task].hint and not self.verdicts[task].hint:
+                self.verdicts[task] = first[task]
+        return result
+
+    def _run(self, todo: list[str]) -> tuple[dict[str, Verdict], list[Flag], str]:
+        failures = 0
+        while todo and self._left() > 0:
+            found = self._one(todo)
+            self.number += 1
+            # A pass that was not stopped has judged all, or something of ours is at fault.
+            began = found.started and found.running
+            began = began and (found.stopped or self._judged(found))
+            # In a cell of ours it can only be code that has outlived its own.
+            lost = not began or (found.stopped and not self._culprit(found))
+            if lost and (self.is_apart or not began):
+                failures += 1
+                if failures > 1:
+                    return self.verdicts, self.flags, self._broken(found)
+                continue
+            self._take(found, todo)
+            if lost:
+                self._set_apart(
+                    [t for t in todo if self.verdicts[t].status == "not-reached"]
+                )
+            todo = self._again([] if lost else todo)
+            while not todo and self.apart:
+                self.is_apart = True
+                todo = [t for t in self.apart.pop(0) if not self._is_right(t)]
+        waiting = {
+            *todo,
+            *self.spoilt,
+            *(task for group in self.apart for task in group),
+        }
+        for task, verdict in self.verdicts.items():
+            # What was to be judged without another's fault beside it is not yet wrong.
+            if verdict.status == "not-reached" or (
+                verdict.status == "wrong" and task in waiting
+            ):
+                reason = "The time for the whole notebook was used up."
+                self._settle(task, "not-reached", reason)
+        return self.verdicts, self.flags, ""
+
+    def _written(self) -> list[str]:
+        """The tasks whose answers can run; the others are wrong as they stand."""
+        todo = []
+        for task in self.verdicts:
+            answer = self.answers.tasks.get(task)
+            if answer is None:
+                self._settle(task, "wrong", "Its cell is missing.")
+            elif answer.untouched:
+                self._settle(task, "wrong", UNWRITTEN)
+            elif answer.problem:
+                self._settle(task, "wrong", answer.problem)
+            else:
+                todo.append(task)
+        return todo
+
+    def _assembled(self, todo: list[str]) -> NotebookNode:
+        practical = self.practical
+        return bounded(
+            assemble,
+            practical.released,
+            self.answers,
+            set(todo),
+            self._standing_in(todo) if self.number else as_written(self.answers),
+            {task: practical.keys[task].probe for task in todo},
+            self.left_out,
+            self.reduced | (self.known.loud if self.is_apart else set()),
+            self.effects,
+            not self.is_second,
+        )
+
+    def _standing_in(self, todo: list[str]) -> dict[str, str]:
+        """The references of the tasks that are tried, or on which those to judge depend.
+
+        One that nobody has tried would solve any other task that calls it.
+        """
+        tried = {
+            task
+            for task, answer in self.answers.tasks.items()
+            if not answer.untouched and answer.source.strip()
+        }
+        standing = tried | {one for task in todo for one in self.declared[task]}
+        standing |= {one for task in standing for one in self.declared[task]}
+        reference = self.practical.reference
+        return {task: text for task, text in reference.items() if task in standing}
+
+    def _one(self, todo: list[str]) -> Found:
+        notebook = self._assembled(todo)
+        found = self._pass(notebook, todo)
+        if found.unsure and self.again and self._left() > 0:
+            # The machine may be to blame: it says nothing of the answer.
+            self.again -= 1
+            found = self._pass(notebook, todo, alone=True)
+        if found.running and not found.finished and not found.stopped:
+            found.stopped, found.because = found.running, "nbval itself had to be ended"
+            task = _task_of(found.running)
+            # Where the time is up, it is not reached, and not wrong.
+            if task in found.verdicts and self._left() > 0:
+                reason = f"{STOPPED}: {found.because}."
+                found.verdicts[task] = dataclasses.replace(
+                    found.verdicts[task], status="wrong", reason=reason
+                )
+        return found
+
+    def _pass(
+        self, notebook: NotebookNode, todo: list[str], *, alone: bool = False
+    ) -> Found:
+        found = run_pass(
+            notebook,
+            self.number + 1,
+            todo,
+            self.practical.expected,
+            self.workshop,
+            max(1.0, self._left()),
+            self.practical.stem,
+            alone=alone,
+        )
+        self.until += found.excused
+        return found
+
+    def _left(self) -> float:
+        """The seconds that the submission still has."""
+        return min(self.until, self.last) - time.monotonic()
+
+    def _culprit(self, found: Found) -> bool:
+        """Deal with the cell in which the kernel ended; False if it is one of ours."""
+        if _task_of(found.stopped) in found.verdicts:
+            return True
+        added = {added.id for added in self.answers.added}
+        cell = origin(found.stopped)
+        if cell not in added | self.answers.around.keys():
+            return False
+        if cell in added - self.reduced and not self.is_apart:
+            # It may have trained or drawn; what it defines can still be used.
+            self.reduced.add(cell)
+            if len(self.reduced) == MANY:
+                self.reduced |= added
+        else:
+            self.left_out.add(cell)
+            if len(self.left_out) == MANY:
+                self.left_out |= added | self.answers.around.keys()
+        told = flag("added-stopped", cell, detail=found.because)
+        if (told.code, cell) not in {(f.code, f.where) for f in self.flags}:
+            self.flags.append(told)
+        return True
+
+    @staticmethod
+    def _judged(found: Found) -> bool:
+        return all(v.status != "not-reached" for v in found.verdicts.values())
+
+    def _take(self, found: Found, todo: list[str]) -> None:
+        for task in todo:
+            verdict = found.verdicts[task]
+            if verdict.status == "right" and self.number > 1:
+                verdict = dataclasses.replace(verdict, reason=STOOD_IN)
+            again = self.is_apart and self.verdicts[task].status == "wrong"
+            if verdict.status == "right" or not again:
+                self.verdicts[task] = verdict
+        if not self.is_apart:
+            self._set_apart([t for t in todo if self._disturbed(t, todo)])
+        # Own cells that take long would use up the time of the passes that follow.
+        self.reduced |= {a.id for a in self.answers.added} & set(found.slow)
+        if self.number == 1:  # only verdicts leave the passes that hold a reference
+            self.flags += [one for one in found.flags if self._holds(one)]
+
+    def _holds(self, told: Flag) -> bool:
+        """Is it new, and no fault of what was left out?"""
+        fault = self.effects is not None and told.code == "added-raised"
+        return not fault and told not in self.flags
+
+    def _again(self, todo: list[str]) -> list[str]:
+        """The tasks for the next pass: those not reached, else those that others spoilt."""
+        self.spoilt += [
+            task
+            for task in todo
+            if self.verdicts[task].status == "wrong" and self._leans(task)
+        ]
+        left = [t for t in todo if self.verdicts[t].status == "not-reached"]
+        if left:
+            return left
+        chosen: list[str] = []
+        for task in self.spoilt:
+            needs = self.known.needs[task] & set(chosen)
+            if not needs and not any(
+                task in self.known.needs[other] for other in chosen
+            ):
+                chosen.append(task)
+        # Of two that need one another's names, the second waits for a pass of its own.
+        self.spoilt = [task for task in self.spoilt if task not in chosen]
+        return chosen
+
+    def _disturbed(self, task: str, todo: list[str]) -> bool:
+        """Was it judged, and wrong in no known way, beside code that does more than define?"""
+        verdict = self.verdicts[task]
+        if verdict.status != "wrong" or verdict.hint or self._acts(task):
+            return False
+        if self.is_second:  # it was judged without such code already
+            return False
+        others = [
+            t for t in todo[: todo.index(task)] if cell_id(t) not in self.known.acting
+        ]
+        loud = self.known.loud if self.effects is None else ()
+        return bool(loud) or any(self._acts(other) for other in others)
+
+    def _is_right(self, task: str) -> bool:
+        return self.verdicts[task].status == "right"
+
+    def _acts(self, task: str) -> bool:
+        return task in self.known.reaching
+
+    def _set_apart(self, tasks: list[str]) -> None:
+        """Have these judged once more: the quiet ones together, each other one alone."""
+        quiet = [task for task in tasks if not self._acts(task)]
+        alone = [[task] for task in tasks if self._acts(task)]
+        self.apart += [group for group in [quiet, *alone] if group]
+
+    def _leans(self, task: str) -> bool:
+        """Was it judged beside a wrong answer that it uses?"""
+        now = self.verdicts[task].attempt
+        return any(
+            self.verdicts[other].status != "right"
+            and (now == 1 or self.verdicts[other].attempt == now)
+            for other in self.known.needs[task]
+        )
+
+    def _settle(self, task: str, status: str, reason: str) -> None:
+        self.verdicts[task] = dataclasses.replace(
+            self.verdicts[task], status=status, reason=reason
+        )
+
+    def _broken(self, found: Found) -> str:
+        for task, verdict in self.verdicts.items():
+            if verdict.status == "not-reached":
+                self._settle(task, "not-graded", "The notebook could not be run.")
+        return f"{NOT_RUN}: {found.because or 'no kernel started'}."
+
+
+def _unread(practical: Practical) -> dict[str, Verdict]:
+    return {
+        task: Verdict(task, key.points, "not-graded", reason=TOO_COSTLY)
+        for task, key in practical.keys.items()
+    }
+
+
+def _task_of(cell: str) -> str:
+    """The task of a cell's id, if it is that of an answer or of a probe."""
+    return cell.removesuffix("--probe").replace("--", "/", 1)

@@ -1,0 +1,254 @@
+"""Lets nbval run one pass over a submission, and compares the numbers outside its kernel.
+
+A pytest plugin: ``pytest -p nbval.plugin -p grading.execution.plugin --pass FOLDER``. Items are
+named by cell id; what a notebook asks of nbval (tags, ``# NBVAL_SKIP``) is not read. What is
+found is written after every cell, so that a session that is killed leaves what it had.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import re
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import psutil
+import pytest
+from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
+
+from grading.execution.attempt import NOTEBOOK, Found, Given
+from grading.execution.expected import read
+from grading.execution.values import VALUES
+from grading.execution.verdicts import judge, raised, wrong
+from grading.flags import flag
+from grading.record import STOPPED, Verdict
+from grading.sandbox.kernel import OutOfTime, Stopped, TooSlow, WatchedKernel
+
+MEMORY = 1024**3  # what nbval may use of it
+SLOW = 5.0  # seconds for one of the student's own cells
+
+
+class NotRun(Exception):
+    """The kernel had ended before this cell."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--pass", dest="attempt", help="the folder of a pass")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A grader that is killed takes its passes, and so their kernels, with it."""
+    if config.option.attempt:
+        threading.Thread(target=_follow, daemon=True).start()
+
+
+def _follow() -> None:
+    """End if the grader has ended, or if a kernel has filled this process's memory.
+
+    What a kernel sends is counted when it has arrived; a message may never do so.
+    """
+    own, grader = psutil.Process(), multiprocessing.parent_process()
+    while grader.is_alive() and own.memory_info().rss < MEMORY:
+        time.sleep(0.1)
+    os._exit(3)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector):
+    if parent.config.option.attempt and file_path.name == NOTEBOOK:
+        return Submission.from_parent(parent, path=file_path)
+    return None
+
+
+class Submission(IPyNbFile):
+    """The notebook of a pass: its kernel, and what is found in it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.folder = Path(self.config.option.attempt)
+        self.given = Given.load(self.folder)
+        keys = read(self.given.expected)
+        self.keys = {task: keys[task] for task in self.given.judged}
+        self.found = Found(
+            {
+                task: Verdict(task, key.points, attempt=self.given.number)
+                for task, key in self.keys.items()
+            }
+        )
+        self.raised: dict[str, str] = {}
+        self.sources: dict[str, str] = {}
+
+    def collect(self):
+        """One item for each code cell, named by its id."""
+        notebook = nbformat.read(self.path, as_version=4)
+        for number, cell in enumerate(notebook.cells):
+            if cell.metadata.course.get("role") == "task":
+                self.sources[cell.metadata.course["task"]] = cell.source
+            yield Cell.from_parent(
+                self,
+                name=cell.id,
+                cell_num=number,
+                cell=cell,
+                options=defaultdict(bool),
+            )
+
+    def setup(self) -> None:
+        """Start the kernel, in its sandbox and not in this folder, where the values lie."""
+        self.save()
+        try:
+            self.kernel = WatchedKernel(self.given.sandbox, self.given.seconds)
+        except TooSlow as slow:
+            self.found.unsure = slow.unsure
+            self.save()
+            raise
+        self.found.started = True
+
+    def teardown(self) -> None:
+        """End the kernel."""
+        self.found.finished = True
+        if self.kernel is not None:
+            self.found.peak = self.kernel.peak
+            self.kernel.stop()
+        self.save()
+
+    def save(self) -> None:
+        """Write what has been found."""
+        if self.kernel is not None:
+            self.found.excused = self.kernel.excused
+        self.found.save(self.folder)
+
+
+class Cell(IPyNbCell):
+    """One cell; a probe's numbers are judged."""
+
+    parent: Submission
+
+    def setup(self) -> None:
+        """Nothing: nbval would expect failures after a time-out."""
+
+    def runtest(self) -> None:
+        """Run the cell as nbval does, and note what came of it."""
+        submission, found = self.parent, self.parent.found
+        role, task = (
+            self.cell.metadata.course.get("role"),
+            self.cell.metadata.course.get("task"),
+        )
+        if found.stopped:
+            raise NotRun(f"not run: {found.because}")
+        began = time.monotonic()
+        error: NbCellError | None = None
+        found.running = self.name
+        submission.save()
+        limits = submission.given.sandbox.limits
+        # Imports stand in what is given, and may take long on a busy machine.
+        submission.kernel.allow(limits.start if role == "given" else limits.task)
+        try:
+            super().runtest()
+        except NbCellError as caught:
+            error = caught
+        except OutOfTime as stop:  # its task is not reached, and not wrong
+            self._stop("", str(stop), began)
+            raise
+        except Stopped as stop:
+            found.unsure = isinstance(stop, TooSlow) and stop.unsure
+            self._stop(task, str(stop), began)
+            raise
+        except Exception:  # nbval stumbled over what the kernel sent
+            self._stop(task, "what it put out cannot be read", began)
+            raise
+        found.reached.append(self.name)
+        if role == "added" and submission.kernel.elapsed.counted > SLOW:
+            found.slow.append(self.name)
+        shown = sum(VALUES in output.get("data", {}) for output in self.test_outputs)
+        if shown > (role == "probe"):
+            found.flags.append(flag("forged-values", self.name))
+        if role == "probe":
+            verdict = self._judged(task)
+            self._decide(verdict, began)
+            if verdict.status != "right":
+                raise NotRight(verdict)
+        elif error is not None:
+            kind, said, line = _where(self.test_outputs)
+            lines = self.cell.source.count("\n") + 1
+            # Any number could be said here.
+            honest = line and line <= lines
+            reason = raised(
+                "Its cell",
+                kind,
+                line if honest else None,
+                said=said,
+                source=self.cell.source,
+            )
+            if submission.given.number > 1:  # what it says could tell of the reference
+                reason = "Its cell raised an exception."
+            if role == "task" and task in submission.keys:
+                submission.raised[task] = reason
+            elif role == "added" and not any(
+                f.code == "added-raised" for f in found.flags
+            ):
+                # Once, without its kind: many cells could spell out a text.
+                found.flags.append(flag("added-raised", self.name))
+            submission.save()
+            raise error
+
+    def repr_failure(self, excinfo) -> str:
+        """One line: nbval would print the probe and its hidden inputs."""
+        return f"{self.name}: {excinfo.type.__name__}: {str(excinfo.value)[:200]}"
+
+    def _judged(self, task: str) -> Verdict:
+        submission = self.parent
+        key, number = submission.keys[task], submission.given.number
+        source = submission.sources.get(task, "")
+        verdict = judge(key, self.test_outputs or [], attempt=number, source=source)
+        if verdict.status == "right" and submission.kernel.reply != "ok":
+            # It displayed values and ended in an exception that was not published.
+            return wrong(key, "Calling it raised an exception.", attempt=number)
+        if verdict.status != "right" and task in submission.raised and not verdict.hint:
+            # The cell broke before it defined the answer: that is what went wrong.
+            return wrong(key, submission.raised[task], attempt=number)
+        return verdict
+
+    def _stop(self, task: str, because: str, began: float) -> None:
+        """End the kernel; the task whose cell this is is wrong."""
+        submission, found = self.parent, self.parent.found
+        found.stopped, found.because = self.name, because
+        submission.kernel.stop()
+        if task in submission.keys:
+            reason, number = (
+                f"{STOPPED}: {because}.",
+                submission.given.number,
+            )
+            self._decide(wrong(submission.keys[task], reason, attempt=number), began)
+        submission.save()
+
+    def _decide(self, verdict: Verdict, began: float) -> None:
+        seconds = round(time.monotonic() - began, 3)
+        self.parent.found.verdicts[verdict.task] = dataclasses.replace(
+            verdict, seconds=seconds
+        )
+        self.parent.save()
+
+
+class NotRight(Exception):
+    """An answer's numbers are not the expected ones."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.reason)
+
+
+def _where(outputs: list[dict[str, Any]] | None) -> tuple[str, str, int | None]:
+    """The last exception in a cell's outputs: its type, its message, and the line of the cell."""
+    errors = [output for output in outputs or [] if output["output_type"] == "error"]
+    if not errors:
+        return "Exception", "", None
+    plain = re.sub(
+        r"\x1b\[[0-9;]*m", "", "\n".join(map(str, errors[-1]["traceback"]))[:20_000]
+    )
+    line = re.search(r"Cell In\[\d+\], line (\d{1,5})\b", plain)
+    kind, said = str(errors[-1]["ename"]), str(errors[-1]["evalue"])
+    return kind, said, int(line.group(1)) if line else None

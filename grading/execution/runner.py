@@ -1,0 +1,264 @@
+"""Runs one assembled notebook with nbval, in a process of its own that can be ended."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import math
+import multiprocessing
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from multiprocessing import forkserver
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from nbformat import NotebookNode
+
+from grading.execution.attempt import NOTEBOOK, Found, Given
+from grading.sandbox.bubblewrap import Limits, Sandbox
+from grading.sandbox.provisioner import NAME
+
+PREFIX = "ku-"
+SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
+SLACK = 15.0  # seconds, for nbval itself and for a pass to come to its end
+LOOK = 0.5  # seconds
+# Of pytest: they cost a tenth of a second to import, and more at every cell.
+NOT_NEEDED = (
+    *("doctest", "junitxml", "logging", "pastebin", "setuponly"),
+    *("setupplan", "stepwise", "subtests", "threadexception", "tracemalloc"),
+    *("unittest", "unraisableexception"),
+)
+
+# Passes are forked from a process that has imported what nbval needs.
+_passes = multiprocessing.get_context("forkserver")
+_passes.set_forkserver_preload(["grading.execution.plugin"])
+_running: set[BaseProcess] = set()
+_lock = threading.Lock()
+_ending = threading.Event()
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Where and how passes run.
+
+    Args:
+        library: the folder that ``sandbox.stage_library`` filled.
+        limits: what a pass may use.
+        walled: use bubblewrap.
+        hidden: folders that no submission may see.
+        rooms: of templates that stand ready, by practical.
+    """
+
+    library: Path
+    limits: Limits
+    walled: bool = True
+    hidden: tuple[Path, ...] = ()
+    rooms: Mapping[str, Path] = field(default_factory=dict)
+
+
+def run_pass(
+    notebook: NotebookNode,
+    number: int,
+    judged: Iterable[str],
+    expected: Path,
+    workshop: Workshop,
+    seconds: float,
+    stem: str = "",
+    *,
+    alone: bool = False,
+) -> Found:
+    """Run one assembled notebook with nbval, in a process of its own; what it found.
+
+    Args:
+        notebook: what is run.
+        number: of the pass, from 1.
+        judged: the tasks that are judged.
+        expected: the file of the expected values.
+        workshop: where and how.
+        seconds: how long it may run, of the time that counts.
+        stem: of the practical.
+        alone: wait until no other pass of this process runs, and let none begin.
+
+    Raises:
+        InterruptedError: the run is ending.
+    """
+    asked = time.monotonic()
+    with _floor.taken(alone):
+        waited = time.monotonic() - asked
+        found = _one_pass(notebook, number, judged, expected, workshop, seconds, stem)
+    found.excused += waited
+    return found
+
+
+class _Floor:
+    """Passes run side by side, but for one that has to be alone."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running = 0
+        self._alone = False
+
+    @contextlib.contextmanager
+    def taken(self, alone: bool) -> Iterator[None]:
+        """While a pass runs."""
+        with self._changed:
+            self._wait_for(lambda: not self._alone)
+            if alone:
+                self._alone = True
+                try:
+                    self._wait_for(lambda: self._running == 0)
+                except InterruptedError:
+                    self._alone = False
+                    raise
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._alone = self._alone and not alone
+                self._changed.notify_all()
+
+    def _wait_for(self, condition: Callable[[], bool]) -> None:
+        while not self._changed.wait_for(condition, LOOK):
+            if _ending.is_set():
+                raise InterruptedError("the run is ending")
+
+
+_floor = _Floor()
+
+
+def _one_pass(
+    notebook: NotebookNode,
+    number: int,
+    judged: Iterable[str],
+    expected: Path,
+    workshop: Workshop,
+    seconds: float,
+    stem: str,
+) -> Found:
+    rooms = workshop.rooms.get(stem)
+    folder = new_folder()
+    box = new_folder(rooms or SHORT)
+    try:
+        sandbox = Sandbox(
+            box,
+            workshop.library,
+            workshop.limits,
+            workshop.walled,
+            workshop.hidden,
+            rooms,
+        )
+        # A pass that has begun may go on a little, so that what it has judged counts.
+        given = Given(number, expected, tuple(judged), sandbox, seconds + SLACK)
+        given.save(folder)
+        nbformat.write(notebook, folder / NOTEBOOK)
+        _nbval(folder, seconds, seconds * workshop.limits.patience)
+        return Found.load(folder)
+    finally:
+        remove(folder)
+        remove(box)
+
+
+def new_folder(within: Path = SHORT) -> Path:
+    """A new folder that ``sweep`` removes if this process cannot."""
+    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=within))
+
+
+def sweep() -> None:
+    """Remove what the passes of killed runs have left."""
+    for path in SHORT.glob(f"{PREFIX}*-*"):
+        number = path.name.removeprefix(PREFIX).partition("-")[0]
+        mine = (
+            path.is_dir()
+            and not path.is_symlink()
+            and path.stat().st_uid == os.getuid()
+        )
+        if mine and number.isdigit() and not psutil.pid_exists(int(number)):
+            remove(path)
+
+
+def prepare_passes() -> None:
+    """Start the process that passes are forked from; it imports while others go on."""
+    forkserver.ensure_running()
+
+
+def allow_passes() -> None:
+    """Let passes start again in this process after ``end_passes``."""
+    _ending.clear()
+
+
+def end_passes() -> None:
+    """End every pass that runs in this process, and start no more."""
+    _ending.set()
+    with _lock:
+        for process in _running:
+            _kill(process)
+
+
+def _nbval(folder: Path, processor: float, wall: float) -> None:
+    """Run nbval; end it after this much processor time of its own, or wall time."""
+    with _lock:
+        if _ending.is_set():
+            raise InterruptedError("the run is ending")
+        process = _passes.Process(target=_pytest, args=(folder, processor + SLACK))
+        process.start()
+        _running.add(process)
+    try:
+        process.join(wall + SLACK)
+    finally:
+        _kill(process)
+        process.join()
+        with _lock:
+            _running.discard(process)
+    if _ending.is_set():
+        raise InterruptedError("the run is ending")
+
+
+def _pytest(folder: Path, processor: float) -> None:
+    """nbval for one pass, in its own process."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(processor), most))
+    gc.freeze()  # pytest collects garbage, and should not look for it in what is shared
+    os.setsid()
+    os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = NAME
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    log = os.open(folder / "log", os.O_CREAT | os.O_WRONLY)
+    for standard in (1, 2):
+        os.dup2(log, standard)
+    arguments = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
+    arguments += ["-p", "nbval.plugin", "-p", "grading.execution.plugin"]
+    arguments += ["-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)]
+    arguments += ["--confcutdir", str(folder)]  # or every folder above is listed
+    arguments += ["--capture=no", *(f"-pno:{name}" for name in NOT_NEEDED)]
+    pytest.main([*arguments, "--nbval-current-env", str(folder / NOTEBOOK)])
+
+
+def _kill(process: BaseProcess) -> None:
+    """End a pass; its kernel dies with it."""
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder in which a submission may have made whatever it liked.
+
+    Python gives up on folders that are nested too deeply; these two do not.
+    """
+    for box in (folder, *folder.glob(f"{PREFIX}*")):
+        if (box / "s").is_dir():
+            tools = (["chmod", "-R", "u+rwX"], ["rm", "-rf"])
+            for tool in tools:
+                subprocess.run([*tool, "--", str(box)], capture_output=True)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,143 @@
+"""From the numbers that came out of a kernel to a verdict, in words that give nothing away.
+
+A student learns what kind of thing is wrong and which known mistake it is; the inputs and
+the right values stay hidden, and so does whatever the student's own code would like to say:
+an exception's message could carry the hidden inputs, or a reference solution that stood in
+for an earlier task, so only its type is named, and only if it is a known one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from course.judge import compare, same
+from grading.execution.expected import Key
+from grading.execution.values import VALUES, decode_values
+from grading.record import Verdict
+
+# Beside Python's own: what the frameworks raise at a mistake in an answer.
+KNOWN = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+) | {
+    "ConcretizationTypeError",
+    "LinAlgError",
+    "StdinNotImplementedError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "UnexpectedTracerError",
+}
+# Their messages name what is missing.
+NAMING = {"AttributeError", "ModuleNotFoundError", "NameError", "UnboundLocalError"}
+UNWRITTEN = "It is not written yet."
+
+
+def judge(
+    key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int, source: str = ""
+) -> Verdict:
+    """Compare what a probe displayed with the expected values.
+
+    Args:
+        key: what the task is compared with.
+        outputs: the probe cell's outputs, as nbformat has them.
+        attempt: the pass.
+        source: the answer, as far as its own names may be said.
+    """
+    shown = [
+        output["data"][VALUES]
+        for output in outputs
+        if VALUES in (output.get("data") or {})
+    ]
+    if not shown:
+        return wrong(key, _nothing(outputs, attempt, source), attempt=attempt)
+    if len(shown) > 1:
+        return wrong(key, "More than one set of values was displayed.", attempt=attempt)
+    if any(output.get("output_type") == "error" for output in outputs):
+        return wrong(key, _nothing(outputs, attempt, source), attempt=attempt)
+    try:
+        values = decode_values(shown[0])
+    except ValueError:
+        return wrong(key, "What was displayed cannot be read.", attempt=attempt)
+    if len(values) != len(key.right):
+        return wrong(key, "Values are missing.", attempt=attempt)
+    mismatch = compare(values, key.right)
+    if mismatch is None:
+        return Verdict(key.task, key.points, "right", attempt)
+    reason = {
+        "missing": f"`{key.name}` gives no {mismatch.key}.",
+        "none": f"`{key.name}` gives no {mismatch.key}: it is None. Is a `return` missing?",
+        "dtype": f"{mismatch.key} does not consist of floating-point numbers.",
+        "shape": f"{mismatch.key} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
+        "nan": f"{mismatch.key} holds a value that is not a finite number.",
+        "value": f"{mismatch.key} is not right.",
+    }[mismatch.kind]
+    for mistake in key.mistakes:
+        if same(values, mistake.values, key.right):
+            return wrong(
+                key,
+                reason,
+                attempt=attempt,
+                hint=mistake.hint,
+                mistake=f"{key.task}#{mistake.number}",
+            )
+    return wrong(key, reason, attempt=attempt)
+
+
+def wrong(
+    key: Key, reason: str, *, attempt: int, hint: str = "", mistake: str = ""
+) -> Verdict:
+    """No points."""
+    return Verdict(
+        key.task, key.points, "wrong", attempt, reason=reason, hint=hint, key=mistake
+    )
+
+
+def raised(
+    name: str, kind: str, line: int | None = None, *, said: str = "", source: str = ""
+) -> str:
+    """A sentence about an exception: its type if it is a known one, where, and about which name.
+
+    Args:
+        name: what raised it.
+        kind: its type, as the kernel gives it.
+        line: of the cell.
+        said: its message. Of it only a name is taken that stands in ``source`` as well.
+        source: the answer.
+    """
+    if kind == "NotImplementedError":
+        return UNWRITTEN
+    where = f" in line {line}" if line is not None else ""
+    quoted = re.findall(r"'([A-Za-z_]\w{0,60})'", said[:1_000])[-1:]
+    about = ""
+    if kind in NAMING and quoted and re.search(rf"\b{quoted[0]}\b", source, re.ASCII):
+        about = f" about `{quoted[0]}`"
+        if kind == "NameError":
+            about += (
+                ": only imports, given code, answers and cells of your own are run, and of "
+                "other cells what they define"
+            )
+    return f"{name} raised {named(kind)}{where}{about}."
+
+
+def named(kind: str) -> str:
+    """An exception's type, if it is one that Python or the frameworks have."""
+    return kind if kind in KNOWN else "an exception of its own"
+
+
+def _nothing(outputs: Sequence[dict[str, Any]], attempt: int, source: str) -> str:
+    errors = [output for output in outputs if output.get("output_type") == "error"]
+    if errors and attempt > 1:  # which one could say something about the reference
+        return "Calling it raised an exception."
+    if errors:
+        kind, said = str(errors[0].get("ename")), str(errors[0].get("evalue"))
+        return raised("Calling it", kind, said=said, source=source)
+    return "Calling it gave no values."
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"an array of shape {shape}" if shape else "a single number"

@@ -1,0 +1,164 @@
+"""What a student gets back: one page for each notebook, in a folder of their own.
+
+A page says for each task whether it is right, and if not what came out wrong, in the
+words that the grader found for it. It holds no input, no expected value, no solution,
+and nothing of what Python printed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from grading.flags import PRIVATE
+from grading.record import Result
+from grading.reports.pages import GENERATOR, render
+from grading.reports.roster import score_of, title_of, unanswered
+from project.files import discard, write_whole
+
+# As long as a name may be, with room for a hash and an ending, on any file system.
+LONGEST = 80
+SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]*")
+HASHED = re.compile(r"-[0-9a-f]{16}$")
+# Windows takes these for devices, whatever their ending and capitals.
+RESERVED = re.compile(
+    r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE | re.DOTALL
+)
+REASON = 600  # characters of a reason; ours are far shorter
+
+Comments = Mapping[tuple[str, str, str], str]
+"""What a marker wrote, by student, practical and question."""
+
+
+def slug(text: str, *, changed: bool = False) -> str:
+    """A name that is safe in every file system.
+
+    A name of plain letters, figures, spaces, dots and hyphens stays as it is. Any other is
+    rewritten and gets a hash of the original, 16 figures; so does one that looks as if it
+    had one already, so that no name can be chosen to be another's.
+
+    Args:
+        text: any text at all.
+        changed: rewrite it even if it is safe.
+    """
+    safe = (
+        SAFE.fullmatch(text)
+        and len(text) <= LONGEST
+        and not text.endswith((".", " "))
+        and not RESERVED.fullmatch(text)
+        and not HASHED.search(text)
+    )
+    if safe and not changed:
+        return text
+    letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    words = re.sub(r"[^a-z0-9]+", "-", letters.lower()).strip("-")[:40].strip("-")
+    return f"{words or 'x'}-{_hash(text)}"
+
+
+def page_paths(results: Iterable[Result]) -> dict[int, PurePosixPath]:
+    """Where the page of each result stands below ``feedback``, by ``id(result)``.
+
+    No two students share a folder, not even where capitals do not count; two notebooks
+    share a page only if a student handed in the same content under the same name.
+    """
+    results = list(results)
+    students = _names({result.student for result in results})
+    paths = {}
+    for student, folder in students.items():
+        own = [result for result in results if result.student == student]
+        files = _names({_stem(result.notebook) for result in own})
+        contents: dict[str, set[str]] = {}
+        for result in own:
+            contents.setdefault(_stem(result.notebook), set()).add(result.digest)
+        for result in own:
+            stem = _stem(result.notebook)
+            name = files[stem]
+            if len(contents[stem]) > 1:
+                name = slug(f"{stem}\0{result.digest}", changed=True)
+            paths[id(result)] = PurePosixPath(folder, f"{name}.html")
+    return paths
+
+
+def feedback_page(
+    result: Result,
+    *,
+    titles: Mapping[str, str] | None = None,
+    comments: Comments | None = None,
+) -> str:
+    """The page for one notebook.
+
+    Args:
+        result: its grade.
+        titles: what tasks and questions are called, by id; see ``marking.titles``.
+        comments: what a person wrote to their answers; see ``marking.read_comments``.
+    """
+    counts = {
+        status: sum(verdict.status == status for verdict in result.verdicts)
+        for status in ("right", "wrong", "not-reached", "not-graded")
+    }
+    return render(
+        "feedback.html.j2",
+        result=result,
+        flags=[flag for flag in result.flags if flag.code not in PRIVATE],
+        practical=title_of(result.practical),
+        titles=titles or {},
+        comments=comments or {},
+        counts=counts,
+        score=score_of(result),
+        reason=_reason,
+        unanswered=unanswered,
+    )
+
+
+def write_feedback(
+    results: Iterable[Result],
+    out: Path,
+    *,
+    titles: Mapping[str, str] | None = None,
+    comments: Comments | None = None,
+) -> list[Path]:
+    """Write ``feedback/<student>/<notebook>.html`` for each result; return the paths.
+
+    Pages of ours that belong to no result any more are removed: a class that grows can
+    move a page, and nobody should send the old one.
+    """
+    results = list(results)
+    folder = out / "feedback"
+    paths, written = page_paths(results), []
+    for result in results:
+        path = folder / paths[id(result)]
+        write_whole(path, feedback_page(result, titles=titles, comments=comments))
+        written.append(path)
+    for path in set(folder.glob("*/*.html")) - set(written):
+        if GENERATOR in path.read_text(encoding="utf-8", errors="replace")[:1000]:
+            discard(path)
+    return written
+
+
+def _names(texts: set[str]) -> dict[str, str]:
+    """A name for each text, all different even where capitals do not count."""
+    names = {text: slug(text) for text in texts}
+    count = Counter(name.casefold() for name in names.values())
+    return {
+        text: slug(text, changed=True) if count[name.casefold()] > 1 else name
+        for text, name in names.items()
+    }
+
+
+def _stem(notebook: str) -> str:
+    return notebook.removesuffix(".ipynb")
+
+
+def _hash(text: str) -> str:
+    data = text.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _reason(text: str) -> str:
+    """A reason without anything that Python printed, should some have slipped in."""
+    text = text.partition("Traceback (most recent call last)")[0].strip()
+    return text if len(text) <= REASON else f"{text[:REASON].rstrip()} …"

@@ -1,0 +1,53 @@
+"""Everything that comes out of grading a class, written in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from grading.record import Result
+from grading.reports.feedback import page_paths, write_feedback
+from grading.reports.marking import (
+    questions,
+    read_comments,
+    read_marks,
+    titles,
+    write_marking,
+)
+from grading.reports.report import write_report
+from grading.reports.roster import Roll
+from grading.reports.sheets import write_sheets
+from project.practicals import chapters, stem_of
+
+
+def write_outcome(
+    results: Iterable[Result], out: Path, *, root: Path, marks: Path | None = None
+) -> list[Path]:
+    """Write the sheets, the feedback, the report and the page for marking.
+
+    Args:
+        results: of a whole class, in any order.
+        out: the folder; it is made if it is not there.
+        root: the project's folder, whose chapters give titles, order and model answers.
+        marks: a table of marks to merge first.
+
+    Returns:
+        The files written, the report first.
+
+    Raises:
+        CourseError: the marks cannot be merged, or a chapter cannot be read; nothing has
+            been written then.
+    """
+    results, comments = list(results), {}
+    if marks is not None:
+        comments = read_comments(marks, results)
+        results = read_marks(marks, results)
+    roll = Roll(results, [stem_of(path) for path in chapters(root)])
+    asked = {one.stem: questions(root, one.stem) for one in roll.practicals}
+    called, pages = titles(root), page_paths(roll.results)
+    return [
+        write_report(roll, out, titles=called, pages=pages),
+        *write_sheets(roll, out),
+        *write_feedback(roll.results, out, titles=called, comments=comments),
+        *write_marking(roll, out, asked, comments),
+    ]

@@ -1,0 +1,168 @@
+"""What all pages share: one look, everything escaped, nothing fetched from anywhere.
+
+A page is one file. Its policy forbids scripts and requests even if an escape were
+forgotten; a test looks at the pages without that policy as well.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from grading.bounded import TooCostly, bounded
+
+GENERATOR = "Known Unknowns, course grade"
+LONGEST = 20_000  # characters of an answer that a page shows
+# A table of a few kilobytes can become millions of cells. An honest answer of that length
+# is rendered in a twentieth of a second and grows by less than a factor of ten.
+RENDER_SECONDS, RENDER_MEMORY, RENDER_LONGEST = 2.0, 256 * 1024**2, 20 * LONGEST
+
+SYMBOLS = {"right": "✓", "wrong": "✗", "not-reached": "–", "not-graded": "?"}
+WORDS = {
+    "right": "right",
+    "wrong": "not right yet",
+    "not-reached": "not reached",
+    "not-graded": "not graded",
+}
+
+
+def number(value: float) -> str:
+    """A number of points as a person writes it: ``2``, ``2.5``."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 task``, ``2 tasks``."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def percent(share: float) -> str:
+    """``74 %``; 100 and 0 are said of all and of none alone."""
+    rounded = round(100 * share)
+    if share < 1:
+        rounded = min(rounded, 99)
+    if share > 0:
+        rounded = max(rounded, 1)
+    return f"{rounded}\u00a0%"
+
+
+def duration(seconds: float) -> str:
+    """``4.1 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def sentence(text: str) -> str:
+    """A hint as a sentence of its own: it continues *this is what comes out when …*."""
+    head = text[:1]
+    return (head.upper() if head.isascii() else head) + text[1:]
+
+
+def short(task: str) -> str:
+    """The part of an id that tells tasks of one practical apart."""
+    return task.partition("/")[2] or task
+
+
+def place(where: str) -> str:
+    """What a flag is about, for a reader: ``own cell 3`` for a cell that was added."""
+    added = re.fullmatch(r"added--(\d+)", where)
+    return f"own cell {int(added[1]) + 1}" if added else where
+
+
+def to_student(message: str) -> str:
+    """What is said of a student, said to the student."""
+    return message.replace("the student's own", "your own")
+
+
+def markdown(text: str, *, trusted: bool = False) -> Markup:
+    """Markdown as HTML that can do nothing: no HTML of its own, formulas as text.
+
+    Links and pictures stay as they were typed, unless the text is ours (``trusted``).
+    """
+    cut = text[:LONGEST]
+    html = _TRUSTED.render(cut) if trusted else _answer(cut)
+    if len(text) > LONGEST:
+        html += f"<p class=note>… and {len(text) - LONGEST} more characters.</p>"
+    return Markup(html)
+
+
+@lru_cache(maxsize=512)
+def _answer(text: str) -> str:
+    """A student's answer as HTML; as typed, if it takes too much to render."""
+    try:
+        return bounded(
+            _html_of_answer, text, seconds=RENDER_SECONDS, memory=RENDER_MEMORY
+        )
+    except Exception as problem:  # no answer may keep the page from being written
+        note = ""
+        if isinstance(problem, TooCostly):
+            note = "<p class=note>Shown as typed: it is too large to be set.</p>"
+        return f"{note}<pre>{escape(text)}</pre>"
+
+
+def _html_of_answer(text: str) -> str:
+    """In a process of its own.
+
+    Raises:
+        TooCostly: what comes out would be too long for a page.
+    """
+    html = _STUDENTS.render(text)
+    if len(html) > RENDER_LONGEST:
+        raise TooCostly("the page would be too long")
+    return html
+
+
+def render(template: str, **values: Any) -> str:
+    """A page from its template, as text that UTF-8 can hold."""
+    text = _ENVIRONMENT.get_template(template).render(generator=GENERATOR, **values)
+    # A file name that is not UTF-8 comes as lone surrogates.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _formula(content: str, options: dict[str, Any]) -> str:
+    mark = "$$" if options["display_mode"] else "$"
+    return f"<code class=math>{mark}{escape(content.strip())}{mark}</code>"
+
+
+def _parser(*, trusted: bool) -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.use(dollarmath_plugin, renderer=_formula, allow_labels=False)
+    parser.disable("image")  # a picture would be fetched
+    if not trusted:
+        # A link that is typed is shown as typed: where it leads stays visible.
+        parser.disable(["link", "autolink", "reference", "html_block", "html_inline"])
+    return parser
+
+
+_TRUSTED, _STUDENTS = _parser(trusted=True), _parser(trusted=False)
+
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("grading.reports"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.filters.update(
+    number=number,
+    percent=percent,
+    duration=duration,
+    sentence=sentence,
+    short=short,
+    place=place,
+    to_student=to_student,
+    markdown=markdown,
+)
+_ENVIRONMENT.globals.update(symbols=SYMBOLS, words=WORDS, plural=plural, id=id)

@@ -1,0 +1,293 @@
+"""The picture of a class: one page that says what to talk about in the next lecture.
+
+The page computes nothing and fetches nothing: this module counts, the template shows.
+Whatever is said in colour is said by a symbol or a number as well.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grading.record import Result, Verdict
+from grading.reports.pages import plural, render, sentence, short
+from grading.reports.roster import Practical, Roll, verdicts_of
+from project.files import write_whole
+
+MANY = 0.1  # a mistake that this share of a class makes is worth a lecture's minute
+FEW = 0.5  # and so is a task that fewer than this share solve
+BINS = 10
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """How a class did on one task; the counts add up to ``of``, which are graded."""
+
+    id: str
+    title: str
+    points: int
+    of: int
+    right: int
+    named: int
+    other: int
+    missed: int
+    ungraded: int
+
+    @property
+    def share(self) -> float:
+        """The share that solved it, of those whose answer was judged or not reached."""
+        judged = self.of - self.ungraded
+        return self.right / judged if judged else 0.0
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A misconception, and who holds it, of how many who handed in the practical."""
+
+    key: str
+    task: str
+    title: str
+    hint: str
+    students: tuple[str, ...]
+    of: int
+
+    @property
+    def count(self) -> int:
+        """How many students."""
+        return len(self.students)
+
+    @property
+    def share(self) -> float:
+        """Which part of those who handed in."""
+        return self.count / self.of if self.of else 0.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """Something to talk about: how many, what about, and the sentence."""
+
+    count: int
+    of: int
+    task: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many notebooks of a practical have which share of the points for tasks."""
+
+    title: str
+    counts: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The share that half of them exceed."""
+        return statistics.median(self.shares)
+
+    @property
+    def label(self) -> str:
+        """The picture in words."""
+        best = max(range(BINS), key=self.counts.__getitem__)
+        low = sum(self.counts[: BINS // 2])
+        return (
+            f"Scores in {self.title}: {plural(len(self.shares), 'notebook')}, "
+            f"the median has {self.median:.0%} of the points; most, {self.counts[best]}, "
+            f"lie between {best * 100 // BINS} and {(best + 1) * 100 // BINS} %; "
+            f"{low} lie below half."
+        )
+
+
+def task_rows(
+    roll: Roll, practical: Practical, titles: Mapping[str, str] | None = None
+) -> list[TaskRow]:
+    """How the class did on the tasks of a practical, in their order."""
+    results = [verdicts_of(result) for result in roll.graded(practical.stem)]
+    rows = []
+    for item in practical.tasks:
+        verdicts = [found[item.id] for found in results if item.id in found]
+        count = Counter(_kind(verdict) for verdict in verdicts)
+        rows.append(
+            TaskRow(
+                id=item.id,
+                title=_title(item.id, titles),
+                points=item.points,
+                of=len(verdicts),
+                right=count["right"],
+                named=count["named"],
+                other=count["other"],
+                missed=count["not-reached"],
+                ungraded=count["not-graded"],
+            )
+        )
+    return rows
+
+
+def mistakes(roll: Roll, titles: Mapping[str, str] | None = None) -> list[Mistake]:
+    """The misconceptions of a class, those that most students hold first."""
+    found: dict[str, Mistake] = {}
+    for practical in roll.practicals:
+        results = roll.graded(practical.stem)
+        for result in results:
+            for verdict in result.verdicts:
+                if not verdict.hint:
+                    continue
+                key = verdict.key or f"{verdict.task}: {verdict.hint}"
+                known = found.get(key)
+                students = (*known.students, result.student) if known else ()
+                found[key] = Mistake(
+                    key=key,
+                    task=verdict.task,
+                    title=_title(verdict.task, titles),
+                    hint=known.hint if known else verdict.hint,
+                    students=students or (result.student,),
+                    of=len(results),
+                )
+    return sorted(
+        found.values(),
+        key=lambda mistake: (-mistake.count, -mistake.share, mistake.key),
+    )
+
+
+def talking_points(roll: Roll, titles: Mapping[str, str] | None = None) -> list[Point]:
+    """What to talk about, at most four: common mistakes, then tasks that few solved.
+
+    A mistake is common if a tenth of the class and at least two make it; in a class of
+    three or fewer, if anybody does.
+    """
+    points, found = [], mistakes(roll, titles)
+    for mistake in found:
+        least = 1 if mistake.of <= 3 else max(2, math.ceil(MANY * mistake.of))
+        if mistake.count >= least and len(points) < 3:
+            points.append(
+                Point(
+                    mistake.count,
+                    mistake.of,
+                    mistake.task,
+                    mistake.title,
+                    sentence(mistake.hint),
+                )
+            )
+    told = {point.task for point in points}
+    rows = [
+        row
+        for practical in roll.practicals
+        for row in task_rows(roll, practical, titles)
+        if row.of - row.ungraded and row.share < FEW and row.id not in told
+    ]
+    for row in sorted(rows, key=lambda row: (row.share, row.id)):
+        if len(points) == 4:
+            break
+        missing = row.of - row.ungraded - row.right
+        text = "Not solved."
+        if row.missed:
+            text += f" {row.missed} of them left it out or never got to it."
+        if top := next((one for one in found if one.task == row.id), None):
+            text += f" {top.count} of them: {sentence(top.hint)}"
+        points.append(Point(missing, row.of - row.ungraded, row.id, row.title, text))
+    return points
+
+
+def histogram(roll: Roll, practical: Practical) -> Histogram | None:
+    """The scores in a practical, or None if there are none."""
+    results = [result for result in roll.graded(practical.stem) if result.points]
+    if not results:
+        return None
+    # Whole numbers: 7 of 10 points must not fall below 70 % by a rounding error.
+    bins = Counter(
+        min(result.earned * BINS // result.points, BINS - 1) for result in results
+    )
+    return Histogram(
+        practical.title,
+        tuple(bins[index] for index in range(BINS)),
+        tuple(result.earned / result.points for result in results),
+    )
+
+
+def report_page(
+    roll: Roll,
+    *,
+    titles: Mapping[str, str] | None = None,
+    pages: Mapping[int, PurePosixPath] | None = None,
+) -> str:
+    """The page about a class.
+
+    Args:
+        roll: the class.
+        titles: what tasks are called, by id; see ``marking.titles``.
+        pages: where the feedback pages stand; see ``feedback.page_paths``.
+    """
+    graded = [result for result in roll.results if result.graded]
+    rows = {
+        practical.stem: task_rows(roll, practical, titles)
+        for practical in roll.practicals
+    }
+    seconds = sorted(result.seconds for result in roll.results)
+    return render(
+        "report.html.j2",
+        roll=roll,
+        rows=rows,
+        mistakes=mistakes(roll, titles),
+        points=talking_points(roll, titles),
+        histograms=[
+            found
+            for practical in roll.practicals
+            if (found := histogram(roll, practical))
+        ],
+        bins=BINS,
+        students=_by_score(roll),
+        cells=verdicts_of,
+        pages=pages or {},
+        graded=graded,
+        failed=[result for result in roll.results if not result.graded],
+        flagged=[result for result in roll.results if result.flags],
+        unmarked=sum(roll.score(student).unmarked for student in roll.students),
+        lowest=min(
+            (row.share for found in rows.values() for row in found if row.of), default=0
+        ),
+        seconds=seconds,
+        median=statistics.median(seconds) if seconds else 0.0,
+        slowest=sorted(roll.results, key=lambda result: -result.seconds)[:5],
+    )
+
+
+def write_report(
+    roll: Roll,
+    out: Path,
+    *,
+    titles: Mapping[str, str] | None = None,
+    pages: Mapping[int, PurePosixPath] | None = None,
+) -> Path:
+    """Write ``report.html``; see ``report_page``."""
+    write_whole(out / "report.html", report_page(roll, titles=titles, pages=pages))
+    return out / "report.html"
+
+
+def _kind(verdict: Verdict) -> str:
+    if verdict.status == "wrong":
+        return "named" if verdict.hint else "other"
+    return verdict.status
+
+
+def _title(task: str, titles: Mapping[str, str] | None) -> str:
+    return (titles or {}).get(task) or short(task)
+
+
+def _by_score(roll: Roll) -> list[tuple[str, list[Result | None]]]:
+    """The students, best first, each with a notebook or None for every practical."""
+    rows = [
+        (student, [roll.counting(student, p.stem) for p in roll.practicals])
+        for student in roll.students
+    ]
+    # By what the machine judged: marks come in over days, and rows should not jump.
+    return sorted(
+        rows,
+        key=lambda row: (
+            -sum(found.earned for found in row[1] if found is not None and found.graded)
+        ),
+    )

@@ -1,0 +1,190 @@
+"""The class as rows and columns: who handed in what, and which notebook counts.
+
+The sheets and the pages all read the class through this, so that no two of them can
+disagree about a total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from grading.record import Result, Verdict, Written
+from project.practicals import ANSWER_HERE
+
+# What a student has not written: our own words, and nbgrader's.
+PLACEHOLDERS = ("", ANSWER_HERE, "YOUR ANSWER HERE")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A column: one task or one question, and what it is worth."""
+
+    id: str
+    points: int
+
+
+@dataclass(frozen=True)
+class Practical:
+    """A practical as the class has met it.
+
+    ``tasks`` and ``questions`` stand in the order in which they are set.
+    """
+
+    stem: str
+    tasks: tuple[Item, ...]
+    questions: tuple[Item, ...]
+
+    @property
+    def title(self) -> str:
+        """``deep_ensembles`` → ``Deep ensembles``."""
+        return title_of(self.stem)
+
+    @property
+    def points(self) -> int:
+        """What the tasks and questions together are worth."""
+        return sum(item.points for item in self.tasks + self.questions)
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one student has: for the tasks, for the answers in words, and what is open.
+
+    ``possible`` is what the practicals that were graded are worth; ``unmarked`` counts
+    answers that wait for a person.
+    """
+
+    points: int
+    written: float
+    possible: int
+    unmarked: int
+
+    @property
+    def total(self) -> float:
+        """Points and marks together."""
+        return self.points + self.written
+
+    @property
+    def share(self) -> float:
+        """The total as a share of what was possible; 0 if nothing was."""
+        return self.total / self.possible if self.possible else 0.0
+
+
+class Roll:
+    """All results of a class, in an order that depends on nothing but themselves.
+
+    Args:
+        results: any number of them, in any order.
+        order: stems of practicals, first to last; others follow by name.
+
+    Where a student handed in several notebooks of one practical, the one with most
+    points for its tasks counts, and among equals the first by file name and content.
+    The others are kept in ``results`` and in ``spare``.
+    """
+
+    def __init__(self, results: Iterable[Result], order: Sequence[str] = ()) -> None:
+        self.results = sorted(results, key=_key)
+        self.students = sorted({result.student for result in self.results}, key=_text)
+        stems = {result.practical for result in self.results if result.practical}
+        rank = {stem: index for index, stem in enumerate(order)}
+        ordered = sorted(stems, key=lambda stem: (rank.get(stem, len(rank)), stem))
+        self._identifiers = {
+            r.student: r.identifier for r in self.results if r.identifier
+        }
+        self._counting: dict[tuple[str, str], Result] = {}
+        self.spare: list[Result] = []
+        for result in self.results:
+            if not result.practical:
+                continue
+            at = result.student, result.practical
+            best = self._counting.get(at)
+            if best is None or _worth(result) > _worth(best):
+                self._counting[at] = result
+                result = best
+            if result is not None:
+                self.spare.append(result)
+        self.spare.sort(key=_key)
+        self.practicals = [self._practical(stem) for stem in ordered]
+
+    def counting(self, student: str, practical: str) -> Result | None:
+        """The notebook that counts for a student in a practical, graded or not."""
+        return self._counting.get((student, practical))
+
+    def identifier(self, student: str) -> str:
+        """The platform's number for a student, or the empty string."""
+        return self._identifiers.get(student, "")
+
+    def graded(self, practical: str) -> list[Result]:
+        """The notebooks of a practical that count and could be graded, by student."""
+        found = [self.counting(student, practical) for student in self.students]
+        return [result for result in found if result is not None and result.graded]
+
+    def score(self, student: str) -> Score:
+        """What a student has over all practicals."""
+        results = [
+            result
+            for practical in self.practicals
+            if (result := self.counting(student, practical.stem)) and result.graded
+        ]
+        return score_of(*results)
+
+    def _practical(self, stem: str) -> Practical:
+        # Every notebook of a practical names all its tasks; if one does not, a fuller
+        # one comes first, and what only others have follows.
+        results = [result for result in self.results if result.practical == stem]
+        results.sort(key=lambda result: -len(result.verdicts) - len(result.written))
+        tasks: dict[str, Item] = {}
+        questions: dict[str, Item] = {}
+        for result in results:
+            for verdict in result.verdicts:
+                tasks.setdefault(verdict.task, Item(verdict.task, verdict.points))
+            for answer in result.written:
+                questions.setdefault(answer.task, Item(answer.task, answer.points))
+        return Practical(stem, tuple(tasks.values()), tuple(questions.values()))
+
+
+def title_of(stem: str) -> str:
+    """``deep_ensembles`` → ``Deep ensembles``."""
+    return stem.replace("_", " ").capitalize() or "Unknown practical"
+
+
+def unanswered(answer: Written) -> bool:
+    """Is there nothing to mark?"""
+    return answer.text.strip() in PLACEHOLDERS
+
+
+def score_of(*results: Result) -> Score:
+    """Points, marks and what is open, over some notebooks."""
+    answers = [answer for result in results for answer in result.written]
+    return Score(
+        points=sum(result.earned for result in results),
+        written=sum(answer.marks or 0 for answer in answers),
+        possible=sum(result.points for result in results)
+        + sum(answer.points for answer in answers),
+        unmarked=sum(
+            answer.marks is None and not unanswered(answer) for answer in answers
+        ),
+    )
+
+
+def verdicts_of(result: Result) -> dict[str, Verdict]:
+    """A notebook's verdicts by task."""
+    return {verdict.task: verdict for verdict in result.verdicts}
+
+
+def _worth(result: Result) -> tuple[bool, int]:
+    return result.graded, result.earned
+
+
+def _key(result: Result) -> tuple:
+    return (
+        _text(result.student),
+        result.practical,
+        _text(result.notebook),
+        result.digest,
+    )
+
+
+def _text(text: str) -> tuple[str, str]:
+    # Names as a person sorts them; capitals decide only between equals.
+    return text.casefold(), text

@@ -1,0 +1,337 @@
+"""The grade sheets: for a person, for Moodle, for Canvas, and for programs.
+
+``grades.csv``
+    One row for each student: the points of every task, the marks of every question,
+    totals. An empty cell is *not known* (no notebook, or it could not be graded), 0 is
+    known.
+``moodle.csv``
+    What *Grades → Import → CSV file* takes: one row for each student and two columns for
+    each practical, named as Moodle's own export names them. Moodle finds a student by
+    the column that you map to a user field: username, ID number or e-mail address,
+    never by name.
+``moodle-<practical>.csv``
+    What *Upload grading worksheet* takes on an assignment's page. Rows are found by
+    ``Identifier``, the number that Moodle puts into the names of downloaded files.
+``canvas.csv``
+    What *Grades → Import* takes. Canvas looks for a student by ``ID``, then ``SIS User
+    ID``, then ``SIS Login ID``, then name, and for an assignment by its title, which must
+    be the practical's (or be put there, with its number, from Canvas's own export).
+``grades.json``
+    Everything, for programs; ``grades.schema.json`` describes it. The same submissions
+    give the same bytes, so the seconds stand by themselves in ``timings.json``.
+
+Spreadsheets run cells that begin like a formula. In every CSV file such text gets an
+apostrophe in front, and so does text that begins with an apostrophe or a quote, which
+makes ``plain(guarded(text)) == text``. The same holds after a comma, a semicolon, a tab
+or a line's end inside a text: there begins a new cell for a spreadsheet that expects
+another separator than ours. Platforms meet a guarded name only where a real name begins
+so; they find such a student by number, login or address, none of which can.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from grading.record import Result
+from grading.reports.pages import number, plural
+from grading.reports.roster import (
+    Practical,
+    Roll,
+    score_of,
+    unanswered,
+    verdicts_of,
+)
+from project.files import write_whole
+
+# What a spreadsheet takes for the beginning of a formula (in some countries in full
+# width), and what would make the guard ambiguous. Then: where a cell can begin.
+RISKY = "=+\\-@\t\r\n＝＋－＠'\""
+BEGIN = r"(?:\A|(?<=[;,\t\r\n]))"
+GUARD, GUARDED = re.compile(f"{BEGIN}(?=[{RISKY}])"), re.compile(f"{BEGIN}'")
+VERSION = 1
+
+EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
+LOGIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a platform can know a student by, as far as a submission tells.
+
+    Each is the empty string where it does not.
+    """
+
+    name: str
+    number: str = ""
+    email: str = ""
+    login: str = ""
+
+
+def identity(student: str, identifier: str = "") -> Identity:
+    """What a platform knows a student by.
+
+    Args:
+        student: the name of a result.
+        identifier: the platform's number, if it gave one. It is never read out of the name,
+            which students may choose.
+    """
+    if identifier:
+        return Identity(student.removesuffix(f"_{identifier}"), number=identifier)
+    if EMAIL.match(student):
+        return Identity(student, email=student, login=student)
+    if LOGIN.match(student):
+        return Identity(student, login=student)
+    return Identity(student)
+
+
+def guarded(text: str) -> str:
+    """Text that no spreadsheet takes for a formula; ``plain`` undoes it."""
+    return GUARD.sub("'", text)
+
+
+def plain(text: str) -> str:
+    """The text that ``guarded`` was given."""
+    return GUARDED.sub("", text)
+
+
+def table(rows: Iterable[Sequence[str]], *, mark: bool = False) -> str:
+    """Rows as CSV; every cell must be guarded already.
+
+    Args:
+        rows: the header first.
+        mark: begin with a byte-order mark, without which Excel misreads accents.
+    """
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerows(rows)
+    text = out.getvalue().encode("utf-8", "backslashreplace").decode("utf-8")
+    return ("\ufeff" if mark else "") + text
+
+
+def grades_csv(roll: Roll) -> str:
+    """Students × tasks and questions, with totals."""
+    header = ["student"]
+    for practical in roll.practicals:
+        header += [item.id for item in practical.tasks + practical.questions]
+        header += [f"{practical.stem} points", f"{practical.stem} written"]
+    header += ["points", "written", "total", "possible", "unmarked", "not graded"]
+    rows = [header]
+    for student in roll.students:
+        row = [student]
+        problems = [
+            f"{result.notebook}: {result.problem}"
+            for result in roll.results
+            if result.student == student and not result.graded
+        ]
+        for practical in roll.practicals:
+            row += _cells(practical, roll.counting(student, practical.stem))
+        score = roll.score(student)
+        sums = [str(score.points), number(score.written), number(score.total)]
+        sums += [str(score.possible), str(score.unmarked)]
+        # Where nothing was graded, nothing is known: a zero would be a grade.
+        row += sums if score.possible else [""] * len(sums)
+        row.append("; ".join(problems))
+        rows.append([guarded(cell) for cell in row])
+    return table(rows, mark=True)
+
+
+def moodle_csv(roll: Roll) -> str:
+    """The layout of Moodle's gradebook, exported or imported."""
+    header = ["Full name", "Username", "ID number", "Email address"]
+    for practical in roll.practicals:
+        header += [f"Assignment: {practical.title} ({kind})" for kind in MOODLE_KINDS]
+    rows = [header]
+    for student in roll.students:
+        who = identity(student, roll.identifier(student))
+        login = "" if who.email else who.login
+        row = [who.name, login, login, who.email]
+        for practical in roll.practicals:
+            row += _total(roll.counting(student, practical.stem))
+        rows.append([guarded(cell) for cell in row])
+    return table(rows)
+
+
+MOODLE_KINDS = ("Real", "Feedback")
+WORKSHEET = (
+    "Identifier",
+    "Full name",
+    "Email address",
+    "Status",
+    "Grade",
+    "Maximum grade",
+    "Grade can be changed",
+    "Last modified (submission)",
+    "Last modified (grade)",
+    "Feedback comments",
+)
+
+
+def worksheet_csv(roll: Roll, practical: Practical) -> str:
+    """The grading worksheet of one Moodle assignment; students whose number is known."""
+    rows: list[Sequence[str]] = [WORKSHEET]
+    for student in roll.students:
+        who, result = (
+            identity(student, roll.identifier(student)),
+            roll.counting(student, practical.stem),
+        )
+        if not who.number or result is None:
+            continue
+        grade, comment = _total(result)
+        row = [f"Participant {who.number}", who.name, who.email, "Submitted", grade]
+        # Moodle reads `-` as never, and takes the grade if it has none that is newer.
+        row += [str(practical.points), "Yes", "-", "-", comment]
+        # A `-` is no formula, and Moodle would not read `'-`.
+        rows.append([cell if cell == "-" else guarded(cell) for cell in row])
+    return table(rows)
+
+
+def canvas_csv(roll: Roll) -> str:
+    """The layout of Canvas's gradebook."""
+    header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    possible = ["    Points Possible", "", "", "", ""]
+    for practical in roll.practicals:
+        header.append(practical.title)
+        possible.append(str(practical.points))
+    rows = [header, possible]
+    for student in roll.students:
+        who = identity(student, roll.identifier(student))
+        row = [who.name, who.number, who.login, who.login, ""]
+        for practical in roll.practicals:
+            row.append(_total(roll.counting(student, practical.stem))[0])
+        rows.append([guarded(cell) for cell in row])
+    return table(rows)
+
+
+def grades(roll: Roll) -> dict[str, Any]:
+    """Everything but the time it took, as ``grades.schema.json`` describes it."""
+    counting = {
+        id(roll.counting(result.student, result.practical)) for result in roll.results
+    }
+    return {
+        "version": VERSION,
+        "practicals": [
+            {
+                "practical": practical.stem,
+                "points": practical.points,
+                "tasks": [vars(item) for item in practical.tasks],
+                "questions": [vars(item) for item in practical.questions],
+            }
+            for practical in roll.practicals
+        ],
+        "students": [
+            {
+                "student": student,
+                "points": score.points,
+                "written": score.written,
+                "total": score.total,
+                "possible": score.possible,
+                "unmarked": score.unmarked,
+            }
+            for student in roll.students
+            for score in [roll.score(student)]
+        ],
+        "results": [
+            _timeless(result)
+            | {
+                "earned": result.earned,
+                "points": result.points,
+                "counts": id(result) in counting,
+            }
+            for result in roll.results
+        ],
+    }
+
+
+def timings(roll: Roll) -> list[dict[str, Any]]:
+    """Wall clock by submission and task: the one thing that differs from run to run."""
+    return [
+        {
+            "student": result.student,
+            "notebook": result.notebook,
+            "seconds": round(result.seconds, 3),
+            "tasks": {
+                verdict.task: round(verdict.seconds, 3) for verdict in result.verdicts
+            },
+        }
+        for result in roll.results
+    ]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of ``grades.json``."""
+    text = files(__package__).joinpath("grades.schema.json").read_text("utf-8")
+    return json.loads(text)
+
+
+def write_sheets(roll: Roll, out: Path) -> list[Path]:
+    """Write every sheet, each whole or not at all; return where they stand."""
+    texts = {
+        "grades.csv": grades_csv(roll),
+        "moodle.csv": moodle_csv(roll),
+        "canvas.csv": canvas_csv(roll),
+        "grades.json": _json(grades(roll)),
+        "timings.json": _json(timings(roll)),
+    }
+    if any(
+        identity(student, roll.identifier(student)).number for student in roll.students
+    ):
+        for practical in roll.practicals:
+            texts[f"moodle-{practical.stem}.csv"] = worksheet_csv(roll, practical)
+    for name, text in texts.items():
+        write_whole(out / name, text)
+    return [out / name for name in texts]
+
+
+def _cells(practical: Practical, result: Result | None) -> list[str]:
+    if result is None or not result.graded:
+        return [""] * (len(practical.tasks) + len(practical.questions) + 2)
+    verdicts = verdicts_of(result)
+    answers = {answer.task: answer for answer in result.written}
+    cells = []
+    for item in practical.tasks:
+        verdict = verdicts.get(item.id)
+        known = verdict is not None and verdict.status != "not-graded"
+        cells.append(str(verdict.earned) if known else "")
+    for item in practical.questions:
+        answer = answers.get(item.id)
+        if answer is None or (answer.marks is None and not unanswered(answer)):
+            cells.append("")
+        else:
+            cells.append(number(answer.marks or 0))
+    return [*cells, str(result.earned), number(score_of(result).written)]
+
+
+def _total(result: Result | None) -> tuple[str, str]:
+    """What a platform is told of one practical: a grade and a line of words."""
+    if result is None:
+        return "", ""
+    if not result.graded:
+        # The grade stays open: what could not be graded is not worth nothing.
+        return "", f"Could not be graded: {result.problem}"
+    score = score_of(result)
+    right = sum(verdict.status == "right" for verdict in result.verdicts)
+    words = f"{right} of {plural(len(result.verdicts), 'task')} right"
+    if score.unmarked:
+        words += f"; {plural(score.unmarked, 'answer')} in words not marked yet"
+    return number(score.total), f"{words}."
+
+
+def _timeless(result: Result) -> dict[str, Any]:
+    data = result.to_json()
+    del data["seconds"]
+    for verdict in data["verdicts"]:
+        del verdict["seconds"]
+    return data
+
+
+def _json(data: Any) -> str:
+    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+    # A lone surrogate, from a file name that is not UTF-8, becomes JSON's own escape.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"

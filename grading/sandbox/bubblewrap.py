@@ -1,0 +1,354 @@
+"""What the kernel of a submission can see and use: a view of the file system, and limits.
+
+The view is an allow-list: the system's libraries, the Python installation, the part of
+``course`` that notebooks import, and a temporary folder of its own. It has no network,
+no other processes, no environment of ours, and nothing of the solutions, the checks, the
+expected values or other submissions. bubblewrap (``bwrap``) makes it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import distribution
+from importlib.util import find_spec
+from pathlib import Path
+
+import course
+from grading.sandbox.syscalls import filter_of
+from project.closure import closure
+from project.errors import CourseError
+
+HOME = "/tmp/home"
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl/openssl.cnf")
+NO_CHECK = '''"""The part of the course that notebooks import; checks do not run while grading."""
+
+
+class _Check:
+    def __call__(self, task_id, answer):
+        print(f"{task_id}: graded elsewhere")
+
+    def hint(self, task_id, level=None):
+        print(f"{task_id}: no hints while grading")
+
+
+check = _Check()
+'''
+FILTER = "filter.bpf"
+FONTS = "fontlist*.json"
+ROOMS = "/rooms"  # what a template sees of the folders of its kernels
+TEMPLATE = "start/zygote.py"  # in the library
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one pass over a submission may use. Bytes and seconds.
+
+    ``task``, ``start`` and ``submission`` leave out the time in which something else had the
+    processor: see ``clock.Reading.counted``.
+
+    Args:
+        memory: resident, all its processes together.
+        processes: how many at a time.
+        threads: of all its processes together.
+        disk: for its temporary files.
+        output: what it may print and display in all.
+        file: the largest file that it may write.
+        files: how many it may have in its temporary folders: each takes memory of the
+            system, even if it is empty.
+        cpu: processor time of one process.
+        addresses: what one process may reserve: the tables of its pages count nowhere.
+        sockets: of all its processes together; what waits in one counts nowhere either.
+        task: for one cell.
+        start: for the kernel to start, and for the imports.
+        submission: for all passes together.
+        patience: how many times longer all of these may take by the clock on the wall.
+    """
+
+    memory: int = 3072 * MIB
+    processes: int = 32
+    threads: int = 512
+    disk: int = 256 * MIB
+    output: int = 8 * MIB
+    file: int = 128 * MIB
+    files: int = 20_000
+    cpu: int = 300
+    addresses: int = 24 * 1024 * MIB
+    sockets: int = 256
+    task: float = 30.0
+    start: float = 90.0
+    submission: float = 300.0
+    patience: float = 10.0
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """Where and how one kernel runs.
+
+    Args:
+        folder: a new folder of a short name; sockets and the connection file go there.
+        library: the folder that ``stage_library`` filled.
+        limits: what it may use.
+        walled: use bubblewrap; without it only the limits bind.
+        hidden: folders that must not be seen even where the view would show them.
+        rooms: the folder of a template that stands ready; ``folder`` is in it.
+    """
+
+    folder: Path
+    library: Path
+    limits: Limits = field(default_factory=Limits)
+    walled: bool = True
+    hidden: tuple[Path, ...] = ()
+    rooms: Path | None = None
+
+    @property
+    def sockets(self) -> Path:
+        """The only folder outside that a kernel can write to: its sockets stand in it."""
+        return self.folder / "s"
+
+    @property
+    def connection(self) -> Path:
+        """The connection file."""
+        return self.folder / "c" / "kernel.json"
+
+    @property
+    def home(self) -> Path:
+        """Home without a wall."""
+        return self.folder / "h"
+
+    def environment(self) -> dict[str, str]:
+        """All of the kernel's environment."""
+        home = HOME if self.walled else str(self.home)
+        return {
+            "PATH": "/usr/bin:/bin",
+            "HOME": home,
+            "TMPDIR": "/tmp" if self.walled else str(self.home),
+            "USER": "student",
+            "LOGNAME": "student",
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(self.library),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+            "MPLCONFIGDIR": f"{home}/matplotlib",
+            "IPYTHONDIR": f"{home}/ipython",
+            "JUPYTER_PLATFORM_DIRS": "1",
+            "JAX_PLATFORMS": "cpu",
+            "OMP_NUM_THREADS": "1",
+        }
+
+    def command(self, kernel: Sequence[str]) -> list[str]:
+        """The command that runs ``kernel`` in here."""
+        limits = self.limits
+        limited = [
+            tool("prlimit"),
+            f"--fsize={limits.file}",
+            f"--cpu={limits.cpu}",
+            "--core=0",
+            "--nofile=1024",
+            f"--as={limits.addresses}",
+        ]
+        if not self.walled:
+            return [*limited, *kernel]
+        return [*limited, *wall(self), *kernel]
+
+
+def wall(sandbox: Sandbox) -> list[str]:
+    """bubblewrap's command line up to the command that it runs."""
+    # bubblewrap reads the filter from an open file.
+    arguments = ["/bin/sh", "-c", 'exec "$@" 9< "$0"', str(sandbox.library / FILTER)]
+    arguments += [tool("bwrap"), "--seccomp", "9", *_apart(sandbox), *_view(sandbox)]
+    for cached in (sandbox.library / "matplotlib").glob(FONTS):
+        target = f"{HOME}/matplotlib/{cached.name}"
+        arguments += ["--ro-bind", str(cached), target]
+    arguments += ["--bind", str(sandbox.sockets), str(sandbox.sockets)]
+    connection = str(sandbox.connection.parent)
+    arguments += ["--ro-bind", connection, connection]
+    return [*arguments, *_closed(), "--"]
+
+
+def wall_of_template(sandbox: Sandbox) -> list[str]:
+    """The same around a template, which may make namespaces and mount for its kernels.
+
+    Each kernel gives up these rights before it runs, and is filtered then.
+    """
+    arguments = [tool("bwrap"), *_apart(sandbox)]
+    # The last is for giving all of them up for good.
+    for right in ("SYS_ADMIN", "NET_ADMIN", "SETPCAP"):
+        arguments += ["--cap-add", f"CAP_{right}"]
+    arguments += [*_view(sandbox), "--bind", str(sandbox.folder), ROOMS]
+    return [*arguments, *_closed(), "--"]
+
+
+def below_tmp(sandbox: Sandbox) -> list[Path]:
+    """What is bound below /tmp, which every kernel has for itself."""
+    bound = dict.fromkeys([*_installation(), sandbox.library])
+    inside = [path for path in bound if path.is_relative_to("/tmp")]
+    return [a for a in inside if not any(b in a.parents for b in inside)]
+
+
+def _apart(sandbox: Sandbox) -> list[str]:
+    """Nothing in common with the system, and an environment of its own."""
+    arguments = [
+        *("--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid"),
+        *("--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
+        *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
+    ]
+    for name, value in sandbox.environment().items():
+        arguments += ["--setenv", name, value]
+    return arguments
+
+
+def _view(sandbox: Sandbox) -> list[str]:
+    """The files that are the same for all kernels, and temporary ones."""
+    size = str(sandbox.limits.disk)
+    # Folders that are bound are made on the way; what is hidden is covered before the
+    # installation, which may stand inside of it, is bound on top.
+    arguments = ["--size", size, "--tmpfs", "/tmp"]
+    installation = _installation()
+    for path in SYSTEM:
+        if os.path.islink(path):
+            arguments += ["--symlink", os.readlink(path), path]
+        elif os.path.exists(path):
+            arguments += ["--ro-bind", path, path]
+    shown = [Path(path) for path in SYSTEM]
+    for path in _covered(sandbox.hidden, shown):
+        arguments += ["--size", "4096", "--tmpfs", str(path)]
+    for path in installation:
+        arguments += ["--ro-bind", str(path), str(path)]
+    for path in _covered((*sandbox.hidden, *_packages()), installation):
+        arguments += ["--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path)]
+    arguments += ["--ro-bind", str(sandbox.library), str(sandbox.library)]
+    arguments += ["--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm"]
+    # What is shared through /dev/zero is memory that counts with no process.
+    arguments += ["--dev-bind", "/dev/null", "/dev/zero"]
+    # A nested mount of proc is refused in containers. PyTorch looks there for what the
+    # processor can do: without it, it would compute more slowly, and not to the same digits.
+    arguments += ["--size", "4096", "--tmpfs", "/proc"]
+    return [*arguments, "--ro-bind-try", "/proc/cpuinfo", "/proc/cpuinfo"]
+
+
+def _closed() -> list[str]:
+    """At home, where nothing but temporary files can be written any more."""
+    arguments = ["--dir", HOME, "--chdir", HOME]
+    for path in ("/dev", "/proc", "/"):
+        arguments += ["--remount-ro", path]
+    return arguments
+
+
+def stage_library(folder: Path) -> Path:
+    """Copy what notebooks may import of the course into ``folder``; returns it.
+
+    These are all modules but the checks and those that judge with them.
+
+    Also writes the filter of system calls, and has matplotlib list the fonts once, which otherwise every kernel does.
+    """
+    package = Path(course.__file__).parent
+    judging = closure(package.parent, "", Path(course.__file__), "course.feedback")
+    hidden = {package / "checks", *judging}
+    target = folder / "course"
+    shutil.copytree(
+        package,
+        target,
+        ignore=lambda place, names: {
+            name
+            for name in names
+            if name == "__pycache__" or Path(place, name) in hidden
+        },
+    )
+    (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
+    with suppress(CourseError):  # whoever needs it asks ``require_wall`` first
+        (folder / FILTER).write_bytes(filter_of())
+    (folder / TEMPLATE).parent.mkdir()
+    shutil.copyfile(Path(__file__).with_name("zygote.py"), folder / TEMPLATE)
+    subprocess.run(
+        [sys.executable, "-c", "import matplotlib.font_manager"],
+        env=os.environ | {"MPLCONFIGDIR": str(folder / "matplotlib")},
+        capture_output=True,
+        check=True,
+    )
+    return folder
+
+
+def require_wall() -> None:
+    """See that bubblewrap works here, by running it, and that system calls can be filtered.
+
+    Raises:
+        CourseError: they do not; the message says what to do.
+    """
+    filter_of()
+    remedy = (
+        "Install it (Debian and Ubuntu: `apt install bubblewrap`; Fedora: `dnf install "
+        "bubblewrap`) and allow user namespaces, or grade with --no-sandbox work that you "
+        "trust: its code can then read and change whatever you can."
+    )
+    program = shutil.which("bwrap")
+    if program is None:
+        raise CourseError("bwrap", None, "bubblewrap is not installed.", remedy)
+    probe = [program, "--unshare-user", "--disable-userns", "--unshare-pid"]
+    probe += [
+        "--unshare-net",
+        "--ro-bind",
+        "/",
+        "/",
+        "--tmpfs",
+        "/proc",
+        "--",
+        "/bin/true",
+    ]
+    tried = subprocess.run(probe, capture_output=True, text=True)
+    if tried.returncode != 0:
+        said = tried.stderr.strip().splitlines()[-1:] or [f"exit {tried.returncode}"]
+        raise CourseError(
+            program, None, f"bubblewrap does not work: {said[0]}.", remedy
+        )
+
+
+@cache
+def tool(name: str) -> str:
+    """Where a program is.
+
+    Raises:
+        CourseError: it is not installed.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise CourseError(
+            name,
+            None,
+            f"{name} is not installed.",
+            f"Install {name}, then grade again.",
+        )
+    return found
+
+
+def _installation() -> list[Path]:
+    """Python itself, and the environment with the frameworks."""
+    prefixes = dict.fromkeys((sys.base_prefix, sys.prefix))
+    return [Path(os.path.abspath(prefix)) for prefix in prefixes]
+
+
+def _packages() -> list[Path]:
+    """Where this project is importable from: as packages in an environment, or a checkout."""
+    names = distribution("known-unknowns").read_text("top_level.txt") or ""
+    specs = [spec for name in names.split() if (spec := find_spec(name))]
+    return [
+        Path(place)
+        for spec in specs
+        for place in (spec.submodule_search_locations or [spec.origin])
+    ]
+
+
+def _covered(paths: Sequence[Path], shown: Sequence[Path]) -> list[Path]:
+    """Those of ``paths`` that stand in a folder that is shown."""
+    return [
+        path
+        for path in dict.fromkeys(map(Path.resolve, paths))
+        if path.exists() and any(path.is_relative_to(root) for root in shown)
+    ]

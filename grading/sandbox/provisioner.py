@@ -1,0 +1,125 @@
+"""Starts the kernel of a submission in its sandbox; Jupyter finds it by its entry point."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import time
+from typing import Any
+
+from jupyter_client.provisioning import LocalProvisioner
+
+from grading.sandbox.bubblewrap import Sandbox, tool
+from grading.sandbox.clock import Clock
+from grading.sandbox.supervisor import Supervisor
+from grading.sandbox.warm import Forked
+
+NAME = "known-unknowns-sandbox"
+LOOK, MOMENT = 0.005, 1.0  # seconds
+
+
+class SandboxProvisioner(LocalProvisioner):
+    """A local kernel behind a wall, watched from outside.
+
+    It is given its ``Sandbox`` and its ``Clock`` as the keywords ``sandbox`` and ``clock`` of
+    ``start_kernel``. A kernel has a process group, a folder and an environment of its own.
+    """
+
+    supervisor: Supervisor | None = None
+    sandbox: Sandbox
+    clock: Clock
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        """Choose sockets in a folder, since a network cannot cross the wall, and wrap the command."""
+        self.sandbox, self.clock = kwargs.pop("sandbox"), kwargs.pop("clock")
+        for folder in (
+            self.sandbox.sockets,
+            self.sandbox.connection.parent,
+            self.sandbox.home,
+        ):
+            folder.mkdir(parents=True, exist_ok=True)
+        manager = self.parent
+        manager.transport = "ipc"
+        manager.ip = str(self.sandbox.sockets / "k")
+        manager.connection_file = str(self.sandbox.connection)
+        kwargs = await super().pre_launch(**kwargs)
+        self.kernel_command = kwargs["cmd"]
+        kwargs["cmd"] = dying_with(os.getpid(), self.sandbox.command(kwargs["cmd"]))
+        # bubblewrap is process 1 in there, and its environment can be read.
+        kwargs["env"] = self.sandbox.environment()
+        kwargs["cwd"] = str(self.sandbox.home)
+        # Ours would be pytest's own files.
+        kwargs["stdout"] = kwargs["stderr"] = subprocess.DEVNULL
+        return kwargs
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        """Start it, from a template if one stands ready, and begin to watch."""
+        if not self._fork():
+            await super().launch_kernel(cmd, **kwargs)
+        self.supervisor = Supervisor(
+            self.pid,
+            self.sandbox.sockets,
+            self.sandbox.limits,
+            self.kill_all,
+            self.clock,
+            keepers=self.sandbox.walled,
+        )
+        self.supervisor.start()
+        return self.connection_info
+
+    def _fork(self) -> bool:
+        """Have a template fork the kernel; False if none does."""
+        if self.sandbox.rooms is None:
+            return False
+        try:
+            module = self.kernel_command.index("-m") + 1
+            self.process = Forked(self.sandbox, self.kernel_command[module:])
+            self.pid, self.pgid = self.process.pid, os.getpgid(self.process.pid)
+        except OSError:  # the template has ended, or the kernel already has
+            self.process = None
+            return False
+        return True
+
+    async def kill(self, restart: bool = False) -> None:
+        """End it, and wait a moment: Jupyter looks only every tenth of a second."""
+        await super().kill(restart)
+        until = time.monotonic() + MOMENT
+        while self.is_running and time.monotonic() < until:
+            await asyncio.sleep(LOOK)
+
+    async def wait(self) -> int | None:
+        """Until it has ended."""
+        while self.process is not None and self.process.poll() is None:
+            await asyncio.sleep(LOOK)
+        return await super().wait()
+
+    @property
+    def is_running(self) -> bool:
+        """Has it not ended? Jupyter's own question starts an event loop each time."""
+        return self.process is not None and self.process.poll() is None
+
+    def kill_all(self) -> None:
+        """End the kernel and all that it started; without a wall, what left its group stays."""
+        if self.pgid:
+            try:
+                os.killpg(self.pgid, 9)
+            except OSError:
+                return
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """Stop watching."""
+        if self.supervisor is not None:
+            self.supervisor.close()
+        await super().cleanup(restart)
+
+
+def dying_with(parent: int, command: list[str]) -> list[str]:
+    """A command that does not outlive its parent.
+
+    bubblewrap asks for that too, but only after it has begun: a parent that was killed before
+    would leave a kernel behind.
+    """
+    still_there = '[ "$PPID" = "$0" ] && exec "$@"'
+    asked = [tool("setpriv"), "--pdeathsig", "KILL", tool("sh"), "-c", still_there]
+    return [*asked, str(parent), *command]

@@ -1,0 +1,177 @@
+"""Warm starts: kernels forked from a process that has imported what a notebook imports.
+
+A template stands behind the wall and never runs an operation. A fork of a process that has
+threads can hang (JAX starts some with its first operation): such a template is not used, and
+every kernel starts by itself, as it does where a template has ended.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import psutil
+from nbformat import NotebookNode
+
+from grading.sandbox.bubblewrap import (
+    FILTER,
+    FONTS,
+    HOME,
+    ROOMS,
+    TEMPLATE,
+    Sandbox,
+    below_tmp,
+    wall_of_template,
+)
+from grading.sandbox.zygote import NAME
+
+KERNEL = (
+    "import ipykernel.kernelapp, ipykernel.ipkernel, ipykernel.zmqshell",
+    "import matplotlib_inline.backend_inline",
+    # What ipykernel imports only while it starts.
+    "import ipykernel.debugger, IPython.core.completerlib, IPython.core.debugger",
+    "import IPython.extensions.storemagic, psutil, sqlite3",
+    "import tornado.locks, tornado.platform.asyncio, tornado.queues",
+    "import encodings.ascii, encodings.idna, encodings.latin_1",
+)
+PAUSE = 0.02
+ANSWER = 30.0  # seconds for a template to fork, and for the kernel to stand
+CREDENTIALS = struct.Struct(
+    "3i"
+)  # process, user and group, as the system fills them in
+
+
+class Template:
+    """A process that kernels of one practical are forked from.
+
+    Args:
+        notebook: the exercise as it is handed out; what its cells import is imported.
+        sandbox: the view and the limits that its kernels have; the folders of its kernels
+            are made in the sandbox's own.
+    """
+
+    def __init__(self, notebook: NotebookNode, sandbox: Sandbox) -> None:
+        self.rooms, self.limit = sandbox.folder, sandbox.limits.start
+        program = sandbox.library / TEMPLATE
+        own = [sys.executable, str(program), ROOMS, str(sandbox.library / FILTER)]
+        with tempfile.TemporaryFile("w+") as statements:
+            statements.write("\n".join([*KERNEL, *imports(notebook)]))
+            statements.seek(0)
+            self.process = subprocess.Popen(
+                [*wall_of_template(sandbox), *own],
+                env=sandbox.environment(),
+                stdin=statements,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def trouble(self) -> str:
+        """Wait until it stands; why it cannot be used, or the empty string."""
+        deadline = time.monotonic() + self.limit
+        while not (self.rooms / NAME).exists():
+            if self.process.poll() is not None:
+                return f"it ended with {self.process.returncode}"
+            if time.monotonic() > deadline:
+                return f"it did not stand after {self.limit:g} s"
+            time.sleep(PAUSE)
+        below = psutil.Process(self.process.pid).children(recursive=True)
+        threads = max((process.num_threads() for process in below), default=0)
+        return f"it has {threads} threads" if threads != 1 else ""
+
+    def close(self) -> None:
+        """End it, and every kernel with it."""
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.rooms, ignore_errors=True)
+
+
+class Forked:
+    """A kernel that a template has forked; Jupyter asks of it what it asks of a ``Popen``.
+
+    Raises:
+        OSError: the template has ended, or does not answer.
+    """
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, sandbox: Sandbox, argv: list[str]) -> None:
+        request = {
+            "room": sandbox.folder.name,
+            "path": str(sandbox.folder),
+            "kept": [str(path) for path in below_tmp(sandbox)],
+            "fonts": str(sandbox.library / "matplotlib" / FONTS),
+            "home": HOME,
+            "disk": sandbox.limits.disk,
+            "file": sandbox.limits.file,
+            "files": sandbox.limits.files,
+            "cpu": sandbox.limits.cpu,
+            "addresses": sandbox.limits.addresses,
+            "argv": argv,
+        }
+        self.returncode: int | None = None
+        self.connection = socket.socket(socket.AF_UNIX)
+        try:
+            self.connection.settimeout(ANSWER)
+            self.connection.connect(str(sandbox.rooms / NAME))
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            self.connection.sendall(json.dumps(request).encode() + b"\n")
+            self.pid = self._who_answers()
+        except OSError:
+            self.connection.close()
+            raise
+
+    def poll(self) -> int | None:
+        """Has it ended? Its keeper's end of the connection closes with it."""
+        if self.returncode is None:
+            readable, _, _ = select.select([self.connection], [], [], 0)
+            if readable:
+                self.connection.close()
+                self.returncode = -signal.SIGKILL  # why is not known
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Until it has ended."""
+        if self.returncode is None:
+            select.select([self.connection], [], [], timeout)
+        return self.poll()
+
+    def send_signal(self, number: int) -> None:
+        """To its keeper; any that ends the keeper ends all."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it and all that it has started."""
+        self.send_signal(signal.SIGKILL)
+
+    terminate = kill
+
+    def _who_answers(self) -> int:
+        """The keeper's number in our eyes: the system says it, whoever writes."""
+        space = socket.CMSG_SPACE(CREDENTIALS.size)
+        data, extra, _, _ = self.connection.recvmsg(1, space)
+        if not data or not extra:
+            raise ConnectionError("the template gave no kernel")
+        return CREDENTIALS.unpack(extra[0][2])[0]
+
+
+def imports(notebook: NotebookNode) -> list[str]:
+    """The import statements of a notebook's cells, one on a line."""
+    found = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            for node in ast.walk(ast.parse(cell.source)):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    found.append(ast.unparse(node))
+    return list(dict.fromkeys(found))

@@ -1,0 +1,241 @@
+"""The process that warm kernels are forked from: the frameworks imported, and nothing run.
+
+It stands alone, with the standard library: behind the wall, where it runs, there is no
+``grading``. For each kernel it forks three processes. The *keeper* takes namespaces
+of its own and covers what belongs to other runs; it dies with the connection that asked for
+it. The *first* is process 1 of the new process namespace: when it dies, all in there die.
+The third gives up its rights for good and becomes the kernel.
+
+    python zygote.py ROOMS FILTER < imports
+
+It reads import statements and then listens at ROOMS/template. A request is one line of JSON:
+``room`` (a folder in ROOMS), ``path`` (where the kernel sees it), ``kept`` (what is bound
+below /tmp), ``fonts``, ``home``, ``disk``, ``file``, ``files`` and ``addresses`` (bytes), ``cpu``
+(seconds) and ``argv``.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import gc
+import glob
+import json
+import os
+import resource
+import runpy
+import select
+import signal
+import socket
+import struct
+import sys
+
+NAME = "template"  # of the socket
+SOCKETS = 5  # of a kernel
+LOOK = 0.005  # seconds
+# From Linux's headers, the same on every machine.
+NEWNS, NEWUTS, NEWIPC, NEWPID, NEWNET = 1 << 17, 1 << 26, 1 << 27, 1 << 29, 1 << 30
+RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC = 1, 2, 4, 8, 32, 4096, 16384
+PDEATHSIG, DUMPABLE, SECCOMP, CAPBSET_DROP, NO_NEW_PRIVS, AMBIENT = 1, 4, 22, 24, 38, 47
+FILTER_MODE, CLEAR_ALL, CAPABILITY_3 = 2, 4, 0x20080522
+SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(name: str, *arguments: object) -> None:
+    """Call the C library.
+
+    Raises:
+        OSError: it refused.
+    """
+    # What is no pointer is a whole register wide.
+    wide = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in arguments]
+    if getattr(libc, name)(*wide) == -1:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{name}: {os.strerror(error)}")
+
+
+def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
+    """mount(2)."""
+    texts = (text.encode() for text in (source, target, kind))
+    call("mount", *texts, flags, data.encode() or None)
+
+
+def main(rooms: str, filter_path: str) -> None:
+    """Import, then fork a kernel for everyone who asks."""
+    # As ipykernel does, and before matplotlib reads it.
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    for statement in sys.stdin.read().splitlines():
+        # What cannot be imported is told to whoever runs the cell.
+        with contextlib.suppress(Exception):
+            exec(statement, {})
+    with open(filter_path, "rb") as file:
+        program = file.read()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in range(3):
+        os.dup2(nothing, standard)
+    os.close(nothing)
+    listener = socket.socket(socket.AF_UNIX)
+    gc.collect()
+    gc.freeze()  # so that no collection in a kernel copies all of this
+    listener.bind(os.path.join(rooms, NAME))
+    listener.listen(64)
+    # Keepers that have ended are not waited for: nobody asks for their status.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        connection, _ = listener.accept()
+        with connection:
+            try:
+                child = os.fork()
+            except OSError:  # too many processes just now: that kernel starts by itself
+                continue
+            if child == 0:
+                listener.close()
+                keep(connection, rooms, program)
+
+
+def keep(connection: socket.socket, rooms: str, program: bytes) -> None:
+    """The keeper of one kernel; does not return."""
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        with connection.makefile("rb") as lines:
+            request = json.loads(lines.readline())
+        os.setsid()
+        separate(rooms, request)
+        mine, theirs = os.pipe()
+        first = os.fork()
+        if first == 0:
+            os.close(theirs)
+            connection.close()
+            give_up_rights()
+            be_first(mine, request, program)
+        os.close(mine)
+        handle = os.pidfd_open(first)
+        close_sockets(request, handle)
+        give_up_rights()
+        # Whoever reads this learns the number of this process from the system.
+        connection.sendall(b"\n")
+        select.select([connection, handle], [], [])
+        os.kill(first, signal.SIGKILL)
+        os.waitpid(first, 0)
+    finally:
+        os._exit(0)
+
+
+def separate(rooms: str, request: dict) -> None:
+    """Take namespaces of one's own, and cover what belongs to other runs."""
+    call("unshare", NEWNS | NEWUTS | NEWIPC | NEWPID | NEWNET)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as device:
+        flags = struct.pack("16sH14x", b"lo", IFF_UP | IFF_RUNNING)
+        fcntl.ioctl(device, SIOCSIFFLAGS, flags)
+    room = os.path.join(rooms, os.path.basename(request["room"]))
+    path, home, own = request["path"], request["home"], NOSUID | NODEV
+    # The new /tmp covers them: they are bound once more, from what was opened before.
+    kept = {folder: os.open(folder, os.O_PATH) for folder in request["kept"]}
+    # Two such folders; together they stay below what the supervisor stops a kernel for.
+    files = request["files"] // 2 - 1
+    size = f"mode=0755,size={request['disk']},nr_inodes={files}"
+    mount("tmpfs", "/tmp", "tmpfs", own, size)
+    for folder, handle in kept.items():
+        os.makedirs(folder, exist_ok=True)
+        os.fchdir(handle)
+        mount(".", folder, "", BIND | REC)
+        os.close(handle)
+    os.chdir("/")
+    for name, only_read in (("s", False), ("c", True)):
+        show(os.path.join(room, name), os.path.join(path, name), only_read)
+    os.makedirs(os.path.join(home, "matplotlib"))
+    for fonts in glob.glob(request["fonts"]):
+        show(fonts, os.path.join(home, "matplotlib", os.path.basename(fonts)), True)
+    mount("tmpfs", "/dev/shm", "tmpfs", own, size)
+    terminals = "newinstance,ptmxmode=0666,mode=620"
+    mount("devpts", "/dev/pts", "devpts", NOSUID | NOEXEC, terminals)
+    mount("tmpfs", rooms, "tmpfs", own | RDONLY, "mode=0700,size=4096")
+    os.chdir(home)
+
+
+def close_sockets(request: dict, first: int) -> None:
+    """Wait until the kernel's sockets stand; then nothing can be written beside them.
+
+    Raises:
+        OSError: it has ended before.
+    """
+    folder = os.path.join(request["path"], "s")
+    while len(os.listdir(folder)) < SOCKETS:
+        if select.select([first], [], [], LOOK)[0]:
+            raise OSError("the kernel has ended")
+    mount("none", folder, "", REMOUNT | BIND | RDONLY | NOSUID | NODEV)
+
+
+def show(source: str, target: str, only_read: bool) -> None:
+    """Bind a file or folder at a place that is made for it."""
+    if os.path.isdir(source):
+        os.makedirs(target)
+    else:
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY))
+    mount(source, target, "", BIND)
+    if only_read:
+        flags = REMOUNT | BIND | RDONLY | NOSUID | NODEV
+        mount("none", target, "", flags)
+
+
+def give_up_rights() -> None:
+    """No capability is left, and no program that is started brings one back.
+
+    As capabilities(7) describes it. It takes one, which goes last.
+    """
+    call("prctl", NO_NEW_PRIVS, 1, 0, 0, 0)
+    call("prctl", AMBIENT, CLEAR_ALL, 0, 0, 0)
+    for capability in range(64):  # more than there are: those are refused
+        libc.prctl(CAPBSET_DROP, capability, 0, 0, 0)
+    header = struct.pack("=Ii", CAPABILITY_3, 0)
+    call("capset", header, struct.pack("=6I", *[0] * 6))
+
+
+def be_first(keeper: int, request: dict, program: bytes) -> None:
+    """Process 1: starts the kernel, waits for what is orphaned, ends with the kernel."""
+    call("prctl", PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if select.select([keeper], [], [], 0)[0]:  # it had died before that
+        os._exit(0)
+    os.setsid()
+    kernel = os.fork()
+    if kernel == 0:
+        os.close(keeper)
+        become_kernel(request, program)
+    call("prctl", DUMPABLE, 0, 0, 0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # of process 1: none from within
+    while os.wait()[0] != kernel:
+        pass
+    os._exit(0)
+
+
+def become_kernel(request: dict, program: bytes) -> None:
+    """Bind the limits and the filter of system calls, then run the kernel."""
+    for limit, value in (
+        (resource.RLIMIT_FSIZE, request["file"]),
+        (resource.RLIMIT_CPU, request["cpu"]),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, 1024),
+        (resource.RLIMIT_AS, request["addresses"]),
+    ):
+        resource.setrlimit(limit, (value, value))
+    steps = ctypes.create_string_buffer(program, len(program))
+    filter_ = struct.pack("HL", len(program) // 8, ctypes.addressof(steps))
+    call("prctl", SECCOMP, FILTER_MODE, filter_, 0, 0)
+    if "numpy.random" in sys.modules:  # or all kernels would draw the same
+        sys.modules["numpy.random"].seed()
+    sys.path[:1] = [""]  # as `python -m` has it
+    module, *arguments = request["argv"]
+    sys.argv = [module, *arguments]
+    code = 1
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

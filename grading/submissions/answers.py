@@ -1,0 +1,355 @@
+"""Takes a student's answers out of a notebook, by id, whatever became of the notebook.
+
+Of a submission only sources count. Checks, given code, metadata and tags come from the
+release; where they differ, a flag says so. What is read here is never run and never
+trusted: it may be of any shape that JSON has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from nbformat import NotebookNode
+
+from grading.flags import flag
+from grading.record import Flag
+from grading.submissions.cells import (
+    Cell,
+    NotGradable,
+    cells_of,
+    course_of,
+    load,
+    mapping,
+)
+from grading.submissions.excerpts import additions
+from grading.submissions.matching import match
+from grading.submissions.recovery import Draft, recover
+from grading.submissions.sources import MAX_SOURCE, problem_of
+from grading.submissions.statements import Release
+from grading.submissions.suspicion import suspicions
+
+MAX_ADDED = 2_000  # cells of a student's own
+NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")
+CHECK = re.compile(r"""^check\(\s*["']([\w-]{1,80})/""", re.MULTILINE)
+NBVAL_COMMENT = re.compile(r"^[ \t]*#[# \t]*(NBVAL_|PYTEST_VALIDATE_)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A student's answer to one task.
+
+    Args:
+        task: its id.
+        source: what the student wrote.
+        untouched: is it the stub as it was released?
+        problem: why it cannot run at all, in one sentence; empty if it compiles.
+    """
+
+    task: str
+    source: str
+    untouched: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Added:
+    """A code cell of the student's own; ``before`` is the id of the released cell that follows, or empty."""
+
+    id: str
+    before: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a submission holds.
+
+    Args:
+        tasks: the answers in code, by task, in the order of the release; one that is
+            missing is not there.
+        written: the answers in words, by id; empty if it was left as released.
+        added: the student's own code cells, in the student's order.
+        around: released code cells without a role that were edited, by cell id.
+        flags: what a person should know.
+    """
+
+    tasks: Mapping[str, Answer]
+    written: Mapping[str, str]
+    added: tuple[Added, ...] = ()
+    around: Mapping[str, str] = field(default_factory=dict)
+    flags: tuple[Flag, ...] = ()
+
+
+class _Flags(dict):
+    """Flags in the order in which they came up, each once for a place."""
+
+    def add(self, code: str, where: str = "", detail: str = "") -> None:
+        self.setdefault((code, where), flag(code, where, detail=detail))
+
+
+def read_answers(data: bytes, released: NotebookNode) -> Answers:
+    """Find a student's answers in the file that was handed in.
+
+    Cells are matched with those of the release, then each answer is searched for: in the
+    task's own cell if something is written there, else wherever its name is bound.
+
+    Args:
+        data: the content of the file.
+        released: the exercise as it was handed out.
+
+    Raises:
+        NotGradable: it is no notebook.
+    """
+    notebook, flags = load(data), _Flags()
+    cells = list(cells_of(notebook, flags.add))
+    _look_at_format(notebook, cells, flags)
+    homes = match(cells, released, flags.add)
+    found = _look_at_cells(cells, homes, released, flags)
+    drafts = _drafts(cells, homes, released, flags)
+    place = {
+        course_of(cell.metadata)[1]: index
+        for index, cell in enumerate(released.cells)
+        if course_of(cell.metadata)[0] == "task"
+    }
+    sources = recover(drafts, Release.of(released), place, flags.add)
+    own = [draft for draft in drafts if not draft.home]
+    edited = {draft.home: draft for draft in drafts if draft.home}
+    tasks, written, around = {}, {}, {}
+    added: list[tuple[int, str]] = []
+    for index, cell in enumerate(released.cells):
+        id_, (role, task) = cell["id"], course_of(cell.metadata)
+        if role == "task":
+            source = sources.get(task, "")
+            if source.strip():
+                untouched = _plain(source) == _plain(cell.source)
+                tasks[task] = Answer(task, source, untouched, problem_of(source))
+            else:
+                flags.add("empty-answer" if id_ in found else "missing-answer", id_)
+        elif role == "written":
+            text = _words(cell, found.get(id_, []), flags)
+            if text is not None:
+                written[task] = text
+        elif role in ("check", "given"):
+            source = _look_at_locked(cell, found.get(id_, []), edited.get(id_), flags)
+            if source:
+                added.append((index + 1, source))
+        elif id_ in edited and not edited[id_].untouched:
+            source = edited[id_].text()
+            if _plain(source) != _plain(cell.source):
+                around[id_] = source
+    added += [(draft.place, draft.text()) for draft in own]
+    ids = [*(cell["id"] for cell in released.cells), ""]
+    numbered = enumerate((ids[index], text) for index, text in added if text.strip())
+    theirs = [Added(f"added--{n:04d}", before, text) for n, (before, text) in numbered]
+    _look_at_code(released, tasks, theirs, around, flags)
+    return Answers(tasks, written, tuple(theirs), around, tuple(flags.values()))
+
+
+def practical_of(data: bytes, name: str, known: Collection[str]) -> str:
+    """Which practical a notebook belongs to: its stem, or the empty string.
+
+    The notebook's metadata say so, or else its cells' ids, metadata and checks, or else the
+    file's name.
+
+    Args:
+        data: the content of the file; it may be anything.
+        name: the file's name.
+        known: the stems that there are.
+    """
+    try:
+        notebook = load(data)
+        stem = mapping(mapping(notebook, "metadata"), "course").get("practical")
+        if isinstance(stem, str) and stem in known:
+            return stem
+        cells = list(cells_of(notebook, _Flags().add))
+    except NotGradable:
+        cells = []
+    counts = Counter(
+        prefix.replace("-", "_")
+        for cell in cells
+        for prefix in {
+            cell.id.partition("--")[0],
+            cell.other_id.partition("--")[0],
+            cell.task.partition("/")[0],
+            *CHECK.findall(cell.source[:MAX_SOURCE]),
+        }
+    )
+    best = max(known, key=lambda stem: counts[stem], default="")
+    if best and counts[best]:
+        return best
+    plain = re.sub(r"[^a-z0-9]+", "_", PurePath(name).name.lower())
+    return next((stem for stem in known if stem in plain), "")
+
+
+def _look_at_code(
+    released: NotebookNode,
+    tasks: Mapping[str, Answer],
+    own: list[Added],
+    around: Mapping[str, str],
+    flags: _Flags,
+) -> None:
+    cells = {task.replace("/", "--"): answer.source for task, answer in tasks.items()}
+    cells |= {added.id: added.source for added in own} | dict(around)
+    sources = {c["id"]: c.source for c in released.cells if c.cell_type == "code"}
+    for code, where, detail in suspicions(cells, sources):
+        flags.add(code, where, detail)
+
+
+def _plain(source: str) -> str:
+    """A source without what an editor changes unasked."""
+    return "\n".join(line.rstrip() for line in source.strip().splitlines())
+
+
+def _look_at_format(notebook: dict[str, Any], cells: list[Cell], flags: _Flags) -> None:
+    if notebook.get("nbformat") != 4 or "cells" not in notebook:
+        flags.add("old-format")
+    if not any(cell.id for cell in cells):
+        flags.add("no-ids")
+    kernel = mapping(mapping(notebook, "metadata"), "kernelspec").get("name", "python3")
+    if kernel != "python3":
+        flags.add("other-kernel")
+
+
+def _look_at_cells(
+    cells: list[Cell], homes: list[str], released: NotebookNode, flags: _Flags
+) -> dict[str, list[Cell]]:
+    """The cells of each released cell, by its id; flags what is odd about them."""
+    place = {cell["id"]: index for index, cell in enumerate(released.cells)}
+    meant = {cell["id"]: course_of(cell.metadata) for cell in released.cells}
+    found: dict[str, list[Cell]] = {}
+    last = -1
+    for cell, id_ in zip(cells, homes, strict=True):
+        if any(NBVAL_TAGS.fullmatch(tag) for tag in cell.tags):
+            flags.add("nbval-tag", id_)
+        if cell.kind == "code" and NBVAL_COMMENT.search(cell.source):
+            flags.add("nbval-comment", id_)
+        if not id_:
+            continue
+        told = id_ in (cell.other_id, cell.grade_id) or bool(cell.role or cell.task)
+        if cell.id and cell.id != id_ and id_ not in found and told:
+            flags.add("renamed", id_)
+        if (cell.role or cell.task) and (cell.role, cell.task) != meant[id_]:
+            flags.add("retagged", id_)
+        if place[id_] < last and id_ not in found:
+            flags.add("reordered")
+        last = max(last, place[id_])
+        found.setdefault(id_, []).append(cell)
+    return found
+
+
+def _drafts(
+    cells: list[Cell], homes: list[str], released: NotebookNode, flags: _Flags
+) -> list[Draft]:
+    """The code that a student has in released cells and in cells of their own."""
+    theirs = {cell["id"]: (n, cell) for n, cell in enumerate(released.cells)}
+    groups: dict[str, list[int]] = {}
+    drafts: list[Draft] = []
+    waiting: list[Draft] = []
+    for at, (cell, id_) in enumerate(zip(cells, homes, strict=True)):
+        if id_:
+            if id_ not in groups:
+                for draft in waiting:
+                    draft.place = theirs[id_][0]
+                waiting = []
+            groups.setdefault(id_, []).append(at)
+        elif cell.kind == "code" and cell.source.strip():
+            if len(drafts) < MAX_ADDED and len(cell.source) <= MAX_SOURCE:
+                drafts.append(Draft("", "", at, len(released.cells), cell.source))
+                waiting.append(drafts[-1])
+            else:
+                many = len(drafts) >= MAX_ADDED
+                flags.add("too-many-cells" if many else "too-long")
+    for id_, places in groups.items():
+        place, cell = theirs[id_]
+        role = course_of(cell.metadata)[0]
+        if cell.cell_type == "code":
+            those = [(at, cells[at]) for at in places]
+            drafts.append(_draft(place, cell, role, those, flags))
+    return sorted(drafts, key=lambda draft: draft.at)
+
+
+def _draft(
+    place: int,
+    released: NotebookNode,
+    role: str,
+    cells: list[tuple[int, Cell]],
+    flags: _Flags,
+) -> Draft:
+    """What a student has in the place of one released cell of code."""
+    id_, stub = released["id"], _plain(released.source)
+    code = [(at, cell) for at, cell in cells if cell.kind == "code"]
+    if role == "task" and not code:
+        flags.add("wrong-type", id_)
+        code = cells
+    filled = [(at, cell.source) for at, cell in code if cell.source.strip()]
+    if role == "task" and len(filled) > 1:
+        flags.add("duplicated", id_)
+    # A copy of the stub below the answer would undo it.
+    written = [(at, source) for at, source in filled if _plain(source) != stub]
+    at = (written or cells)[-1][0]
+    if written:
+        text = "\n\n".join(dict.fromkeys(source for _, source in written))
+        return Draft(id_, role, at, place, text)
+    text = filled[0][1] if filled else ""
+    return Draft(id_, role, at, place, text, untouched=bool(filled))
+
+
+def _words(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str | None:
+    """An answer in words; None if its cell is missing, empty if it is as released."""
+    id_ = released["id"]
+    if not cells:
+        flags.add("missing-written", id_)
+        return None
+    if any(cell.kind == "code" for cell in cells):
+        flags.add("wrong-type", id_)
+    stub = _plain(released.source)
+    texts = dict.fromkeys(cell.source.strip() for cell in cells)
+    texts = [text for text in texts if text and _plain(text) != stub]
+    if len(texts) > 1:
+        flags.add("duplicated", id_)
+    text = "\n\n".join(texts)
+    if len(text) > MAX_SOURCE:
+        flags.add("too-long", id_)
+    return text[:MAX_SOURCE]
+
+
+def _look_at_locked(
+    released: NotebookNode, cells: list[Cell], draft: Draft | None, flags: _Flags
+) -> str:
+    """Say so if a check or given code is not what was released; it is never taken.
+
+    Return additions to it, such as an import.
+    """
+    id_, (role, task) = released["id"], course_of(released.metadata)
+    if draft is None or not cells:
+        flags.add(f"{role}-deleted", id_)
+        return ""
+    if not any(cell.kind == "code" for cell in cells):
+        flags.add("wrong-type", id_)
+        return ""
+    if draft.untouched:
+        return ""
+    left = draft.text()
+    if role == "check":
+        if any(one.check == task for one in draft.statements or ()):
+            if left.strip():
+                flags.add("check-extended", id_)
+            return left
+        found = draft.statements or ()
+        gone = draft.statements is not None and draft.taken >= {*found}
+        gone = gone and not any(one.idle for one in found)
+        flags.add("check-deleted" if gone else "check-edited", id_)
+        return ""
+    if _plain(left) == _plain(released.source):
+        return ""
+    new, whole = additions(left, released.source)
+    if not whole:
+        flags.add("given-edited", id_)
+    elif new:
+        flags.add("given-extended", id_)
+    return new

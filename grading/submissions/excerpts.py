@@ -1,0 +1,237 @@
+"""Takes out of a student's cell what others need of it, without running the cell.
+
+A cell that trains or draws is not run while grading, yet answers may use what it imports
+and defines; a locked cell is restored, yet what was added to it counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Collection, Iterator
+
+from grading.submissions.effects import Effects
+from grading.submissions.forms import COMPOUND, extended, filled
+from grading.submissions.sources import (
+    GIVES_UP,
+    MAGIC,
+    MAX_SOURCE,
+    REACHING,
+    bound,
+    free,
+    quietly,
+)
+
+APART = ("course", "matplotlib")  # what they offer draws, trains or checks
+WITHIN = (*COMPOUND, ast.AugAssign, ast.Expr)  # they bind or fill names
+INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def definitions(
+    source: str,
+    names: Collection[str],
+    barred: Collection[str] = (),
+    effects: Effects | None = None,
+) -> list[str]:
+    """Of a cell that is not run as a whole, the statements that define these names.
+
+    They are imports, functions, classes and assignments, if all that they call on the way
+    is quick, like ``partial(f, 2)`` or ``@jax.jit``. Nothing of the course itself or of plots.
+
+    Args:
+        source: the cell.
+        names: what others use; what that uses in turn comes along.
+        barred: names that must not be called, such as given functions that train.
+        effects: of the notebook; if it is given, no statement that acts is taken.
+
+    Returns:
+        Pieces to run in order. Plain functions and constants stand together; anything else
+        has a piece of its own, so that what it raises costs nothing beside it.
+    """
+    try:
+        body = _statements(source)
+    except GIVES_UP:
+        return []
+    barred = {*barred, *REACHING, *imported(source, APART)}
+    binding: dict[str, list[int]] = {}
+    for index, node in enumerate(body):
+        for name in _defined(node, barred, effects):
+            binding.setdefault(name, []).append(index)
+    kept: dict[int, str] = {}
+    waiting, seen = list(names), set(names)
+    while waiting:  # a function brings along what it uses
+        for index in binding.get(waiting.pop(), ()):
+            if index not in kept:
+                try:
+                    kept[index] = quietly(ast.unparse, body[index])
+                except GIVES_UP:  # the parser goes deeper, and reads longer numbers
+                    kept[index] = ""
+                new = free(kept[index]) - seen
+                seen |= new
+                waiting += new
+    groups = itertools.groupby(sorted(kept), lambda index: _sure(body[index]))
+    return [
+        piece
+        for sure, group in groups
+        for piece in _pieces([kept[index] for index in group], together=sure)
+    ]
+
+
+def additions(source: str, released: str) -> tuple[str, bool]:
+    """What an edited cell has beyond the released one, and whether that one is all there.
+
+    What binds a name of the released cell anew is no addition: it takes something away.
+    """
+    try:
+        own, theirs = _statements(source), _statements(released)
+        there = [quietly(ast.dump, node) for node in own]
+        wanted = set(map(ast.dump, theirs))
+        new = [
+            node for node, text in zip(own, there, strict=True) if text not in wanted
+        ]
+        names = {name for node in theirs for name in bound(ast.unparse(node))}
+        sources = [quietly(ast.unparse, node) for node in new]
+        kept = [text for text in sources if not bound(text) & names]
+    except GIVES_UP:
+        return "", False
+    return "\n".join(kept), wanted <= set(there) and len(kept) == len(new)
+
+
+def defined(source: str) -> set[str]:
+    """The names of a cell's functions and classes."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {node.name for node in _statements(source) if isinstance(node, kinds)}
+
+
+def definitions_of(source: str) -> Iterator[tuple[str, str]]:
+    """The names that each statement of a cell binds or fills, with its source."""
+    try:
+        body = _statements(source)
+    except GIVES_UP:
+        return
+    for node in body:
+        try:
+            text = quietly(ast.unparse, node)
+            names = bound(text) | {*filled(node)}
+        except GIVES_UP:
+            continue
+        yield from ((name, text) for name in sorted(names))
+
+
+def imported(source: str, packages: Collection[str]) -> set[str]:
+    """The names that a cell imports from these packages."""
+    try:
+        body = _statements(source)
+    except GIVES_UP:
+        return set()
+    return {
+        _alias(node)
+        for node in body
+        if isinstance(node, ast.Import | ast.ImportFrom) and _package(node) in packages
+    }
+
+
+def _pieces(sources: list[str], *, together: bool) -> list[str]:
+    return ["\n".join(sources)] if together else sources
+
+
+def _sure(node: ast.stmt) -> bool:
+    """Can running it not raise?"""
+    if isinstance(node, ast.FunctionDef):
+        given = (*node.args.defaults, *node.args.kw_defaults)
+        return not node.decorator_list and not node.returns and not any(given)
+    try:
+        quietly(ast.literal_eval, getattr(node, "value", None))
+    except GIVES_UP:
+        return False
+    return True
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    """A cell's statements; an import of several names counts as several imports."""
+    try:
+        body = quietly(ast.parse, source[:MAX_SOURCE]).body
+    except SyntaxError:
+        body = quietly(ast.parse, MAGIC.sub("", source[:MAX_SOURCE])).body
+    return [one for node in body for one in _one_by_one(node)]
+
+
+def _one_by_one(node: ast.stmt) -> list[ast.stmt]:
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return [node]
+    rest = {name: value for name, value in ast.iter_fields(node) if name != "names"}
+    return [type(node)(names=[alias], **rest) for alias in node.names]
+
+
+def _alias(node: ast.Import | ast.ImportFrom) -> str:
+    (alias,) = node.names
+    return (alias.asname or alias.name).partition(".")[0]
+
+
+def _package(node: ast.Import | ast.ImportFrom) -> str:
+    module = node.names[0].name if isinstance(node, ast.Import) else node.module
+    return (module or "").partition(".")[0]
+
+
+def _defined(
+    node: ast.stmt, barred: Collection[str], effects: Effects | None = None
+) -> set[str]:
+    """The names that a statement defines, if it is one that runs quickly anywhere."""
+    if effects is not None:
+        if not effects.defines(node):
+            return set()
+        if extended(node):
+            return {extended(node)}
+        if isinstance(node, WITHIN) and quick(node, barred):
+            return _bound_within(node)
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return set() if _package(node) in ("", *APART) else {_alias(node)}
+    if not quick(node, barred):
+        return set()
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return {name}
+        case ast.ClassDef(name=name):
+            return {name}
+        case ast.Assign(targets=targets):
+            parts = [part for target in targets for part in ast.walk(target)]
+            return {part.id for part in parts if isinstance(part, ast.Name)}
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return {name}
+    return set()
+
+
+def _bound_within(node: ast.stmt) -> set[str]:
+    """The names that a loop, an ``if`` or the like binds or fills; none if Python would refuse it."""
+    try:
+        names = bound(quietly(ast.unparse, node))
+    except GIVES_UP:
+        return set()
+    return names | {*filled(node)}
+
+
+def quick(node: ast.stmt, barred: Collection[str]) -> bool:
+    """Is nothing called on the way that may take long, or reach out of the notebook?"""
+    decorators = getattr(node, "decorator_list", [])
+    called = [part.func for part in _at_once(node) if isinstance(part, ast.Call)]
+    for function in [*called, *decorators]:
+        while isinstance(function, ast.Call | ast.Attribute | ast.Subscript):
+            function = (
+                function.func if isinstance(function, ast.Call) else function.value
+            )
+        if isinstance(function, ast.Name) and function.id in barred:
+            return False
+    return True
+
+
+def _at_once(node: ast.AST) -> Iterator[ast.AST]:
+    """All parts of a statement that run with it: what functions do comes later."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, INNER):
+            later = {*part.body} if isinstance(part.body, list) else {part.body}
+            waiting += [c for c in ast.iter_child_nodes(part) if c not in later]
+        else:
+            waiting += ast.iter_child_nodes(part)

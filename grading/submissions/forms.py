@@ -1,0 +1,141 @@
+"""What a statement is by its form: one that defines, fills a container, or does more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grading.submissions.origins import ADDING, root_of
+from grading.submissions.sources import GIVES_UP, MAGIC, MAX_SOURCE, quietly
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPOUND = (ast.For, ast.If, ast.Try, ast.With)
+# Methods by which a function of one's own gets its gradient or a case of its own.
+RULES = {
+    "defjvp",
+    "defjvps",
+    "defvjp",
+    "register",
+    "register_autograd",
+    "register_fake",
+}
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The tree of a cell, without its magics; None if it does not compile."""
+    for text in (source[:MAX_SOURCE], MAGIC.sub("", source[:MAX_SOURCE])):
+        try:
+            return quietly(ast.parse, text)
+        except GIVES_UP:
+            continue
+    return None
+
+
+def extended(node: ast.stmt) -> str:
+    """The function that a statement such as ``f.defvjp(forward, backward)`` completes, or empty."""
+    match node:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=rule))
+        ) if rule in RULES:
+            return name
+    return ""
+
+
+def filled(node: ast.stmt) -> list[str]:
+    """The containers that statements such as ``rows.append(1)`` fill, also within loops."""
+    found = []
+    for part in ast.walk(node) if isinstance(node, COMPOUND) else [node]:
+        if isinstance(part, ast.Expr):
+            found.append(_filled(part))
+        elif isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load):
+            found.append(root_of(part))
+    return [name for name in found if name]
+
+
+def _filled(node: ast.Expr) -> str:
+    match node.value:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in ADDING:
+            return root_of(owner)
+    return ""
+
+
+def only_defines(node: ast.stmt) -> bool:
+    """By its form: does a statement of the top level define, and nothing else?"""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        match part:
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case ast.Import() | ast.ImportFrom() | ast.FunctionDef():
+                pass
+            case ast.AsyncFunctionDef() | ast.AnnAssign(target=ast.Name()):
+                pass
+            case ast.ClassDef(body=body):
+                waiting += body
+            case ast.Expr() if extended(part) or _filled(part):
+                pass
+            case ast.Assign(targets=targets) if all(map(_names, targets)):
+                pass
+            case ast.AugAssign(target=target) if _names(target):
+                pass
+            case ast.If(body=body, orelse=others):
+                waiting += [*body, *others]
+            case ast.For(target=target, body=body, orelse=others) if _names(target):
+                waiting += [*body, *others]
+            case ast.With(body=body):
+                waiting += body
+            case ast.Assert() | ast.Break() | ast.Continue() if part is not node:
+                pass
+            case ast.Try(body=body, handlers=caught, orelse=others, finalbody=last):
+                waiting += [*body, *others, *last]
+                waiting += [one for handler in caught for one in handler.body]
+            case _:
+                return False
+    return not any(
+        isinstance(part, ast.Name) and part.id in ("print", "display")
+        for part in _at_once(node)
+    )
+
+
+def _names(target: ast.expr) -> bool:
+    """Does it bind names, or items of a name?"""
+    if isinstance(target, ast.Tuple | ast.List):
+        return all(map(_names, target.elts))
+    while isinstance(target, ast.Subscript | ast.Starred):
+        target = target.value
+    return isinstance(target, ast.Name)
+
+
+def _at_once(node: ast.stmt) -> Iterator[ast.AST]:
+    """The parts of a statement that run with it, without the bodies of functions."""
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        later = set(part.body) if isinstance(part, FUNCTIONS) else set()
+        if isinstance(part, ast.Lambda):
+            later = {part.body}
+        waiting += [one for one in ast.iter_child_nodes(part) if one not in later]
+
+
+def parts_of(node: ast.AST) -> Iterator[ast.AST]:
+    """All parts of a statement but its docstrings."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += [
+            one
+            for one in ast.iter_child_nodes(part)
+            if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+        ]
+
+
+def words_of(node: ast.AST) -> Iterator[str]:
+    """The identifiers that stand in a part of a tree itself."""
+    for _, value in ast.iter_fields(node):
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from (one for one in value if isinstance(one, str))

@@ -1,0 +1,390 @@
+"""Finds the submissions in whatever a learning platform gives: a folder, or a zip of one.
+
+Read are ``<student>/<notebook>.ipynb``, also some folders deeper; what Moodle downloads,
+``Family Given_12345_assignsubmission_file_x.ipynb`` or a folder of that name; what Canvas
+downloads, ``familygiven_LATE_12345_67890_x-1.ipynb``; and ``<student>_x.ipynb`` or
+``<exercise>_<student>.ipynb``. Nothing is ever extracted, no link is followed, and no file
+is read beyond a limit. Every student of whom there is anything has a submission, and every
+file a fate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from course.task import stems
+from grading.flags import flag
+from grading.record import Flag
+from grading.submissions.files import Entry, entries
+from grading.submissions.flat import split
+from grading.submissions.layout import STRAY, notebookish, several_inside
+from grading.submissions.names import (
+    TOOLS,
+    Name,
+    hidden,
+    read_name,
+    shown,
+    student_of,
+)
+from grading.submissions.reading import Budget, Content, Given, practicals, read
+from grading.submissions.several import Found, Several, choose
+from grading.submissions.students import Key, students_of
+from grading.submissions.submission import Submission, with_flags, with_problem
+from project.errors import CourseError
+
+# Of one student, so that nobody can use up what others need.
+MAX_ROWS_EACH = 10  # notebooks of no known practical
+MAX_OTHERS_EACH = 20  # files that may be a notebook by another name
+MAX_FLAGS_EACH = 5  # of one kind
+# Why there is no notebook: what says most comes first.
+REASONS = (
+    "too-many-files",
+    "encrypted",
+    "link",
+    "unreadable",
+    "nested-zip",
+    "too-deep",
+    "empty-folder",
+)
+
+Place = tuple[Path, int | None]
+Fate = Literal["submission", "copy", "aside", "odd", "other", "hidden", "beside"]
+
+
+@dataclass(frozen=True)
+class Intake:
+    """All that was found.
+
+    Args:
+        submissions: in order of student and practical.
+        ignored: how many files are no notebooks.
+        notes: what a person should know about names and about several notebooks, one
+            sentence each.
+        fates: what became of each file and of each folder that cannot be read, by its path
+            and its number in the zip: a ``submission``; a ``copy`` of one; a notebook that was put ``aside``
+            for another; something ``odd``, of which a flag tells; an ``other`` file; a
+            ``hidden`` one; or one ``beside`` the folder of the class.
+    """
+
+    submissions: tuple[Submission, ...]
+    ignored: int
+    notes: tuple[str, ...] = ()
+    fates: Mapping[Place, Fate] = field(default_factory=dict)
+
+
+def find_submissions(path: Path) -> list[Submission]:
+    """The submissions in a folder or a zip, in order of student and practical.
+
+    Raises:
+        CourseError: there is no such path, or no submission in it.
+    """
+    return list(take_in(path).submissions)
+
+
+def take_in(path: Path, root: Path | None = None, several: Several = "last") -> Intake:
+    """Find the submissions, and say what became of everything else.
+
+    Of several by one student for one practical the last that holds answers is taken: the
+    latest upload, then the latest time, then the highest number that is put behind a name,
+    then the last name.
+
+    Args:
+        path: a folder, a zip or a notebook.
+        root: the checkout, whose exercises tell which notebooks hold answers.
+        several: ``best`` takes all with answers instead of the last one.
+
+    Raises:
+        CourseError: there is no such path, or nothing in it that somebody handed in.
+    """
+    listing = entries(path)
+    named = list(_named(listing.entries, listing.around))
+    people = students_of((name for _, name in named if name), _inside(named))
+    own = {key: _Own(called) for key, called in people.called.items()}
+    fates: dict[Place, Fate] = {}
+    wanted = []
+    for entry, name in named:
+        if name is None:
+            fates[_place(entry)] = "beside"
+            continue
+        fate = own[name.key].sort(entry, name)
+        if fate is None:
+            wanted.append((entry, name))
+        else:
+            fates[_place(entry)] = fate
+    # First what is called a notebook: it shall not wait for a budget behind data.
+    wanted.sort(key=lambda pair: not notebookish(pair[0].parts[-1]))
+
+    def asked() -> Iterator[Given]:
+        for entry, name in wanted:
+            budget = own[name.key].budget
+            content, data = read(entry, budget)
+            yield Given(
+                content, data, name.notebook if _called_one(entry) else "", budget
+            )
+
+    for (entry, name), content in zip(
+        wanted, practicals(asked(), stems()), strict=True
+    ):
+        own[name.key].add(entry, name, content, fates)
+    submissions, notes = [], [*people.notes, *_nobodys(named)]
+    for key, one in own.items():
+        taken, said = one.settle(root, several, fates)
+        submissions += [with_flags(sub, *people.flags.get(key, ())) for sub in taken]
+        notes += said
+    if not submissions:
+        raise CourseError(
+            path,
+            None,
+            "There is no notebook in it.",
+            "Give the folder or the zip that the learning platform downloads, or a folder "
+            "that holds <student>/<notebook>.ipynb.",
+        )
+    submissions.sort(key=lambda one: (one.student, one.practical, one.notebook))
+    ignored = sum(fate in ("other", "hidden", "beside") for fate in fates.values())
+    return Intake(tuple(_unique(submissions)), ignored, tuple(notes), fates)
+
+
+def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
+    """Whose each entry is; None for what is nobody's."""
+    there = {entry.parts for entry in found}
+    parts_of_class = {e.parts[: depth + 1] for e in found for depth in range(e.depth)}
+
+    def somebodys(entry: Entry) -> bool:
+        if entry.beside or not entry.parts or TOOLS.fullmatch(entry.parts[0]):
+            return False
+        *above, last = entry.parts
+        if last.startswith("._") and (*above, last[2:]) in there:  # a Mac's, beside it
+            return False
+        stray = STRAY.fullmatch(last) and not notebookish(last) and not entry.folder
+        if entry.parts[:1] in parts_of_class and not entry.depth:
+            return not (stray or any(hidden(part) for part in entry.parts[1:]))
+        return not (stray and len(entry.parts) == 1 and not student_of(last))
+
+    flat = [e.parts[0] for e in found if _is_flat(e) and somebodys(e)]
+    splits, _ = split(flat, around, stems())
+    for entry in found:
+        if not somebodys(entry):
+            yield entry, None
+        elif _is_flat(entry):
+            student, notebook, written = splits[entry.parts[0]]
+            yield entry, Name(student, notebook, origin="file", written=written)
+        else:
+            section, own = "/".join(entry.parts[: entry.depth]), _below(entry)
+            own = own * 2 if entry.folder and len(own) == 1 else own
+            yield entry, read_name(own, outside=entry.outside, section=section)
+
+
+def _is_flat(entry: Entry) -> bool:
+    """Is it a file side by side with those of others, without a platform's name?"""
+    return (
+        len(entry.parts) == 1
+        and not (entry.folder or entry.outside or entry.beside)
+        and not student_of(entry.parts[0])
+    )
+
+
+def _below(entry: Entry) -> tuple[str, ...]:
+    """Its path from the part that names the student on."""
+    return entry.parts[entry.depth :]
+
+
+def _inside(
+    named: Sequence[tuple[Entry, Name | None]],
+) -> dict[Key, set[tuple[str, str]]]:
+    """Names in a student's path that may be of somebody else, and where they stand.
+
+    They are folders and files of one student's folder that look as if they were of several;
+    and, where others have no platform's name, a folder with one platform's name in it.
+    """
+    paths: dict[Key, set[tuple[str, ...]]] = defaultdict(set)
+    sections: dict[str, set[Key]] = defaultdict(set)
+    keys = {name.key for _, name in named if name}
+    for entry, name in named:
+        own = _below(entry)[1:]
+        if name and entry.depth:
+            sections["/".join(entry.parts[: entry.depth])].add(name.key)
+        elif (
+            name
+            and name.origin == "folder"
+            and own
+            and _called_one(entry)
+            and not any(hidden(part) for part in own)
+        ):
+            paths[name.key].add(own)
+    told: dict[Key, set[tuple[str, str]]] = defaultdict(set)
+    for key, own in paths.items():
+        names = several_inside(own, alone=len(keys) == 1)
+        told[key] = {(one, f"in {shown(key[0])}") for one in names}
+    if not all(number for _, number, _ in keys):
+        for section, within in sections.items():
+            if len(within) == 1:
+                told[within.pop()].add((section, "folder"))
+    return told
+
+
+def _nobodys(named: Sequence[tuple[Entry, Name | None]]) -> Iterator[str]:
+    """A sentence that names files that lie beside those of students and are nobody's."""
+    names = sorted(
+        shown(entry.parts[0])
+        for entry, name in named
+        if name is None
+        and len(entry.parts) == 1
+        and not (entry.beside or entry.folder)
+        and "." in entry.parts[0][1:]  # not .DS_Store
+        and not entry.parts[0].startswith("._")
+    )
+    if names:
+        more = f" and {len(names) - MAX_FLAGS_EACH} more" * (
+            len(names) > MAX_FLAGS_EACH
+        )
+        yield f"Files that belong to no student: {', '.join(names[:MAX_FLAGS_EACH])}{more}."
+
+
+def _called_one(entry: Entry) -> bool:
+    return notebookish(entry.parts[-1])
+
+
+def _place(entry: Entry) -> Place:
+    return entry.path, entry.member
+
+
+class _Own:
+    """All files of one student, by what they are."""
+
+    def __init__(self, student: str) -> None:
+        self.student = student
+        self.found: list[Found] = []
+        self.odd: list[tuple[Entry, Name, str]] = []
+        self.others: list[tuple[Entry, Name]] = []
+        self.hidden: list[tuple[Entry, Name]] = []
+        self.tried = 0
+        self.budget = Budget()
+
+    def sort(self, entry: Entry, name: Name) -> Fate | None:
+        """What becomes of an entry; None if that is for its content to say."""
+        _, dot, suffix = entry.parts[-1].strip().lower().rpartition(".")
+        if any(hidden(part) for part in _below(entry)[1:]) and not entry.folder:
+            self.hidden.append((entry, name))
+            return "hidden"
+        odd = entry.odd or ("nested-zip" if suffix == "zip" else "")
+        if odd and not (
+            odd == "unreadable" and _called_one(entry) and not entry.folder
+        ):
+            self.odd.append((entry, name, odd))
+            return "odd"
+        if not _called_one(entry):
+            likely = not dot or suffix in ("json", "txt")
+            self.tried += likely
+            if not likely or self.tried > MAX_OTHERS_EACH:
+                self.others.append((entry, name))
+                return "other"
+        return None
+
+    def add(
+        self, entry: Entry, name: Name, content: Content, fates: dict[Place, Fate]
+    ) -> None:
+        """Take up a file that has been read."""
+        called = _called_one(entry)
+        if not called and (content.problem or not content.practical):
+            self.others.append((entry, name))
+            fates[_place(entry)] = "other"
+            return
+        one = replace(
+            self._blank(entry, name),
+            practical=content.practical,
+            size=content.size,
+            digest=content.digest,
+        )
+        problem = content.problem or ("" if content.practical else "unknown-practical")
+        one = with_problem(one, problem, content.detail) if problem else one
+        if not entry.parts[-1].endswith(".ipynb"):
+            one = with_flags(one, flag("other-suffix", one.notebook))
+        if name.late:
+            one = with_flags(one, flag("late"))
+        self.found.append(Found(name, one, entry.parts, content.modified))
+
+    def settle(
+        self, root: Path | None, several: Several, fates: dict[Place, Fate]
+    ) -> tuple[list[Submission], list[str]]:
+        """What is graded, or why nothing is; and what to say of a choice."""
+        groups: dict[str, list[Found]] = defaultdict(list)
+        for one in self.found:
+            groups[one.submission.practical].append(one)
+        unknown = groups.pop("", [])
+        taken, notes = unknown[:MAX_ROWS_EACH], []
+        aside = unknown[MAX_ROWS_EACH:]
+        if aside:
+            notes.append(
+                f"{self.student}: {len(unknown)} notebooks are of no known practical; "
+                f"{MAX_ROWS_EACH} of them are listed."
+            )
+        for _, group in sorted(groups.items()):
+            chosen = choose(group, several, root, self.budget)
+            taken += chosen.taken
+            aside += chosen.aside
+            notes += [chosen.note] if chosen.note else []
+        digests = {one.submission.digest for one in taken}
+        for one in aside:
+            same = one.submission.digest in digests
+            fates[one.submission.path, one.submission.member] = (
+                "copy" if same else "aside"
+            )
+        for one in taken:
+            fates[one.submission.path, one.submission.member] = "submission"
+        submissions = [one.submission for one in taken] or [self._nothing()]
+        return [with_flags(one, *self._oddities()) for one in submissions], notes
+
+    def _nothing(self) -> Submission:
+        """The row of a student without a notebook."""
+        if self.odd:
+            odd = min(self.odd, key=lambda odd: REASONS.index(odd[2]))
+            return with_problem(self._blank(*odd[:2]), odd[2])
+        entry, name = [*self.others, *self.hidden][0]
+        detail = "only hidden files, such as Jupyter's checkpoints"
+        if self.others:
+            suffixes = Counter(shown(Path(e.parts[-1]).suffix) for e, _ in self.others)
+            most = [
+                suffix for suffix, _ in suffixes.most_common(3) if suffix != "\ufffd"
+            ]
+            count = len(self.others)
+            detail = f"{count} {'file' if count == 1 else 'files'}"
+            detail += f": {', '.join(most)}" if most else ""
+        return with_problem(self._blank(entry, name), "no-notebook", detail)
+
+    def _oddities(self) -> Iterator[Flag]:
+        told: Counter[str] = Counter()
+        for _, name, code in self.odd:
+            told[code] += 1
+            if told[code] <= MAX_FLAGS_EACH:
+                yield flag(code, shown(name.notebook))
+
+    def _blank(self, entry: Entry, name: Name) -> Submission:
+        unsafe = (flag("unsafe-name", shown(entry.parts[-1])),) if entry.outside else ()
+        return Submission(
+            self.student,
+            name.identifier,
+            "",
+            shown(name.notebook),
+            entry.path,
+            entry.member,
+            flags=unsafe,
+        )
+
+
+def _unique(found: list[Submission]) -> list[Submission]:
+    """Names of notebooks that are one of a kind for each student, whatever a disk tells apart."""
+    seen: set[tuple[str, str]] = set()
+    result = []
+    for one in found:
+        stem, dot, suffix = one.notebook.rpartition(".")
+        name, number = one.notebook, 1
+        while (one.student.casefold(), name.casefold()) in seen:
+            number += 1
+            name = f"{stem} ({number}){dot}{suffix}"
+        seen.add((one.student.casefold(), name.casefold()))
+        result.append(replace(one, notebook=name))
+    return result

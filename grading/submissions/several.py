@@ -1,0 +1,134 @@
+"""Chooses which notebook counts where a student handed in several of one practical."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from grading.flags import flag
+from grading.submissions.cells import NotGradable
+from grading.submissions.names import Name, shown
+from grading.submissions.reading import UNTOUCHED, Budget, written
+from grading.submissions.submission import Submission
+from project.practicals import path_of
+
+Several = Literal["last", "best"]
+MANY = 10  # of one student and practical that are looked at: the last ones
+APART = 2.0  # seconds; a zip tells no less
+
+
+@dataclass(frozen=True)
+class Found:
+    """A notebook as found: what its path says, and when it was written."""
+
+    name: Name
+    submission: Submission
+    parts: tuple[str, ...]
+    modified: float = 0.0
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The notebooks to grade, those set aside, and a sentence if there is a choice to tell."""
+
+    taken: tuple[Found, ...]
+    aside: tuple[Found, ...] = ()
+    note: str = ""
+
+
+def choose(
+    group: Sequence[Found], several: Several, root: Path | None, budget: Budget
+) -> Chosen:
+    """Choose among a student's notebooks of one practical.
+
+    Args:
+        group: any number of them.
+        several: ``last`` takes the last one, ``best`` all with answers.
+        root: the checkout, whose exercises tell which notebooks hold answers. If it is
+            None, all that can be read are taken to hold some.
+        budget: what reading them may cost.
+    """
+    ordered, by = _in_order(group)
+    by_digest = {one.submission.digest or one.parts: one for one in ordered}
+    different = list(by_digest.values())
+    if len(different) == 1:
+        (one,) = different
+        return Chosen((one,), tuple(other for other in group if other is not one))
+    late = different[-MANY:]
+    # The last one first, while there is a budget.
+    levels = [_level(one, root, budget) for one in reversed(late)][::-1]
+    best = max(levels)
+    if several == "best" and best > UNTOUCHED:
+        taken = [
+            one for one, level in zip(late, levels, strict=True) if level > UNTOUCHED
+        ]
+    else:
+        taken = [one for one, level in zip(late, levels, strict=True) if level == best]
+        taken = taken[-1:]
+    code = "best-of-several" if several == "best" else "resubmitted"
+    marked = tuple(
+        replace(one, submission=_flagged(one.submission, code, len(group)))
+        for one in taken
+    )
+    aside = tuple(one for one in group if not any(one is other for other in taken))
+    return Chosen(marked, aside, _note(marked, aside, several, by))
+
+
+def _in_order(group: Sequence[Found]) -> tuple[list[Found], str]:
+    """The last one last, and what tells the order."""
+    times = sorted({one.modified for one in group})
+    rank, place = {}, 0
+    for before, time in zip([times[0], *times], times, strict=False):
+        place += time - before > APART
+        rank[time] = place
+
+    def key(one: Found) -> tuple:
+        name = one.name
+        sent = (name.upload, name.copy) if name.upload else (0, 0)
+        return *sent, rank[one.modified], name.copy, name.notebook, one.parts
+
+    if len({one.name.upload for one in group}) > 1:
+        by = "the number of the upload"
+    else:
+        by = "time" if place and not group[0].name.upload else "name"
+    return sorted(group, key=key), by
+
+
+def _level(one: Found, root: Path | None, budget: Budget) -> int:
+    """More for a notebook that holds more of what can count."""
+    submission = one.submission
+    if submission.problem:
+        return -2
+    if root is None or not submission.practical:
+        return UNTOUCHED + 1
+    try:
+        return written(submission.read(), path_of(root, submission.practical), budget)
+    except NotGradable:  # said when it is graded
+        return -1
+
+
+def _flagged(submission: Submission, code: str, many: int) -> Submission:
+    new = flag(code, submission.notebook, detail=f"of {many}")
+    return replace(submission, flags=(*submission.flags, new))
+
+
+def _note(
+    taken: tuple[Found, ...], aside: tuple[Found, ...], several: Several, by: str
+) -> str:
+    one = taken[-1].submission
+    names = [_path(found) for found in taken]
+    if several == "best" and len(taken) > 1:
+        text = f"each task counts where it is right, of {', '.join(names)}"
+    else:
+        text = f"{names[-1]} counts, the last with answers by {by}"
+    left = [_path(found) for found in aside]
+    if left:
+        more = f" and {len(left) - MANY} more" if len(left) > MANY else ""
+        text += f"; not {', '.join(left[:MANY])}{more}"
+    return f"{one.student} · {one.practical}: {text}."
+
+
+def _path(found: Found) -> str:
+    return "/".join(shown(part) for part in found.parts)

@@ -1,0 +1,70 @@
+"""One notebook that one student handed in, or why there is none."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grading.flags import FLAGS, flag
+from grading.record import Flag
+from grading.submissions.cells import MAX_BYTES, NotGradable
+from grading.submissions.files import READS_BADLY, read_bytes
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One notebook that one student handed in.
+
+    Args:
+        student: the name that the platform gives. It has no slash and can stand in a path;
+            otherwise it may be anything, such as ``=1+1`` or ``<b>``.
+        identifier: the platform's number for the student, or the empty string.
+        practical: the stem, or the empty string if it cannot be told.
+        notebook: the file's name, without what the platform adds; one of a kind for the
+            student, and without a slash.
+        path: the file, or the zip that holds it.
+        member: its place in the zip, or None.
+        size: in bytes.
+        digest: SHA-256 of the content; of what is too large to read, of its beginning.
+        problem: why it cannot be graded, in one sentence; empty if it may be.
+        flags: what a person should know.
+    """
+
+    student: str
+    identifier: str
+    practical: str
+    notebook: str
+    path: Path
+    member: int | None = None
+    size: int = 0
+    digest: str = ""
+    problem: str = ""
+    flags: tuple[Flag, ...] = ()
+
+    def read(self) -> bytes:
+        """The content of the notebook.
+
+        Raises:
+            NotGradable: it cannot be read, or is not what it was when it was found.
+        """
+        if self.problem:
+            raise NotGradable(self.problem)
+        try:
+            data = read_bytes(self.path, self.member, MAX_BYTES + 1)
+        except READS_BADLY:
+            raise NotGradable(FLAGS["unreadable"]) from None
+        if hashlib.sha256(data).hexdigest() != self.digest:
+            raise NotGradable("The file was changed while it was being graded.")
+        return data
+
+
+def with_problem(found: Submission, code: str, detail: str = "") -> Submission:
+    """A submission that cannot be graded, with the flag that says why."""
+    why = flag(code, found.notebook, detail=detail)
+    return with_flags(replace(found, problem=why.message), why)
+
+
+def with_flags(found: Submission, *flags: Flag) -> Submission:
+    """A submission with further flags, each once."""
+    return replace(found, flags=tuple(dict.fromkeys((*found.flags, *flags))))

@@ -1,0 +1,224 @@
+"""Where one process grades: the library, the templates and the reference, proven."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from grading.bounded import TooCostly, bounded
+from grading.execution.grader import TOO_COSTLY, canary, grade
+from grading.execution.practical import Practical
+from grading.execution.runner import Workshop, new_folder, prepare_passes
+from grading.record import NOT_RUN, Result, Verdict, Written
+from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
+from grading.sandbox.warm import Template
+from grading.submissions.answers import read_answers
+from grading.submissions.cells import NotGradable
+from grading.submissions.intake import Submission
+from project.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How submissions are run.
+
+    Args:
+        limits: what one submission may use.
+        walled: use bubblewrap.
+        warm: fork kernels from templates.
+        hidden: folders that no submission may see.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    walled: bool = True
+    warm: bool = True
+    hidden: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Order:
+    """All that grading needs beside the submissions: the practicals, by stem, and how."""
+
+    practicals: Mapping[str, Practical]
+    terms: Terms = field(default_factory=Terms)
+
+
+class Bench:
+    """Grades the submissions of some practicals.
+
+    Args:
+        terms: how they are run.
+        library: a new folder, which holds what notebooks may import.
+        say: told, in a sentence, if a practical has to do without a warm start.
+    """
+
+    def __init__(
+        self, terms: Terms, library: Path, say: Callable[[str], None] | None = None
+    ) -> None:
+        self.terms, self.say = terms, say or (lambda text: None)
+        stage_library(library)
+        self.practicals: Mapping[str, Practical] = {}
+        self.refused: dict[str, CourseError] = {}
+        self.templates: dict[str, Template] = {}
+        self.rooms: dict[str, Path] = {}
+        self.workshop = Workshop(
+            library, terms.limits, terms.walled, terms.hidden, self.rooms
+        )
+
+    def warm_up(self, releases: Mapping[str, NotebookNode]) -> None:
+        """Start what takes seconds to start, and do not wait: this thread may go on.
+
+        Args:
+            releases: the exercises as they are handed out, by practical. Their templates
+                end with this thread.
+        """
+        prepare_passes()
+        terms, library = self.terms, self.workshop.library
+        if terms.walled and terms.warm:
+            for stem, notebook in releases.items():
+                box = Sandbox(new_folder(), library, terms.limits, hidden=terms.hidden)
+                self.templates[stem] = Template(notebook, box)
+
+    def open(self, practicals: Mapping[str, Practical]) -> None:
+        """Take up the practicals, and wait until the templates stand."""
+        self.practicals = practicals
+        for stem, template in list(self.templates.items()):
+            trouble = template.trouble()
+            if trouble:
+                self._do_without(stem, trouble)
+            else:
+                self.rooms[stem] = template.rooms
+
+    def prove(self, stem: str) -> bool:
+        """See whether the reference of a practical gets full marks.
+
+        If it does not, the practical is refused: none of its notebooks is graded.
+        """
+        try:
+            self._prove(stem)
+        except CourseError as problem:
+            self.refused[stem] = problem
+        return stem not in self.refused
+
+    def _prove(self, stem: str) -> None:
+        practical = self.practicals[stem]
+        if stem in self.rooms:
+            try:
+                return canary(practical, self.workshop)
+            except CourseError:
+                self._do_without(stem, "the reference does not get full marks so")
+        return canary(practical, self.workshop)
+
+    def grade(self, submission: Submission, data: bytes | None = None) -> Result:
+        """One submission, read from its place unless its content is given."""
+        began = time.monotonic()
+        practical = self.practicals.get(submission.practical)
+        if submission.practical in self.refused:
+            return refused(submission, self.refused[submission.practical], practical)
+        try:
+            if data is None:
+                data = content(submission, practical)
+            answers = bounded(read_answers, data, practical.released)
+        except NotGradable as problem:
+            return not_graded(submission, practical, problem.reason)
+        except TooCostly:
+            return not_graded(submission, practical, TOO_COSTLY)
+        graded = grade(answers, practical, self.workshop)
+        return replace(
+            blank(submission),
+            graded=not graded.problem,
+            problem=graded.problem,
+            verdicts=graded.verdicts,
+            written=tuple(in_words(practical.released, answers.written)),
+            flags=(*submission.flags, *answers.flags, *graded.flags),
+            seconds=round(time.monotonic() - began, 3),
+        )
+
+    def close(self) -> None:
+        """End the templates."""
+        for stem in list(self.templates):
+            self._close(stem)
+
+    def _do_without(self, stem: str, trouble: str) -> None:
+        self.say(f"{stem}: no warm start, every kernel starts by itself ({trouble}).")
+        self._close(stem)
+
+    def _close(self, stem: str) -> None:
+        self.rooms.pop(stem, None)
+        self.templates.pop(stem).close()
+
+
+@dataclass(frozen=True)
+class Hands:
+    """Those who grade.
+
+    Args:
+        many: how many submissions they work at, at a time.
+        submit: hands one of them a submission.
+    """
+
+    many: int
+    submit: Callable[[Submission], Future[Result]]
+
+
+def content(submission: Submission, practical: Practical | None) -> bytes:
+    """What was handed in.
+
+    Raises:
+        NotGradable: it cannot be read, or is of no practical.
+    """
+    if practical is None:
+        problem = "It cannot be told which practical this is."
+        raise NotGradable(submission.problem or problem)
+    return submission.read()
+
+
+def blank(submission: Submission) -> Result:
+    """The result of a submission before anything is known."""
+    parts = [submission.student, submission.identifier]
+    return Result(
+        # With the platform's number: two students may be called the same.
+        student="_".join(part for part in parts if part),
+        practical=submission.practical,
+        notebook=submission.notebook,
+        digest=submission.digest,
+        identifier=submission.identifier,
+        flags=submission.flags,
+    )
+
+
+def not_graded(
+    submission: Submission, practical: Practical | None, problem: str
+) -> Result:
+    """The result of a submission that cannot be graded."""
+    verdicts = tuple(
+        Verdict(task, key.points, "not-graded", reason=problem)
+        for task, key in (practical.keys if practical else {}).items()
+    )
+    return replace(blank(submission), graded=False, problem=problem, verdicts=verdicts)
+
+
+def refused(
+    submission: Submission, problem: CourseError, practical: Practical | None = None
+) -> Result:
+    """The result of a submission to a practical that nothing can be graded of here."""
+    return not_graded(submission, practical, f"{NOT_RUN}: {problem}")
+
+
+def in_words(notebook: NotebookNode, texts: Mapping[str, str]) -> Iterator[Written]:
+    """The answers to a practical's questions.
+
+    Args:
+        notebook: the exercise as it is handed out.
+        texts: what was answered, by question.
+    """
+    for cell in notebook.cells:
+        course = cell.metadata.get("course", {})
+        if course.get("role") == "written":
+            points = cell.metadata["nbgrader"]["points"]
+            yield Written(course["task"], points, texts.get(course["task"], ""))

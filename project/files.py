@@ -1,0 +1,138 @@
+"""Files are written whole or not at all, and paths are made absolute where they enter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from project.errors import CourseError
+
+
+@dataclass
+class _Pending:
+    """Files that are written but not yet in place, and what else waits for the end."""
+
+    files: list[tuple[Path, Path]] = field(default_factory=list)  # temporary, final
+    folders: list[Path] = field(
+        default_factory=list
+    )  # made on the way, outermost first
+    discarded: list[Path] = field(default_factory=list)
+
+
+_pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is either the old one or the new one, never half of it.
+
+    Raises:
+        OSError: it cannot be written; the error names ``path``.
+    """
+    pending = _pending.get()
+    temporary = None
+    try:
+        _make_folder(path.parent, pending)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}.")
+        temporary = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        if pending is None:
+            os.replace(temporary, path)
+        else:
+            pending.files.append((temporary, path))
+    except BaseException as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        # A full disk is reported without a name, other errors name the temporary file.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+def discard(path: Path) -> None:
+    """Remove a file; within ``all_or_none`` at its end, if that is reached."""
+    pending = _pending.get()
+    if pending is None:
+        path.unlink(missing_ok=True)
+    else:
+        pending.discarded.append(path)
+
+
+@contextlib.contextmanager
+def all_or_none() -> Iterator[None]:
+    """Put all files that ``write_whole`` writes in this block into place at its end.
+
+    If anything fails before, for example on a full disk, none of them is changed.
+
+    Raises:
+        OSError: one of them cannot be written, or a folder stands where it should be.
+    """
+    pending = _Pending()
+    token = _pending.set(pending)
+    try:
+        yield
+        for _, path in pending.files:
+            if path.is_dir():
+                raise IsADirectoryError(21, "A folder stands there", str(path))
+        for temporary, path in pending.files:
+            os.replace(temporary, path)
+        for path in pending.discarded:
+            path.unlink(missing_ok=True)
+    except BaseException:
+        for temporary, _ in pending.files:
+            temporary.unlink(missing_ok=True)
+        for folder in reversed(pending.folders):
+            with contextlib.suppress(OSError):  # it holds something else by now
+                folder.rmdir()
+        raise
+    finally:
+        _pending.reset(token)
+
+
+def absolute(path: str | Path) -> Path:
+    """The absolute path, without links, of a path that a user has typed.
+
+    Raises:
+        CourseError: it is empty, or names a pipe or a device.
+    """
+    if not str(path).strip():
+        raise CourseError("''", None, "This path is empty.", "Name a file or a folder.")
+    # Links are followed afterwards: /dev/fd/63 leads to a name that is no file's.
+    with contextlib.suppress(OSError):
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            problem = "This is a pipe or a device, not a file or a folder."
+            raise CourseError(path, None, problem, "Save it as a file, and name that.")
+    return Path(os.path.realpath(path))
+
+
+def require_writable(folder: Path) -> None:
+    """See that a folder is one to write to, or can be made; writes nothing.
+
+    Raises:
+        CourseError: it cannot.
+    """
+    existing = folder
+    while not os.path.lexists(existing) and existing != existing.parent:
+        existing = existing.parent
+    problem = None
+    if not existing.is_dir():
+        problem = "This is a file, not a folder."
+    elif not os.access(existing, os.W_OK | os.X_OK):
+        problem = "You may not write to this folder."
+    if problem:
+        raise CourseError(existing, None, problem, "Name another folder to write to.")
+
+
+def _make_folder(folder: Path, pending: _Pending | None) -> None:
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    if pending is not None:
+        pending.folders.extend(reversed(missing))

@@ -1,0 +1,121 @@
+"""What is graded: a class that has solved everything, or one as it might be."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import cycle
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from authoring.chapter import read_chapter
+from authoring.exercises import generate
+from course.task import find
+from project.practicals import chosen, task_id
+from studies.attacks import CORPUS, notebook
+from studies.submissions import write_class
+
+
+def role(cell: NotebookNode) -> str | None:
+    """What a cell of an exercise is for; None if it is neither task, given nor check."""
+    return cell.metadata.get("course", {}).get("role")
+
+
+@dataclass(frozen=True)
+class Material:
+    """The notebooks of a class that has solved everything, each a copy of the other.
+
+    Args:
+        root: the checkout.
+        practical: the stem of one.
+        count: how many students.
+    """
+
+    root: Path
+    practical: str
+    count: int
+
+    @cached_property
+    def chapter(self) -> Path:
+        """Where the practical is written."""
+        return chosen(self.root, (self.practical,))[0]
+
+    @property
+    def name(self) -> str:
+        """What the exercise is called, without its ending."""
+        return self.chapter.stem
+
+    @property
+    def students(self) -> list[str]:
+        """Their names."""
+        return [f"s{number:04d}" for number in range(self.count)]
+
+    @cached_property
+    def tasks(self) -> dict[str, str]:
+        """The name that each task asks for, by the task's id."""
+        chapter = read_chapter(self.chapter)
+        cells = [cell for cell in chapter.cells if cell.role == "task"]
+        return {task_id(chapter.stem, c.names[0]): c.names[0] for c in cells}
+
+    @property
+    def points(self) -> int:
+        """What a notebook without a mistake is worth."""
+        return sum(find(task).points for task in self.tasks)
+
+    def amiss(self, scores: list[float]) -> str:
+        """What is wrong with the scores that a grader gave, or the empty string."""
+        full = sum(score == self.points for score in scores)
+        good = full == len(scores) == self.count
+        return "" if good else f"{full} of {self.count} got full marks"
+
+    def notebook(self, *, checks: bool = True) -> NotebookNode:
+        """The exercise, solved; only imports, given code, tasks and, if wanted, their checks."""
+        text = generate(self.root, self.chapter, solved=True)
+        notebook = nbformat.reads(text, as_version=4)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        # The first cell without a role imports what the checks need.
+        first = next(cell for cell in code if role(cell) is None)
+        notebook.cells = [
+            cell
+            for cell in code
+            if (role(cell) and (checks or role(cell) != "check")) or cell is first
+        ]
+        return notebook
+
+    def hand_in(
+        self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
+    ) -> list[Path]:
+        """Write everybody's notebook to ``folder``, at the place that ``pattern`` says."""
+        text = nbformat.writes(self.notebook(checks=checks))
+        paths = []
+        for student in students:
+            path = folder / pattern.format(student=student, name=self.name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            paths.append(path)
+        return paths
+
+
+@dataclass(frozen=True)
+class Mixed(Material):
+    """A class as it might be: right, wrong in every known way, not done; each tenth hostile."""
+
+    def hand_in(
+        self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
+    ) -> list[Path]:
+        """The whole class, in the layout of ``write_class``."""
+        write_class(folder, self.count, stems=(self.practical,))
+        paths = sorted(folder.rglob("*.ipynb"))
+        rows = tomllib.loads((CORPUS / "rows.toml").read_text("utf-8"))
+        attacks = cycle(name for name, row in rows.items() if row.get("soon"))
+        for path, name in zip(paths[::10], attacks, strict=False):
+            path.write_bytes(notebook(name))
+        return paths
+
+    def amiss(self, scores: list[float]) -> str:
+        """Has everybody a score?"""
+        graded = len(scores)
+        return "" if graded == self.count else f"{graded} of {self.count} are graded"

@@ -1,0 +1,56 @@
+"""Pictures of a real report for the book: a class is made up, graded and looked at.
+
+    python -m experiments.screenshots
+
+It grades 24 made-up students with ``course grade``, which takes some minutes, and writes
+``book/images/report.png``, ``feedback.png`` and ``marking.png``. It needs Chromium.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from studies.submissions import write_class
+
+ROOT = Path(__file__).parents[1]
+PICTURES = {
+    "report": ("report.html", 1000, 760),
+    "heat-map": ("report.html#map", 1000, 640),
+    "feedback": ("feedback/Galois/bayes_by_backprop.html", 760, 820),
+    "marking": ("marking.html", 1000, 620),
+}
+
+
+def main() -> None:
+    """Grade, look, keep."""
+    images = ROOT / "book" / "images"
+    images.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        handed_in, out = Path(folder) / "handed-in", Path(folder) / "grades"
+        write_class(handed_in, 24, seed=3)
+        command = [sys.executable, "-m", "commands", "grade", str(handed_in)]
+        subprocess.run(
+            [*command, "--out", str(out), "--jobs", "2"], cwd=ROOT, check=True
+        )
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
+            for name, (address, width, height) in PICTURES.items():
+                page = browser.new_page(
+                    viewport={"width": width, "height": height}, device_scale_factor=1.5
+                )
+                page.goto(f"{out.as_uri()}/{address}")
+                page.screenshot(path=images / f"{name}.png")
+                page.close()
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

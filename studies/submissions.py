@@ -1,0 +1,143 @@
+"""Classes that might be: notebooks as students hand them in, right, wrong in every known way, or not done."""
+
+import base64
+import json
+import random
+import re
+import zlib
+from functools import cache
+from pathlib import Path
+
+import nbformat
+
+from course.task import tasks_of
+from project.practicals import released
+from project.source import read_solutions
+
+ROOT = Path(__file__).parents[1]
+NAMES = [
+    "Abel",
+    "Banach",
+    "Cauchy",
+    "Darboux",
+    "Erdos",
+    "Fermat",
+    "Galois",
+    "Hilbert",
+    "Ito",
+    "Jacobi",
+    "Kolmogorov",
+    "Lagrange",
+    "Markov",
+    "Noether",
+    "Ostrowski",
+    "Poincare",
+    "Quetelet",
+    "Ramanujan",
+    "Sobolev",
+    "Turing",
+    "Ulam",
+    "Viete",
+    "Wiener",
+    "Xenakis",
+    "Young",
+    "Zermelo",
+]
+WORDS = (
+    "Far from the data the band widens: there the members disagree.",
+    "I think it is because of the prior.",
+    "",
+)
+
+# A student has the checks and their planted mistakes on disk, and could paste them so.
+PLANTED = """\
+import base64 as _b, json as _j, sys as _s, types as _t, zlib as _z
+for _name, _text in _j.loads(_z.decompress(_b.b64decode({data!r}))):
+    _module = _t.ModuleType(_name)
+    _module.__path__ = []
+    _s.modules[_name] = _module
+    exec(_text, vars(_module))
+_tasks = _s.modules["planted.checks.{stem}"].TASKS
+{name} = _tasks[{task!r}].misconceptions[{number}].answer
+"""
+
+
+def planted(task, number):
+    """The source of a cell whose answer is a task's known mistake, counted from 0."""
+    stem = task.id.partition("/")[0].replace("-", "_")
+    data = _checks(stem)
+    return PLANTED.format(
+        data=data, stem=stem, name=task.name, task=task.id, number=number
+    )
+
+
+@cache
+def _checks(stem):
+    checks = ROOT / "course" / "checks"
+    folder = checks / stem
+    texts = {"planted": "", "planted.checks": "", f"planted.checks.{stem}": ""}
+    texts["planted.task"] = (ROOT / "course" / "task.py").read_text("utf-8")
+    for package, prefix in ((checks, ""), (folder, f"{stem}.")):
+        for path in package.glob("*.py"):
+            if path.name != "__init__.py":
+                texts[f"planted.checks.{prefix}{path.stem}"] = path.read_text("utf-8")
+    ordered, waiting = [], dict(texts)
+    while waiting:  # what is imported comes first
+        name = next(
+            name for name in waiting if not _needs(waiting[name]) & set(waiting)
+        )
+        ordered.append([name, waiting.pop(name)])
+    last = (folder / "__init__.py").read_text("utf-8")
+    ordered.append([f"planted.checks.{stem}", last])
+    ordered = [
+        [name, re.sub(r"\bcourse\.", "planted.", text)] for name, text in ordered
+    ]
+    return base64.b64encode(zlib.compress(json.dumps(ordered).encode(), 9)).decode()
+
+
+def _needs(text):
+    imported = re.findall(r"^from course\.([\w.]+) import", text, re.M)
+    return {f"planted.{name}" for name in imported}
+
+
+@cache
+def solutions(stem):
+    """The reference's source for each task of a practical."""
+    definitions = read_solutions(ROOT, stem).definitions
+    return {task.id: definitions[task.name].shown() for task in tasks_of(stem).values()}
+
+
+def filled(stem, answers, words=None):
+    """The exercise with these sources in the cells of their tasks."""
+    notebook = released(ROOT, stem)
+    for cell in notebook.cells:
+        course = cell.metadata.get("course", {})
+        if course.get("role") == "task" and course["task"] in answers:
+            cell.source = answers[course["task"]]
+        if course.get("role") == "written" and words is not None:
+            cell.source = words()
+    return notebook
+
+
+def write_class(folder, count, *, stems=("bayes_by_backprop",), seed=0):
+    """Write ``count`` students' notebooks; the able ones have more of it right."""
+    draw = random.Random(seed)
+    for number in range(count):
+        ability = draw.betavariate(4, 1.5)
+        name = NAMES[number % len(NAMES)] + (f" {number // 26}" if number >= 26 else "")
+        for stem in stems:
+            answers = {}
+            for task in tasks_of(stem).values():
+                luck = draw.random()
+                if luck < ability:
+                    answers[task.id] = solutions(stem)[task.id]
+                elif luck < ability + 0.8 * (1 - ability):
+                    # The first mistakes are those that are made most.
+                    which = int(len(task.misconceptions) * draw.random() ** 2)
+                    answers[task.id] = planted(task, which)
+                elif luck < ability + 0.9 * (1 - ability):
+                    answers[task.id] = "print(undefined)"
+            notebook = filled(stem, answers, lambda: draw.choice(WORDS))
+            path = folder / name / f"{stem}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(notebook, path)

@@ -1,0 +1,164 @@
+"""``python -m experiments.which_method``: about half an hour; ``--quick`` takes seconds."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from studies.which_method import methods, scores
+from studies.which_method.baselines import distances
+from studies.which_method.problems import MAP_X, MAP_Y, PROBLEMS
+from studies.which_method.record import QUICK, Budget
+
+HERE = Path(__file__).parent
+WORKERS = ("torch", "jax")  # the two never meet in one process
+LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy", "torch")
+METRICS = (
+    *("accuracy", "RMSE", "NLL", "Brier", "CRPS", "ECE", "coverage"),
+    *("AUROC", "AUROC of disagreement"),
+)
+COSTS = ("train ratio", "train seconds", "predict seconds", "passes", "stored")
+COLUMNS = ("problem", "method", "seed", "setting", *METRICS, *COSTS)
+# What costs are compared with: one network of the same framework.
+PLAIN = {"torch": "MAP", "jax": methods.SINGLE}
+
+
+def run(folder: Path, *, quick: bool) -> None:
+    """Train and predict, one process after the other, one thread each."""
+    root = HERE.parents[1]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
+    for worker in WORKERS:
+        module = f"studies.which_method.with_{worker}"
+        command = [sys.executable, "-m", module, str(folder)]
+        command += ["--quick"] if quick else []
+        subprocess.run(command, cwd=root, env=environment, check=True)
+
+
+def judged(folder: Path, worker: str) -> list[dict]:
+    """A worker's rows, with the scores of its predictions and its relative cost."""
+    rows = json.loads((folder / f"{worker}.json").read_text(encoding="utf-8"))
+    plain = {
+        (row["problem"], row["seed"]): row["train seconds"]
+        for row in rows
+        if row["method"] == PLAIN[worker]
+    }
+    problems = {}
+    with np.load(folder / f"{worker}.npz") as arrays:
+        for row in rows:
+            at = row["problem"], row["seed"]
+            if at not in problems:
+                problems[at] = PROBLEMS[row["problem"]](row["seed"])
+            problem = problems[at]
+            key = f"{row['problem']}|{row['method']}|{row['seed']}|"
+            test = arrays[key + "test"]
+            if problem.regression:
+                row |= scores.regression_scores(test, problem.y_test, problem.unit)
+            else:
+                out = arrays[key + "out"]
+                row |= scores.class_scores(test, problem.y_test, out)
+                if row["heads"] > 1:
+                    pair = arrays[key + "test-mi"], arrays[key + "out-mi"]
+                    row["AUROC of disagreement"] = scores.auroc(*pair)
+            row["train ratio"] = row["train seconds"] / plain[at]
+    return rows
+
+
+def write(path: Path, rows: list[dict]) -> None:
+    """A table of figures, ordered by problem, method and seed."""
+    names, order = list(PROBLEMS), list(methods.METHODS)
+
+    def place(row: dict) -> tuple:
+        method = row["method"]
+        rank = order.index(method) if method in order else len(order)
+        return names.index(row["problem"]), rank, method, row["seed"]
+
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(
+            file, COLUMNS, extrasaction="ignore", lineterminator="\n"
+        )
+        writer.writeheader()
+        for row in sorted(rows, key=place):
+            writer.writerow(
+                {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
+            )
+
+
+def maps(folder: Path) -> dict[str, np.ndarray]:
+    """Predictive entropies around the moons by method, in nats."""
+    found = {}
+    for worker in WORKERS:
+        with np.load(folder / f"{worker}.npz") as arrays:
+            for method in methods.METHODS:
+                key = f"moons|{method}|0|map"
+                if key in arrays:
+                    log_probs = arrays[key]
+                    side = round(len(log_probs) ** 0.5)
+                    entropy = scores.entropy(np.exp(log_probs))
+                    found[method] = entropy.reshape(side, side).astype(np.float16)
+    return found
+
+
+def settings(budget: Budget) -> dict:
+    """What the figures were made with."""
+    return {
+        "computed": str(datetime.datetime.now(datetime.UTC).date()),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
+        "seeds": budget.seeds,
+        "hidden": budget.hidden,
+        "draws": budget.draws,
+        "members": methods.MEMBERS,
+        "subnetworks": methods.SUBNETWORKS,
+        "longer": methods.LONGER,
+        "sizes": {
+            name: [
+                len(p.x),
+                len(p.x_val),
+                len(p.x_test),
+                0 if p.out is None else len(p.out),
+            ]
+            for name, p in ((name, draw(0)) for name, draw in PROBLEMS.items())
+        },
+        "map": {"x": MAP_X, "y": MAP_Y},
+        "methods": {name: plan._asdict() for name, plan in methods.METHODS.items()},
+    }
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run, judge and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few steps, one seed")
+    parser.add_argument("--out", type=Path, default=HERE, help="where to write")
+    options = parser.parse_args(arguments)
+    if options.quick and options.out == HERE:
+        parser.error("--quick needs --out: its results are not worth keeping here")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run(folder, quick=options.quick)
+        rows = [row for worker in WORKERS for row in judged(folder, worker)]
+        entropies = maps(folder)
+    budget = QUICK if options.quick else Budget()
+    rows += distances(budget.seeds)
+    compared = [row for row in rows if row["method"] in methods.METHODS]
+    aside = [row for row in rows if row["method"] not in methods.METHODS]
+    write(options.out / "results.csv", compared)
+    write(options.out / "asides.csv", aside)
+    np.savez_compressed(options.out / "maps.npz", **entropies)
+    text = json.dumps(settings(budget), indent=1)
+    (options.out / "settings.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

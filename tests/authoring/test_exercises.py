@@ -1,0 +1,332 @@
+"""The exercise generator, on the real chapters and on broken copies of them."""
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from click.testing import CliRunner
+from pybtex.database import BibliographyData
+
+from authoring.chapter import read_chapter
+from authoring.exercises import differences, generate, write
+from authoring.markdown import Translator
+from commands import main
+from course.task import tasks_of
+from project.errors import CourseError
+from project.practicals import chapters, exercise_path, task_id
+from project.source import read_solutions
+
+ROOT = Path(__file__).parents[2]
+each_chapter = pytest.mark.parametrize(
+    "chapter", chapters(ROOT), ids=lambda path: path.stem
+)
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A throw-away copy of what the generator reads, with chapter 1 alone."""
+    for folder in ("book", "solutions", "exercises"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(ROOT / "_toc.yml", tmp_path)
+    shutil.copy(ROOT / "_config.yml", tmp_path)
+    for page in ROOT.glob("book/[!0-9]*.*"):
+        shutil.copy(page, tmp_path / "book")
+    shutil.copy(ROOT / "book/01-deep-ensembles.md", tmp_path / "book")
+    package = "solutions/deep_ensembles"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
+    shutil.copy(ROOT / "exercises/01-deep-ensembles.ipynb", tmp_path / "exercises")
+    return tmp_path
+
+
+def edit(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text, f"{path.name} no longer holds {old!r}"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def notebook(root, chapter, **options):
+    return nbformat.reads(generate(root, chapter, **options), as_version=4)
+
+
+# --- what comes out -------------------------------------------------------------------
+
+
+def test_the_committed_exercises_are_up_to_date():
+    assert differences(ROOT) == ""
+
+
+@each_chapter
+def test_generation_is_reproducible_byte_for_byte(chapter):
+    assert generate(ROOT, chapter) == generate(ROOT, chapter)
+
+
+@each_chapter
+def test_an_exercise_holds_no_solution(chapter):
+    """No line between the markers of a task stands in the exercise, nor the word ``solutions``."""
+    cells = notebook(ROOT, chapter).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert "solutions" not in code
+    assert "SOLUTION" not in code
+    answers = read_chapter(chapter)
+    module = read_solutions(ROOT, answers.stem)
+    stubs = {cell["id"]: cell.source for cell in cells}
+    for cell in answers.cells:
+        if cell.role == "task":
+            stub = stubs[cell.task.replace("/", "--")]
+            assert "raise NotImplementedError()" in stub
+            region = re.findall(
+                r"### BEGIN SOLUTION\n(.*?)### END SOLUTION",
+                module.definitions[cell.names[0]].source,
+                re.DOTALL,
+            )
+            for line in "".join(region).splitlines():
+                assert not line.strip() or line not in stub
+
+
+@each_chapter
+def test_every_task_of_the_checks_is_set_once_and_checked(chapter):
+    read = read_chapter(chapter)
+    assert sorted(read.tasks) == sorted(tasks_of(read.stem))
+
+
+@each_chapter
+def test_ids_and_metadata_are_those_of_the_design(chapter):
+    cells = notebook(ROOT, chapter).cells
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    for cell in cells:
+        course = cell.metadata.get("course")
+        if course is None:
+            assert re.fullmatch(r"c\d{3}", cell["id"])
+            assert "nbgrader" not in cell.metadata
+            continue
+        nbgrader = cell.metadata["nbgrader"]
+        assert nbgrader["grade_id"] == cell["id"]
+        assert nbgrader["schema_version"] == 3
+        assert len(cell["id"]) <= 64
+        if course["role"] == "check":
+            assert cell["id"] == course["task"].replace("/", "--") + "--check"
+            assert nbgrader["points"] > 0
+            assert nbgrader["locked"]
+        if course["role"] == "task":
+            assert cell["id"] == course["task"].replace("/", "--")
+            assert nbgrader["solution"]
+            assert not nbgrader["locked"]
+
+
+@each_chapter
+def test_the_markdown_reads_without_extensions(chapter):
+    text = "\n".join(
+        cell.source
+        for cell in notebook(ROOT, chapter).cells
+        if cell.cell_type == "markdown"
+    )
+    for leftover in (
+        "```{",
+        ":::{",
+        "{cite",
+        "{eq}",
+        "{glue",
+        "{ref}",
+        "{numref}",
+        ":label:",
+        "+++",
+    ):
+        assert leftover not in text
+    assert "How to begin" in text
+    for macro in ("E", "N", "KL", "x", "softplus", "sign"):
+        assert not re.search(rf"\\{macro}(?![A-Za-z])", text), macro
+
+
+@each_chapter
+def test_a_solved_exercise_defines_what_it_uses(chapter):
+    """Every name that a cell reads at its top level is defined by a cell above it."""
+    import builtins
+
+    defined = set(dir(builtins)) | {"get_ipython", "display"}
+    for cell in notebook(ROOT, chapter, solved=True).cells:
+        if cell.cell_type != "code":
+            continue
+        tree = ast.parse(cell.source)
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        defined |= {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+        defined |= {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                defined.add(node.name)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                defined |= {(a.asname or a.name).partition(".")[0] for a in node.names}
+        unknown = {node.id for node in names} - defined
+        assert not unknown, f"{cell['id']}: {unknown}"
+
+
+@each_chapter
+def test_a_chapter_opens_as_a_notebook_and_is_formatted(chapter, tmp_path):
+    """``jupytext --to ipynb`` and back loses nothing; ruff finds nothing to format in its code."""
+    import subprocess
+    import sys
+
+    book = jupytext.read(chapter)
+    path = tmp_path / "chapter.ipynb"
+    jupytext.write(book, path)
+    again = jupytext.reads(
+        jupytext.writes(jupytext.read(path), fmt="md:myst"), fmt="md:myst"
+    )
+    assert [cell.source for cell in again.cells] == [cell.source for cell in book.cells]
+    ruff = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--check",
+        "--line-length",
+        "80",
+        str(path),
+    ]
+    done = subprocess.run(ruff, capture_output=True, text=True)
+    assert done.returncode == 0, (
+        f"{chapter.name} is not formatted. Mend it with: jupytext --pipe-fmt ipynb --pipe "
+        f"'ruff format --line-length 80 --stdin-filename chapter.ipynb -' {chapter}"
+    )
+
+
+def test_names_become_ids():
+    assert task_id("deep_ensembles", "gaussian_nll") == "deep-ensembles/gaussian-nll"
+    assert task_id("approximate_inference", "LinearVariational") == (
+        "approximate-inference/linear-variational"
+    )
+    assert task_id("x", "VariationalMLP") == "x/variational-mlp"
+
+
+@each_chapter
+def test_the_first_cell_says_what_is_missing_and_how_to_get_it(chapter):
+    code = [c for c in notebook(ROOT, chapter).cells if c.cell_type == "code"]
+    assert code[0].id == "ready"
+    here = [sys.executable, "-c", code[0].source]
+    done = subprocess.run(here, capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("All that this notebook needs is here.\n", "")
+    bare = [sys.executable, "-I", "-S", "-c", code[0].source]  # with Python's own alone
+    done = subprocess.run(bare, capture_output=True, text=True, cwd=ROOT)
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("ModuleNotFoundError: course, ")
+    assert "README.md says how" in said
+    assert "`.venv/bin/jupyter lab exercises`" in said
+    framework = "jax" if "import jax" in code[1].source else "torch"
+    assert framework in said
+
+
+def test_a_page_that_is_no_exercise_is_told_once():
+    translator = Translator(ROOT / "book/01-deep-ensembles.md", BibliographyData())
+    text = "[Sums](sums-and-means.md#a), [Sums](sums-and-means), [two](02-approximate-inference.md), [here](#there)"
+    assert translator.translate(text) == "Sums (a page of the book), Sums, two, here"
+
+
+# --- what is refused ------------------------------------------------------------------
+
+
+CHAPTER, SOLUTIONS = (
+    "book/01-deep-ensembles.md",
+    "solutions/deep_ensembles/networks.py",
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        (CHAPTER, ":tags: [task]", ":tags: [tsak]", "'tsak' is unknown"),
+        (CHAPTER, ":tags: [task]", ":tags: [task, given]", "the roles task and given"),
+        (CHAPTER, "import heads\n", "import heads, mlp\n", "one import and nothing else"),
+        (CHAPTER, 'check("deep-ensembles/heads", heads)', 'check("deep-ensembles/heads", mlp)', "must check one task"),
+        (CHAPTER, ":label: deep-ensembles/heads", ":label: deep-ensembles/head", "No exercise above"),
+        (CHAPTER, "import init_mlp, init_ensemble, mlp", "import init_mlp, init_ensemble", "given cell before this one"),
+        (CHAPTER, "plots.use_style()", "import solutions", "names `solutions`"),
+        (CHAPTER, "plots.use_style()", "from math import prod as jnp", "takes the name of `import jax.numpy as jnp`"),
+        (CHAPTER, "plots.use_style()", "from math import prod as mlp", "takes the name of `the definition of mlp`"),
+        (CHAPTER, "plots.use_style()", "glue('a', 1)", "glues a number"),
+        (CHAPTER, "{cite:t}`lakshminarayanan2017`", "{cite:t}`nobody1999`", "not in references.bib"),
+        (CHAPTER, "{cite:t}`lakshminarayanan2017`", "{frobnicate}`x`", "does not know the role"),
+        (CHAPTER, "```{prf:definition}", "```{frobnicate}", "does not know the directive"),
+        (CHAPTER, "equation {eq}`eq:fgsm`", "equation {eq}`eq:none`", "No equation is labelled"),
+        (CHAPTER, ":minutes: 10", ":minutes: some", "how long it takes"),
+        (CHAPTER, ":level: core", ":level: hard", "has no level"),
+        (CHAPTER, "{task-info} deep-ensembles/heads", "{task-info} deep-ensembles/haeds", "Did you mean deep-ensembles/heads"),
+        (SOLUTIONS, "def heads(", "def heeds(", "does not define heads"),
+        ("solutions/deep_ensembles/likelihoods.py", "    ### END SOLUTION", "", "stands inside the region"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_sources_is_named_and_nothing_is_written(
+    copy, file, old, new, words
+):
+    edit(copy / file, old, new)
+    before = (copy / "exercises/01-deep-ensembles.ipynb").read_bytes()
+    with pytest.raises(CourseError) as error:
+        write(copy)
+    assert words in str(error.value)
+    assert re.search(r"\.(md|py):\d+: ", str(error.value))
+    assert (copy / "exercises/01-deep-ensembles.ipynb").read_bytes() == before
+    assert len(list((copy / "exercises").iterdir())) == 1
+
+
+# --- the command line -----------------------------------------------------------------
+
+
+def run(root, *arguments, monkeypatch):
+    monkeypatch.chdir(root)
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_check_passes_fails_with_a_diff_and_is_mended(copy, monkeypatch):
+    assert run(copy, "exercises", "--check", monkeypatch=monkeypatch).exit_code == 0
+    edit(copy / SOLUTIONS, "keeps every division", "keeps each division")
+    failed = run(copy, "exercises", "--check", monkeypatch=monkeypatch)
+    assert failed.exit_code == 1
+    assert "+++ exercises/01-deep-ensembles.ipynb (generated)" in failed.output
+    assert "keeps each division" in failed.output
+    assert "Mend them with `course exercises`" in failed.output
+    assert run(copy, "exercises", monkeypatch=monkeypatch).exit_code == 0
+    assert run(copy, "exercises", "--check", monkeypatch=monkeypatch).exit_code == 0
+
+
+def test_a_solution_alone_that_changes_is_noticed_in_given_code(copy, monkeypatch):
+    edit(copy / SOLUTIONS, "jnp.zeros(n_out)", "jnp.ones(n_out)")
+    assert run(copy, "exercises", "--check", monkeypatch=monkeypatch).exit_code == 1
+
+
+def test_wrong_use_exits_with_two(copy, monkeypatch, tmp_path_factory):
+    unknown = run(copy, "exercises", "no_such_practical", monkeypatch=monkeypatch)
+    assert unknown.exit_code == 2
+    assert "There are deep_ensembles." in unknown.output
+    edit(copy / CHAPTER, ":tags: [task]", ":tags: [tsak]")
+    broken = run(copy, "exercises", monkeypatch=monkeypatch)
+    assert broken.exit_code == 2
+    assert "01-deep-ensembles.md:" in broken.output
+    outside = run(
+        tmp_path_factory.mktemp("elsewhere"), "exercises", monkeypatch=monkeypatch
+    )
+    assert outside.exit_code == 2
+    assert "not in a checkout" in outside.output
+
+
+def test_a_stray_exercise_is_reported(copy):
+    stray = copy / "exercises/09-stray.ipynb"
+    stray.write_text(json.dumps({}))
+    assert "belongs to no chapter" in differences(copy)
+
+
+def test_help_shows_an_example_for_each_command():
+    for name in main.commands:
+        text = CliRunner().invoke(main, [name, "--help"]).output
+        assert "Example:" in text
+        assert f"course {name}" in text
+
+
+def test_each_chapter_has_its_exercise():
+    for chapter in chapters(ROOT):
+        assert exercise_path(ROOT, chapter).exists()

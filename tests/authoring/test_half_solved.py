@@ -1,0 +1,121 @@
+"""An exercise with one answer missing: what fails says that the answer is missing.
+
+A cell that needs the answer raises ``NotImplementedError``. Names that this cell would have
+defined are then undefined, and a later cell that uses one would raise a ``NameError``, which
+helps nobody. Here the cells are read, for every task; ``test_notebooks.py`` runs one notebook
+of each practical.
+"""
+
+import ast
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from authoring.exercises import generate
+from grading.submissions.sources import free
+from project.practicals import chapters
+
+ROOT = Path(__file__).parents[2]
+# Not an error: a loop there needs the same answers for another value before it.
+FIRST_NEEDS_THE_ANSWER = {("02-approximate-inference", "c128", "DROPOUT")}
+
+
+def bound(statement):
+    """The names that a statement binds."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {(a.asname or a.name).partition(".")[0] for a in statement.names}
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+
+
+def statements(cell):
+    """Each statement of a cell, and the names that are looked up when it runs."""
+    for statement in ast.parse(cell["source"]).body:
+        inner = None
+        parts = [statement]
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            inner, parts = set(free(ast.unparse(statement))), statement.decorator_list
+        names = set().union(*(free(ast.unparse(part)) for part in parts))
+        yield statement, names, inner
+
+
+def unbound(cells):
+    """The uses of names that are unbound if one task raises: cell, name and task."""
+    tasks, uses, bindings, rows = set(), {}, {}, []
+    for number, cell in enumerate(cells):
+        for statement, names, inner in statements(cell):
+            if inner is not None:
+                uses[statement.name] = uses.get(statement.name, set()) | inner
+                if cell["role"] == "task":
+                    tasks.add(statement.name)
+            rows.append((number, statement, names))
+
+    def reached(names):
+        found, waiting = set(), list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += uses.get(name, ())
+        return found
+
+    before, last = set(), -1
+    needed = []  # the tasks that each statement's cell has needed by then, itself included
+    for number, _, names in rows:
+        before = set() if number != last else before
+        last = number
+        task = cells[number]["role"] == "task"
+        earlier = set(before)
+        before |= set() if task else reached(names) & tasks
+        needed.append((earlier, set(before)))
+    for (number, statement, _), (_, by_then) in zip(rows, needed, strict=True):
+        for name in bound(statement):
+            bindings.setdefault(name, []).append((number, by_then))
+    for (number, _, names), (earlier, _) in zip(rows, needed, strict=True):
+        for name in reached(names) & bindings.keys():
+            found = [by_then for at, by_then in bindings[name] if at < number]
+            if found and not any(at == number for at, _ in bindings[name]):
+                for task in set.intersection(*found) - earlier:
+                    yield cells[number]["id"], name, task
+
+
+def cells_of(chapter):
+    """The code of the solved exercise, without its checks."""
+    notebook = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    found = [
+        {
+            "id": cell["id"],
+            "source": cell.source,
+            "role": cell.metadata.get("course", {}).get("role"),
+        }
+        for cell in code
+    ]
+    return [cell for cell in found if cell["role"] != "check"]
+
+
+@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
+def test_where_any_answer_is_missing_no_name_is_undefined(chapter):
+    found = {(chapter.stem, cell, name) for cell, name, _ in unbound(cells_of(chapter))}
+    assert found - FIRST_NEEDS_THE_ANSWER == set()
+
+
+def cell(id_, source, role=None):
+    return {"id": id_, "source": source, "role": role}
+
+
+def test_a_name_that_a_missing_answer_leaves_undefined_is_found():
+    answer = cell("answer", "def f(x):\n    return x", "task")
+    trains = cell("trains", "def train():\n    return f(1)\nW = train()\nV = 2")
+    draws = cell("draws", "def draw():\n    return W + V\ndraw()")
+    again = cell("again", "train()\nprint(W)")
+    assert set(unbound([answer, trains, draws, again])) == {
+        ("draws", "W", "f"),
+        ("draws", "V", "f"),
+    }
+    cached = cell("cached", "V = 2\ndef train():\n    return f(1)")
+    draws = cell("draws", "print(V)\ntrain()")
+    assert list(unbound([answer, cached, draws])) == []

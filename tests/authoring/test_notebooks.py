@@ -1,0 +1,156 @@
+"""The exercises in real kernels, through nbval: solved, untouched, and half done by a student."""
+
+import copy
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from authoring.exercises import generate
+from project.practicals import chapters
+
+ROOT = Path(__file__).parents[2]
+each_chapter = pytest.mark.parametrize(
+    "chapter", chapters(ROOT), ids=lambda path: path.stem
+)
+
+# The answer that is missing where it is not the one in the middle: a loop needs it for one
+# value before it looks up a name that another cell has not defined for want of it.
+MISSING = {"02-approximate-inference": "approximate-inference--dropout-mlp"}
+
+
+def nbval(notebook, *options):
+    """What an instructor types; nothing of ours is loaded."""
+    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env"]
+    command += [
+        "--nbval-cell-timeout=600",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        *options,
+        notebook.name,
+    ]
+    return subprocess.run(command, cwd=notebook.parent, capture_output=True, text=True)
+
+
+def role(cell):
+    return cell.metadata.get("course", {}).get("role")
+
+
+@each_chapter
+def test_the_solved_exercise_passes_nbval_whole(chapter, tmp_path):
+    path = tmp_path / f"{chapter.stem}.ipynb"
+    text = generate(ROOT, chapter, solved=True)
+    path.write_text(text, encoding="utf-8")
+    code = [
+        c for c in nbformat.reads(text, as_version=4).cells if c.cell_type == "code"
+    ]
+    done = nbval(path)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert f"{len(code)} passed" in done.stdout
+
+
+@each_chapter
+def test_in_the_untouched_exercise_every_check_fails_and_only_stubs_raise(
+    chapter, tmp_path
+):
+    notebook = nbformat.reads(generate(ROOT, chapter), as_version=4)
+    NotebookClient(
+        notebook,
+        timeout=600,
+        allow_errors=True,
+        resources={"metadata": {"path": str(tmp_path)}},
+    ).execute()
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        if role(cell) == "check":
+            assert [error.ename for error in errors] == ["CheckFailed"], cell["id"]
+            assert "not written yet" in "\n".join(errors[0].traceback)
+            assert "Traceback" not in "\n".join(errors[0].traceback)
+        else:
+            assert {error.ename for error in errors} <= {"NotImplementedError"}, cell[
+                "id"
+            ]
+
+
+@pytest.mark.long
+@each_chapter
+def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path):
+    """Cells that need it raise NotImplementedError, none a NameError for what another cell left undefined.
+
+    One answer at a time is enough: what fails with several missing fails with one of them.
+    ``test_half_solved.py`` decides it for every task by reading the cells; a run, which takes
+    most of a minute, shows for one task of each practical that it reads them as Python runs
+    them. ``EVERY_TASK=1`` runs all.
+    """
+    untouched = nbformat.reads(generate(ROOT, chapter), as_version=4)
+    stubs = {cell["id"]: cell.source for cell in untouched.cells}
+    solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    solved.cells = [cell for cell in solved.cells if role(cell) != "check"]
+    tasks = [cell for cell in solved.cells if role(cell) == "task"]
+    if not os.environ.get("EVERY_TASK"):
+        one = MISSING.get(chapter.stem, tasks[len(tasks) // 2]["id"])
+        tasks = [task for task in tasks if task["id"] == one]
+    assert tasks
+    for task in tasks:
+        notebook = copy.deepcopy(solved)
+        for cell in notebook.cells:
+            if cell["id"] == task["id"]:
+                cell.source = stubs[task["id"]]
+        NotebookClient(
+            notebook,
+            timeout=600,
+            allow_errors=True,
+            resources={"metadata": {"path": str(tmp_path)}},
+        ).execute()
+        raised = {
+            (cell["id"], output.ename, output.evalue)
+            for cell in notebook.cells
+            if cell.cell_type == "code"
+            for output in cell.outputs
+            if output.output_type == "error"
+        }
+        others = {row for row in raised if row[1] != "NotImplementedError"}
+        assert not others, f"without {task['id']}: {others}"
+
+
+def test_plain_nbval_grades_a_students_notebook_with_no_tool_of_ours(tmp_path):
+    """One task right, one wrong, one untouched: nbval passes just the check of the first."""
+    chapter = ROOT / "book/01-deep-ensembles.md"
+    notebook = nbformat.reads(generate(ROOT, chapter), as_version=4)
+    solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    right = {cell["id"]: cell.source for cell in solved.cells}
+    tasks = [
+        "deep-ensembles--gaussian-nll",
+        "deep-ensembles--laplace-nll",
+        "deep-ensembles--entropy",
+    ]
+    ids = ["given--imports", "c003", *tasks, *(f"{task}--check" for task in tasks)]
+    notebook.cells = [cell for cell in notebook.cells if cell["id"] in ids]
+    for cell in notebook.cells:
+        if cell["id"] == tasks[0]:
+            cell.source = right[tasks[0]]
+        if cell["id"] == tasks[1]:
+            cell.source = right[tasks[1]].replace("2 * scale", "scale")
+    path = tmp_path / "student.ipynb"
+    nbformat.write(notebook, path)
+    done = nbval(path, "-rA", "--color=no")
+    outcome = {
+        int(cell): word
+        for word, cell in re.findall(
+            r"^(PASSED|FAILED) .*::Cell (\d+)", done.stdout, re.M
+        )
+    }
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    wrong = {f"{task}--check" for task in tasks[1:]}
+    assert outcome == {
+        index: "FAILED" if cell["id"] in wrong else "PASSED"
+        for index, cell in enumerate(code)
+    }

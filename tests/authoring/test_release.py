@@ -1,0 +1,337 @@
+"""The bundle for a class: what is in it, what is not, and that a student can work with it."""
+
+import ast
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import sys
+import tomllib
+import zipfile
+from importlib.util import resolve_name
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from secret import solution_lines
+
+from authoring import release as module
+from authoring.release import NAME, bundle, release
+from commands import main
+from project.errors import CourseError
+from project.source import read_solutions
+
+ROOT = Path(__file__).parents[2]
+each_choice = pytest.mark.parametrize(
+    "practicals", [(), ("deep_ensembles",), ("bayes-by-backprop",)], ids=str
+)
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A throw-away copy of what a release reads."""
+    root = tmp_path / "project"
+    for folder in (
+        "authoring",
+        "book",
+        "course",
+        "exercises",
+        "grading",
+        "project",
+        "solutions",
+    ):
+        ignored = shutil.ignore_patterns("__pycache__", "_static")
+        shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
+    for name in ("_toc.yml", "pyproject.toml", *module.COPIED):
+        shutil.copy(ROOT / name, root)
+    return root
+
+
+def sources(name, data):
+    """The Python that a file of the bundle holds."""
+    if name.endswith(".ipynb"):
+        cells = nbformat.reads(data.decode(), as_version=4).cells
+        return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    return data.decode() if name.endswith(".py") else ""
+
+
+def text_of(name, data):
+    """What a person reads in a file."""
+    if name.endswith(".ipynb"):
+        cells = nbformat.reads(data.decode(), as_version=4).cells
+        return "\n".join(cell.source for cell in cells)
+    return data.decode()
+
+
+# --- what is in it --------------------------------------------------------------------
+
+
+@each_choice
+def test_the_same_sources_give_the_same_bytes(practicals, tmp_path):
+    folders = [tmp_path / "a", tmp_path / "b" / "c"]
+    written = [release(ROOT, folder, practicals) for folder in folders]
+    (one, one_zip), (two, two_zip) = written
+    assert one_zip.read_bytes() == two_zip.read_bytes()
+    files = {p.relative_to(one) for p in one.rglob("*") if p.is_file()}
+    with zipfile.ZipFile(one_zip) as archive:
+        names = archive.namelist()
+        assert names == sorted(names)
+        assert {Path(name).relative_to(NAME) for name in names} == files
+        for name in names:
+            data = archive.read(name)
+            assert data == (two.parent / name).read_bytes()
+            assert archive.getinfo(name).date_time == (1980, 1, 1, 0, 0, 0)
+    assert sorted(path.name for path in one.parent.iterdir()) == [NAME, f"{NAME}.zip"]
+
+
+def test_a_bundle_holds_what_a_student_needs():
+    names = set(bundle(ROOT))
+    exercises = {f"exercises/{path.name}" for path in ROOT.glob("exercises/*.ipynb")}
+    assert names >= exercises
+    assert names >= {
+        "README.md",
+        "LICENSE",
+        "constraints.txt",
+        "pyproject.toml",
+        "requirements.txt",
+        "course/__init__.py",
+        "course/feedback.py",
+        "course/plots/known-unknowns.mplstyle",
+        "course/checks/deep_ensembles/likelihoods.py",
+    }
+
+
+def test_a_bundle_of_one_practical_holds_no_other():
+    files = bundle(ROOT, ["deep-ensembles"])
+    assert [name for name in files if name.startswith("exercises/")] == [
+        "exercises/01-deep-ensembles.ipynb"
+    ]
+    checks = {name.split("/")[2] for name in files if name.startswith("course/checks/")}
+    assert checks == {"__init__.py", "deep_ensembles"}
+    assert "course/nuts.py" not in files
+    readme = files["README.md"].decode()
+    assert "01-deep-ensembles.ipynb`: Deep ensembles" in readme
+    assert "02-" not in readme
+
+
+def test_the_how_to_is_one_page():
+    readme = bundle(ROOT)["README.md"].decode()
+    assert len(readme.splitlines()) < 70
+    assert "{" not in readme
+    for words in ("pip install -r requirements.txt", "check.hint", "Hand in"):
+        assert words in readme
+
+
+# --- what is not ----------------------------------------------------------------------
+
+
+@each_choice
+def test_nothing_but_what_is_for_students(practicals):
+    for name in bundle(ROOT, practicals):
+        top = name.split("/")[0]
+        assert top in ("course", "exercises") or "/" not in name
+        assert "__pycache__" not in name
+
+
+@each_choice
+def test_what_is_imported_is_in_the_bundle(practicals):
+    """Of the course; anything else is a requirement of the bundle."""
+    files = bundle(ROOT, practicals)
+    project = tomllib.loads(files["pyproject.toml"].decode())["project"]
+    required = project["dependencies"] + project["optional-dependencies"]["student"]
+    required = {re.match(r"[\w-]+", line)[0].lower() for line in required}
+    owners = importlib.metadata.packages_distributions()
+    for name, data in files.items():
+        source = sources(name, data)
+        package = ".".join(Path(name).parts[:-1])
+        for node in ast.walk(ast.parse(source)):
+            modules = []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                relative = "." * node.level + (node.module or "")
+                modules = [resolve_name(relative, package)]
+            for wanted in modules:
+                top = wanted.partition(".")[0]
+                if top == "course":
+                    path = wanted.replace(".", "/")
+                    here = {f"{path}.py", f"{path}/__init__.py"}
+                    assert here & set(files), f"{name}: {wanted}"
+                elif top not in sys.stdlib_module_names:
+                    assert top != "solutions", name
+                    known = {owner.lower() for owner in owners[top]}
+                    assert required & known, (name, top)
+
+
+def leaks(files):
+    """The lines of solutions that stand in a bundle."""
+    texts = {name: text_of(name, data) for name, data in files.items()}
+    return {
+        (name, line)
+        for line in solution_lines()
+        for name, text in texts.items()
+        if line in text
+    }
+
+
+@each_choice
+def test_no_line_of_a_solution_is_in_a_bundle(practicals):
+    assert leaks(bundle(ROOT, practicals)) == set()
+
+
+def test_a_planted_line_would_be_found():
+    files = bundle(ROOT)
+    assert "with torch.no_grad():" not in solution_lines()  # it stands in every chapter
+    line = "return 1 / (2 * n * weight_decay)"
+    assert line in solution_lines()
+    for name in (
+        "course/data.py",
+        "README.md",
+        "exercises/04-calibration-and-flows.ipynb",
+    ):
+        data = files[name]
+        if name.endswith(".ipynb"):
+            planted = json.loads(data)
+            planted["cells"][3]["source"] = ["x = 1\n", f"    {line}\n"]
+            data = json.dumps(planted).encode()
+        else:
+            data += f"\n    {line}\n".encode()
+        assert leaks(files | {name: data}) == {(name, line)}
+
+
+def test_an_exercise_that_holds_an_answer_is_refused(copy, tmp_path):
+    path = copy / "exercises/01-deep-ensembles.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    definition = read_solutions(copy, "deep_ensembles").definitions["heads"]
+    (cell,) = [c for c in notebook.cells if c["id"] == "deep-ensembles--heads"]
+    cell.source = definition.shown()
+    nbformat.write(notebook, path)
+    with pytest.raises(
+        CourseError, match=r"heads is not the stub .* `course exercises`"
+    ):
+        release(copy, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    cell.source = definition.stub()
+    output = nbformat.v4.new_output("stream", text="an answer")
+    cell.outputs = [output]
+    nbformat.write(notebook, path)
+    with pytest.raises(CourseError, match="holds outputs"):
+        release(copy, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import grading.record",
+        "from grading import record",
+        "from authoring import exercises",
+        "import project.source",
+        "def late():\n    from grading import record",
+    ],
+)
+def test_a_module_that_needs_the_machinery_is_refused(copy, tmp_path, line):
+    path = copy / "course/data.py"
+    path.write_text(
+        path.read_text(encoding="utf-8") + f"\n\n{line}\n", encoding="utf-8"
+    )
+    with pytest.raises(CourseError, match="not for students"):
+        release(copy, tmp_path / "out")
+
+
+# --- writing --------------------------------------------------------------------------
+
+
+def test_an_older_bundle_is_replaced(tmp_path):
+    release(ROOT, tmp_path)
+    folder, archive = release(ROOT, tmp_path, ["deep_ensembles"])
+    assert len(list((folder / "exercises").iterdir())) == 1
+    with zipfile.ZipFile(archive) as opened:
+        assert (
+            f"{NAME}/exercises/04-calibration-and-flows.ipynb" not in opened.namelist()
+        )
+    assert sorted(path.name for path in tmp_path.iterdir()) == [NAME, f"{NAME}.zip"]
+
+
+def test_an_empty_folder_is_taken(tmp_path):
+    (tmp_path / NAME).mkdir()
+    release(ROOT, tmp_path, ["deep_ensembles"])
+    assert (tmp_path / NAME / "README.md").is_file()
+
+
+@pytest.mark.parametrize("kind", ["folder", "project", "file", "zip", "text", "link"])
+def test_what_is_no_bundle_is_left_alone(kind, tmp_path):
+    target, archive = tmp_path / NAME, tmp_path / f"{NAME}.zip"
+    if kind in ("folder", "project"):
+        target.mkdir()
+        name = "pyproject.toml" if kind == "project" else "thesis.txt"
+        (target / name).write_text("mine")
+    elif kind == "file":
+        target.write_text("mine")
+    elif kind == "zip":
+        with zipfile.ZipFile(archive, "w") as opened:
+            opened.writestr("thesis.txt", "mine")
+    elif kind == "text":
+        archive.write_text("mine")
+    else:
+        elsewhere = tmp_path / "elsewhere"
+        release(ROOT, elsewhere, ["deep_ensembles"])
+        target.symlink_to(elsewhere / NAME)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(CourseError, match=r"is not a bundle\. Move it away"):
+        release(ROOT, tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_a_bundle_is_written_whole_or_not_at_all(tmp_path, monkeypatch, older):
+    if older:
+        release(ROOT, tmp_path, ["deep_ensembles"])
+    files = lambda: {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}  # noqa: E731
+    before, replace, calls = files(), os.replace, []
+
+    def fails(number):
+        calls.clear()
+
+        def patched(*paths):
+            calls.append(paths)
+            if len(calls) == number:
+                raise OSError(28, "No space left on device")
+            return replace(*paths)
+
+        return patched
+
+    for number in range(1, 4 if older else 3):
+        monkeypatch.setattr(os, "replace", fails(number))
+        with pytest.raises(CourseError, match="No space left on device"):
+            release(ROOT, tmp_path)
+        assert files() == before
+
+
+def run(*arguments, monkeypatch, root=ROOT):
+    monkeypatch.chdir(root)
+    return CliRunner().invoke(main, ["release", *map(str, arguments)])
+
+
+def test_the_command_writes_and_says_what(tmp_path, monkeypatch):
+    done = run(tmp_path, "--practical", "deep-ensembles", monkeypatch=monkeypatch)
+    assert done.exit_code == 0
+    assert done.output == f"wrote {tmp_path / NAME}\nwrote {tmp_path / NAME}.zip\n"
+
+
+def test_wrong_use_exits_with_two(tmp_path, monkeypatch):
+    unknown = run(tmp_path, "--practical", "poetry", monkeypatch=monkeypatch)
+    assert unknown.exit_code == 2
+    assert (
+        "There is no practical 'poetry'. There are warm_up, deep_ensembles,"
+        in unknown.output
+    )
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    nowhere = run(tmp_path / "file", monkeypatch=monkeypatch)
+    assert nowhere.exit_code == 2
+    assert "cannot be written" in nowhere.output
+    outside = run(tmp_path, monkeypatch=monkeypatch, root=tmp_path)
+    assert outside.exit_code == 2
+    assert "not in a checkout" in outside.output

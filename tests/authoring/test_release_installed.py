@@ -1,0 +1,78 @@
+"""The bundle for a class, installed on a student's machine."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from authoring.release import NAME, release
+
+WORK = """
+import importlib.util, sys
+import nbformat
+from nbclient import NotebookClient
+
+import course
+assert course.__file__.startswith(sys.prefix), course.__file__
+for name in ("solutions", "authoring", "grading", "project", "commands", "book"):
+    assert importlib.util.find_spec(name) is None, name
+notebook = nbformat.read("01-deep-ensembles.ipynb", as_version=4)
+task = "deep-ensembles--gaussian-nll"
+ids = ["given--imports", "c003", "c005", task, task + "--check"]
+ids += ["deep-ensembles--laplace-nll", "deep-ensembles--laplace-nll--check"]
+notebook.cells = [cell for cell in notebook.cells if cell["id"] in ids]
+answer = notebook.cells[ids.index(task)]
+answer.source = answer.source.replace(
+    "raise NotImplementedError()",
+    "return -jax.scipy.stats.norm.logpdf(y, mean, std)",
+)
+NotebookClient(notebook, timeout=300, allow_errors=True).execute()
+for cell in notebook.cells:
+    for output in cell.outputs:
+        print(cell["id"], output.get("text") or output.get("traceback") or "drawn")
+"""
+
+
+@pytest.mark.long
+def test_a_student_works_with_it_in_a_fresh_environment(tmp_path):
+    """Installed from the zip as its how-to says, where the checkout is out of reach.
+
+    The packages that it requires are those of this environment: nothing is downloaded.
+    """
+    release(ROOT, tmp_path / "out")
+    with zipfile.ZipFile(tmp_path / "out" / f"{NAME}.zip") as archive:
+        archive.extractall(tmp_path)
+    folder, fresh = tmp_path / NAME, tmp_path / "venv"
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "JUPYTER", "VIRTUAL_ENV", "PIP"))
+    } | {"HOME": str(tmp_path), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+    def call(*command, cwd):
+        done = subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        return done.stdout
+
+    call(sys.executable, "-m", "venv", fresh, cwd=tmp_path)
+    python = fresh / "bin" / "python"
+    # Up to Python 3.11 an old one comes along, which nothing here can renew.
+    call(python, "-m", "pip", "uninstall", "-y", "setuptools", cwd=tmp_path)
+    # A path in a .pth file does not bring along the .pth files there: no editable install.
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = Path(call(python, "-c", code, cwd=tmp_path).strip())
+    (site / "packages.pth").write_text(sysconfig.get_path("purelib"))
+    install = ["-m", "pip", "install", "--no-index", "--no-build-isolation"]
+    call(python, *install, "-r", "requirements.txt", cwd=folder)
+    output = call(python, "-c", WORK, cwd=folder / "exercises")
+    assert "gaussian-nll--check ✓ deep-ensembles/gaussian-nll · " in output
+    assert "✗ deep-ensembles/laplace-nll" in output
+    assert "not written yet" in output
+    assert "drawn" in output

@@ -1,0 +1,310 @@
+"""The built book, as a reader sees it: every page, on a desk and on a phone in the dark."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from browser import served
+from conftest import ROOT
+
+from authoring.chapter import read_chapter
+from course.task import find
+from project.practicals import chapters, stem_of
+from project.source import read_solutions
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
+DESK = {"viewport": {"width": 1300, "height": 900}}
+
+# True once mathematics, if the page has any, is typeset, every picture is there, and the
+# colours are those of a theme, none on its way from one to another.
+READY = """
+() => document.querySelector("main") && document.readyState === "complete"
+  && ["light", "dark"].includes(document.documentElement.dataset.theme)
+  && [...document.images].every(image => image.complete)
+  && !document.getAnimations().some(animation => animation instanceof CSSTransition)
+  && (!document.querySelector("script[src*=mathjax]") || (() => {
+        window.MathJax?.startup?.promise?.then(() => { window.typeset = true });
+        return window.typeset;
+     })())
+"""
+
+# What a page holds, whatever the screen.
+FACTS = r"""
+() => {
+  const main = document.querySelector("main");
+  const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), prose = [];
+  while (texts.nextNode())
+    if (!texts.currentNode.parentElement.closest("pre, code, script, style, mjx-container"))
+      prose.push(texts.currentNode.data);
+  const count = selector => document.querySelectorAll(selector).length;
+  return {
+    prose: prose.join("\n"),
+    text: document.documentElement.textContent,
+    folded: [...main.querySelectorAll("details:not([open]) pre")]
+      .map(pre => pre.textContent.trim()),
+    formulas: count(".math"),
+    typeset: count(".math mjx-container"),
+    // MathJax marks what it cannot parse; what it does not know it sets as plain text.
+    broken: count("mjx-merror, [data-mjx-error], [data-mml-node=merror]")
+      + [...document.querySelectorAll("mjx-container")]
+        .filter(formula => formula.textContent.includes("\\")).length,
+    images: [...main.querySelectorAll("img")].map(image => ({
+      name: image.getAttribute("src"),
+      alt: image.getAttribute("alt"),
+      width: image.naturalWidth,
+    })),
+  };
+}
+"""
+
+# With everything unfolded: the page's width, and what sticks out of it.
+WIDTH = r"""
+() => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  for (const fold of document.querySelectorAll(".toggle-hidden"))
+    fold.classList.remove("toggle-hidden");
+  const scrolls = element => element && (
+    getComputedStyle(element).overflowX !== "visible" || scrolls(element.parentElement));
+  const wide = [...document.querySelectorAll("main *")]
+    .map(element => [element, Math.round(element.getBoundingClientRect().right)])
+    .filter(([element, right]) => right > screen.width && !scrolls(element.parentElement))
+    .sort((one, two) => two[1] - one[1]).slice(0, 5)
+    .map(([element, right]) => `${right} px: ${element.outerHTML.slice(0, 120)}`);
+  return {width: document.documentElement.scrollWidth, wide};
+}
+"""
+
+# Contrast as in WCAG 2, of every piece of text that is to be seen on the page. A canvas
+# reads colours in any notation, and the corners of pictures.
+COLOURS = r"""
+() => {
+  const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1});
+  const brush = canvas.getContext("2d", {willReadFrequently: true});
+  const pixel = paint => {
+    brush.clearRect(0, 0, 1, 1);
+    paint();
+    const [red, green, blue, alpha] = brush.getImageData(0, 0, 1, 1).data;
+    return [red, green, blue, alpha / 255];
+  };
+  const fill = colour => { brush.fillStyle = colour; brush.fillRect(0, 0, 1, 1); };
+  const luminance = ([red, green, blue]) => [red, green, blue]
+    .map(part => part / 255)
+    .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+  const grounds = element => element
+    ? [...grounds(element.parentElement), getComputedStyle(element).backgroundColor]
+    : ["white"];
+  const contrast = element => {
+    const under = pixel(() => grounds(element).forEach(fill));
+    const text = pixel(() => {
+      grounds(element).forEach(fill);
+      fill(getComputedStyle(element).color);
+    });
+    const [dark, light] = [luminance(under), luminance(text)].sort((a, b) => a - b);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  const main = document.querySelector("main");
+  const texts = [...main.querySelectorAll("*")].filter(element =>
+    element.checkVisibility({opacityProperty: true, visibilityProperty: true}) &&
+    !element.closest("svg, mjx-assistive-mml") &&
+    (element.matches("mjx-container") || [...element.childNodes].some(
+      node => node.nodeType === Node.TEXT_NODE && node.data.trim())));
+  return {
+    page: luminance(pixel(() => grounds(document.body).forEach(fill))),
+    body: contrast(main),
+    faint: texts.map(element => [contrast(element), element])
+      .filter(([ratio]) => ratio < 4.5)
+      .map(([ratio, element]) =>
+        `${ratio.toFixed(1)}: ${element.outerHTML.slice(0, 120)}`),
+    // A picture of another host cannot be read; another test finds it.
+    dark_images: [...main.querySelectorAll("img")]
+      .filter(image => image.naturalWidth
+        && ["data:", location.origin].some(start => image.src.startsWith(start)))
+      .filter(image => luminance(pixel(() => {
+        grounds(image).forEach(fill);
+        brush.drawImage(image, 0, 0, 1, 1, 0, 0, 1, 1);
+      })) < 0.8)
+      .map(image => image.getAttribute("src")),
+  };
+}
+"""
+
+
+def visit(browser, url, look, **options):
+    """Open a page; return what ``look`` says of it, with its requests and errors."""
+    requests, errors = [], []
+
+    def heard(message):
+        # For a page's icon browsers ask unbidden.
+        if message.type == "error" and "/favicon.ico" not in message.location["url"]:
+            errors.append(message.text)
+
+    with browser.new_context(**options) as context:
+        page = context.new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", heard)
+        page.goto(url)
+        page.wait_for_function(READY, timeout=120_000)
+        return look(page) | {"requests": requests, "errors": errors}
+
+
+@pytest.fixture(scope="module")
+def names(book):
+    """The addresses of all pages, from what was built."""
+    pages = {path.relative_to(book).as_posix() for path in book.rglob("[!_]*.html")}
+    assert {"index.html", "search.html", "genindex.html", "book/intro.html"} <= pages
+    return sorted(page for page in pages if not page.startswith("_"))
+
+
+@pytest.fixture(scope="module")
+def address(book):
+    """Where the book is served."""
+    with served(book) as at:
+        yield at
+
+
+@pytest.fixture(scope="module")
+def desk(browser, address, names):
+    """Every page on a desk, in daylight."""
+    options = DESK | {"color_scheme": "light"}
+    return {
+        name: visit(
+            browser,
+            address + name,
+            lambda page: page.evaluate(FACTS) | page.evaluate(COLOURS),
+            **options,
+        )
+        for name in names
+    }
+
+
+@pytest.fixture(scope="module")
+def phone(browser, address, names):
+    """Every page on a phone, in the dark, with everything unfolded."""
+    options = PHONE | {"color_scheme": "dark"}
+    return {
+        name: visit(
+            browser,
+            address + name,
+            lambda page: page.evaluate(WIDTH) | page.evaluate(COLOURS),
+            **options,
+        )
+        for name in names
+    }
+
+
+def none(found):
+    """Nothing was found on any page; else say what, and where."""
+    lines = [f"{page}: {what}" for page, whats in found.items() for what in whats]
+    assert not lines, "\n".join(["", *lines])
+
+
+@pytest.mark.browser
+def test_no_page_asks_another_host(desk, phone, address):
+    for seen in (desk, phone):
+        assert all(facts["requests"] for facts in seen.values())
+        none(
+            {
+                page: [
+                    url
+                    for url in facts["requests"]
+                    if urlsplit(url).scheme not in ("data", "blob")
+                    and urlsplit(url).netloc != urlsplit(address).netloc
+                ]
+                for page, facts in seen.items()
+            }
+        )
+
+
+@pytest.mark.browser
+def test_no_page_logs_an_error(desk, phone):
+    for seen in (desk, phone):
+        none({page: facts["errors"] for page, facts in seen.items()})
+
+
+@pytest.mark.browser
+def test_mathematics_is_typeset(desk):
+    assert sum(facts["formulas"] > 0 for facts in desk.values()) >= 2
+    for page, facts in desk.items():
+        assert facts["typeset"] == facts["formulas"], page
+        assert facts["broken"] == 0, page
+    # Outside code no backslash is left, so neither is any TeX.
+    raw = re.compile(r".*\\.*")
+    none({page: raw.findall(facts["prose"]) for page, facts in desk.items()})
+
+
+@pytest.mark.browser
+def test_no_markup_is_left_over(desk):
+    # The last: a table that is none.
+    left_over = re.compile(
+        r"\{[a-z][a-z:-]*\}|:::|```|\bNone\b|\bnan\b|\binf\b|\|\s*[—-]+\s*\|"
+    )
+    none({page: left_over.findall(facts["prose"]) for page, facts in desk.items()})
+
+
+@pytest.mark.browser
+def test_every_picture_is_there_and_described(desk):
+    pictures = [
+        (page, image) for page, facts in desk.items() for image in facts["images"]
+    ]
+    assert pictures
+    for page, image in pictures:
+        assert image["width"], f"{page}: {image['name']} does not load"
+        assert (image["alt"] or "").strip(), f"{page}: {image['name']} has no alt"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
+def test_solutions_are_shown_folded_and_without_markers(desk, chapter):
+    facts = desk[f"book/{chapter.stem}.html"]
+    module = read_solutions(ROOT, stem_of(chapter))
+    for task in read_chapter(chapter).tasks:
+        source = module.definitions[find(task).name].shown().strip()
+        assert source in facts["folded"], f"{task}: its solution is not in a fold"
+    for unwanted in ("BEGIN SOLUTION", "END SOLUTION", "from solutions"):
+        assert unwanted not in facts["text"]
+
+
+@pytest.mark.browser
+def test_nothing_is_wider_than_a_phone(phone):
+    none(
+        {
+            page: [f"{facts['width']} px wide", *facts["wide"]]
+            for page, facts in phone.items()
+            if facts["width"] > PHONE["viewport"]["width"]
+        }
+    )
+
+
+@pytest.mark.browser
+def test_text_stands_out_by_day_and_in_the_dark(desk, phone):
+    for page, facts in phone.items():
+        assert facts["page"] < 0.05, f"{page}: its background is not dark"
+    for page, facts in desk.items():
+        assert facts["page"] > 0.9, f"{page}: its background is not light"
+    for seen in (desk, phone):
+        assert all(facts["body"] >= 7 for facts in seen.values())
+        none({page: facts["faint"] for page, facts in seen.items()})
+
+
+@pytest.mark.browser
+def test_pictures_keep_their_light_ground_in_the_dark(phone):
+    none({page: facts["dark_images"] for page, facts in phone.items()})
+
+
+@pytest.mark.browser
+def test_menu_and_search_are_there_once_on_every_screen(browser, address):
+    for options, fields in ((DESK, 1), (PHONE, 0)):
+        page = browser.new_context(**options).new_page()
+        page.goto(address)
+        page.wait_for_function(READY)
+        shown = page.locator(".search-button-field").filter(visible=True)
+        assert shown.count() == fields
+        if options is PHONE:
+            page.locator(".search-button").filter(visible=True).click()
+            page.locator("input[type=search]").filter(visible=True).press("Escape")
+            page.locator(".primary-toggle").filter(visible=True).click()
+            page.get_by_role("link", name="Notation").filter(visible=True).first.click()
+            page.wait_for_url("**/book/notation.html")
+        page.context.close()

@@ -1,0 +1,107 @@
+"""How a difference is shown: never as two equal texts, and with its tolerance only where that matters."""
+
+import numpy as np
+import pytest
+
+from course import feedback
+from course.task import Close, Task
+
+REASON = "single precision carries 7 digits"
+
+
+def told(monkeypatch, answer, right, because=REASON, **tolerance):
+    """What a student is told whose function returns ``answer`` in place of ``right``."""
+    task = Task(
+        id="a-practical/a-task",
+        name="a_task",
+        points=1,
+        cases=lambda rng: [{"x": 1.5}],
+        probe=lambda answer, x: {"value": answer(x)},
+        oracle=lambda x: {"value": Close(right, because=because, **tolerance)},
+    )
+    monkeypatch.setattr(feedback, "find", lambda task_id: task)
+    with pytest.raises(feedback.CheckFailed) as failure:
+        feedback.check(task.id, answer if callable(answer) else lambda x: answer)
+    return str(failure.value)
+
+
+def rows_of(message):
+    """The two texts, what came and what was expected, word by word."""
+    given, _, right = message.partition("gives\n")[2].partition("\nexpected is\n")
+    return given.split(), right.partition("\n    (")[0].split()
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        (np.float64(1 / 3 + 1e-7), 1 / 3),
+        (np.float64(1 / 3 + 1e-14), 1 / 3),
+        (np.float32(0.1), 0.1),
+        (np.array([1.0, 2.0 + 1e-9]), np.array([1.0, 2.0])),
+        (np.array([1e6, 2.0 + 1e-6]), np.array([1e6, 2.0])),
+    ],
+    ids=["7 digits", "14 digits", "single precision", "an array", "of two sizes"],
+)
+def test_values_that_are_refused_never_look_equal(monkeypatch, answer, right):
+    given, expected = rows_of(told(monkeypatch, answer, right))
+    assert given != expected
+
+
+def test_few_digits_where_few_will_do(monkeypatch):
+    given, expected = rows_of(told(monkeypatch, np.float64(2 / 3), 1 / 3))
+    assert (given[-1], expected[-1]) == ("0.66667", "0.33333")
+
+
+@pytest.mark.parametrize("wrong", [5.0, 1 + 1e-8, np.nan])
+def test_an_entry_that_a_long_array_hides_is_shown(monkeypatch, wrong):
+    right = np.ones((10, 10))
+    answer = right.copy()
+    answer[4, 5] = wrong
+    message = told(monkeypatch, answer, right, atol=1e-9)
+    given, expected = rows_of(message)
+    assert given[0] == expected[0] == "value[4,"
+    assert given != expected
+
+
+def test_a_long_array_is_shown_where_it_differs_in_sight(monkeypatch):
+    message = told(monkeypatch, np.zeros(100), np.ones(100), rtol=1e-5)
+    assert "value = [0. 0. ... 0. 0.]" in message
+
+
+def test_the_tolerance_stands_where_the_values_agree_to_some_digits(monkeypatch):
+    assert REASON in told(monkeypatch, np.float64(1.0005), 1.0, rtol=1e-5)
+    for far in (28.1, -1.0, 1.1, np.nan):
+        assert REASON not in told(monkeypatch, np.float64(far), 1.0, rtol=1e-5)
+    one_of_two = np.array([1.0001, 3.0])
+    assert REASON not in told(monkeypatch, one_of_two, np.ones(2), rtol=1e-5)
+
+
+def test_the_tolerance_stands_where_it_is_nearly_met(monkeypatch):
+    reason = "six standard errors"
+    for value, stands in ((1.5, True), (4.0, False)):
+        message = told(monkeypatch, np.float64(value), 1.0, reason, atol=0.1)
+        assert (reason in message) is stands
+
+
+def test_the_reason_stands_where_a_value_must_be_met_exactly(monkeypatch):
+    message = told(monkeypatch, 0.0, 1.0, "the same generator, the same draw")
+    assert "exactly: the same generator, the same draw" in message
+
+
+def test_a_number_out_of_all_proportion_gets_a_word(monkeypatch):
+    for number, stands in ((1e15, True), (1e5, False)):
+        message = told(monkeypatch, np.full(3, number), np.ones(3), rtol=1e-5)
+        assert ("hardly has an inverse" in message) is stands
+
+
+def test_what_a_singular_matrix_raises_gets_a_word(monkeypatch):
+    message = told(monkeypatch, lambda x: np.linalg.inv(np.zeros((2, 2))), 1.0)
+    assert "raised LinAlgError" in message
+    assert "no inverse" in message
+
+
+def test_a_lost_graph_gets_a_word(monkeypatch):
+    def answer(x):
+        raise RuntimeError("element 0 of tensors does not require grad")
+
+    assert "create_graph" in told(monkeypatch, answer, 1.0)

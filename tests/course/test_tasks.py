@@ -1,0 +1,230 @@
+"""Every task of every practical, by construction: the reference is right, every known mistake is named."""
+
+import importlib
+import inspect
+import itertools
+import math
+import textwrap
+
+import numpy as np
+import pytest
+
+from course.feedback import SEEDS, Check, CheckFailed, check
+from course.judge import answered, compare, expected, recognise
+from course.task import find, stems, tasks_of
+
+TASKS = [task for stem in stems() for task in tasks_of(stem).values()]
+MISTAKES = [(task, row) for task in TASKS for row in task.misconceptions]
+each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+
+
+def reference(task):
+    stem = task.id.partition("/")[0].replace("-", "_")
+    return getattr(importlib.import_module(f"solutions.{stem}"), task.name)
+
+
+@each_task
+def test_the_reference_passes_on_many_seeds(task):
+    for seed in range(1000, 1030):
+        cases = task.cases(np.random.default_rng(seed))
+        assert (
+            compare(answered(task, reference(task), cases), expected(task, cases))
+            is None
+        ), seed
+
+
+@each_task
+def test_the_check_ticks_the_reference(task, capsys):
+    check(task.id, reference(task))
+    assert capsys.readouterr().out.startswith(f"✓ {task.id} · {task.points} point")
+
+
+@pytest.mark.parametrize(
+    ("task", "mistake"), MISTAKES, ids=lambda value: getattr(value, "id", None)
+)
+def test_a_known_mistake_fails_and_is_named(task, mistake):
+    for seed in range(8):
+        cases = task.cases(np.random.default_rng(seed))
+        right = expected(task, cases)
+        values = answered(task, mistake.answer, cases)
+        assert compare(values, right) is not None, f"seed {seed}: the mistake passes"
+        assert recognise(task, values, cases, right) is mistake, (
+            f"seed {seed}: it is taken for another one"
+        )
+    with pytest.raises(CheckFailed) as failure:
+        check(task.id, mistake.answer)
+    assert mistake.hint in " ".join(str(failure.value).split())
+
+
+@each_task
+def test_a_task_knows_what_goes_wrong(task):
+    assert len(task.misconceptions) >= 2
+    assert 1 <= len(task.hints) <= 3
+    assert find(task.id) is task
+
+
+@each_task
+def test_a_probe_is_self_contained(task):
+    """Its source, alone in an empty module, gives the same numbers: the grader ships it so."""
+    source = textwrap.dedent(inspect.getsource(task.probe))
+    namespace = {}
+    exec(source, namespace)
+    cases = task.cases(np.random.default_rng(5))
+    values = [namespace[task.probe.__name__](reference(task), **case) for case in cases]
+    assert compare(values, expected(task, cases)) is None
+
+
+def changed(value, change):
+    """An answer's value, with every tensor in it changed; tuples and named tuples keep their form."""
+    if isinstance(value, tuple):
+        parts = [changed(part, change) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return change(value)
+
+
+def of(value, number):
+    """The number everywhere, in the form, the dtype and the graph of the right value."""
+    if getattr(value, "dtype", None) is not None and "bool" in str(value.dtype):
+        return value & False if number == 0 else value | True
+    return value * 0 + number
+
+
+def zeros(value, inputs):
+    return changed(value, lambda part: of(part, 0))
+
+
+def ones(value, inputs):
+    return changed(value, lambda part: of(part, 1))
+
+
+def nans(value, inputs):
+    return changed(value, lambda part: of(part, math.nan))
+
+
+def input_number(index):
+    def given_back(value, inputs):
+        return changed(value, lambda part: inputs[index])
+
+    return given_back
+
+
+def instead(answer, change):
+    """The reference, whose values are replaced by ``change(value, inputs)``; a class's methods likewise."""
+    if not isinstance(answer, type):
+        return lambda *inputs, **options: change(answer(*inputs, **options), inputs)
+
+    def replaced(method):
+        def replacement(self, *inputs, **options):
+            return change(method(self, *inputs, **options), inputs)
+
+        return replacement
+
+    names = [name for name in ("forward", "kl") if hasattr(answer, name)]
+    methods = {name: replaced(getattr(answer, name)) for name in names}
+    return type(answer.__name__, (answer,), methods)
+
+
+@each_task
+def test_nothing_that_ignores_its_inputs_passes(task):
+    def passes(change):
+        answer = instead(reference(task), change)
+        try:
+            return compare(answered(task, answer, cases), right) is None
+        except Exception:  # in a graded notebook there would be no values
+            return False
+
+    cases = task.cases(np.random.default_rng(50))
+    right = expected(task, cases)
+    assert passes(lambda value, inputs: value)
+    for change in (zeros, ones, nans, *map(input_number, range(5))):
+        assert not passes(change), change
+
+
+@each_task
+def test_what_is_right_for_one_draw_is_wrong_for_another(task):
+    """Nothing can be learnt by heart, nor from the draws of the public check."""
+    draws = [task.cases(np.random.default_rng(seed)) for seed in (*SEEDS, 50)]
+    values = [answered(task, reference(task), cases) for cases in draws]
+    right = [expected(task, cases) for cases in draws]
+    for one, other in itertools.permutations(range(len(draws)), 2):
+        assert compare(values[one], right[other]) is not None
+
+
+@each_task
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (None, "is None"),
+        (3.0, "not a function or class"),
+        (lambda *args, **kwargs: None, ""),
+        (lambda *args, **kwargs: "a string", ""),
+        (lambda *args, **kwargs: np.zeros((7, 5, 3)), ""),
+        (lambda *args, **kwargs: float("nan"), ""),
+        (lambda *args, **kwargs: 1 + 2j, ""),
+    ],
+    ids=[
+        "none",
+        "number",
+        "returns-none",
+        "returns-string",
+        "wrong-shape",
+        "nan",
+        "complex",
+    ],
+)
+def test_nonsense_gets_a_plain_message(task, answer, words):
+    with pytest.raises(CheckFailed) as failure:
+        check(task.id, answer)
+    message = str(failure.value)
+    assert words in message
+    assert message.startswith(f"✗ {task.id}")
+    assert "Traceback" not in message
+    assert failure.value.__cause__ is None
+    assert failure.value.__suppress_context__
+
+
+@each_task
+def test_a_stub_is_told_so(task):
+    def stub(*args, **kwargs):
+        raise NotImplementedError()
+
+    with pytest.raises(CheckFailed, match="not written yet"):
+        check(task.id, stub)
+
+
+@each_task
+def test_hints_say_more_each_time_and_then_end(task, capsys):
+    for level in range(1, len(task.hints) + 1):
+        check.hint(task.id, level)
+        assert f"Hint {level} of {len(task.hints)}" in capsys.readouterr().out
+    for level in (0, len(task.hints) + 1):
+        with pytest.raises(ValueError, match="there is no hint"):
+            check.hint(task.id, level)
+
+
+@each_task
+def test_a_hint_goes_one_further_each_time_and_stays_at_the_last(task, capsys):
+    ask, count = Check(), len(task.hints)
+    for level in [*range(1, count + 1), count, count]:
+        ask.hint(task.id)
+        assert f"Hint {level} of {count}" in capsys.readouterr().out
+    ask.hint(task.id)
+    assert "there are no more" in capsys.readouterr().out
+
+
+def test_a_hint_asked_for_by_number_is_where_the_next_goes_on(capsys):
+    task = next(task for task in TASKS if len(task.hints) == 3)
+    other = next(row for row in TASKS if row is not task)
+    ask = Check()
+    ask.hint(task.id, 2)
+    assert f"(More: check.hint({task.id!r}))" in capsys.readouterr().out
+    ask.hint(other.id)
+    assert "Hint 1 of" in capsys.readouterr().out
+    ask.hint(task.id)
+    assert "Hint 3 of 3" in capsys.readouterr().out
+    ask.hint(task.id, level=1)
+    assert "Hint 1 of 3" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="there is no hint 4"):
+        ask.hint(task.id, 4)
+    ask.hint(task.id)
+    assert "Hint 2 of 3" in capsys.readouterr().out

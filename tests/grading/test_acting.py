@@ -1,0 +1,105 @@
+"""Answers are judged first without what acts in a student's cells; what needs it is flagged."""
+
+# ruff: noqa: F811 - fixtures are imported
+
+import pytest
+from test_passes import (  # noqa: F401
+    FIRST,
+    SECOND,
+    THIRD,
+    WRONG,
+    graded,
+    practical,
+    statuses,
+    workshop,
+)
+
+from grading.execution import grader, runner
+
+pytestmark = pytest.mark.sandbox
+TRICK = """
+import builtins
+real = builtins.exec
+
+def fake(source, names=None, *rest):
+    if isinstance(names, dict) and "cases" in names:
+        names["answer"] = right
+    return real(source, names, *rest)
+
+def right(mu, rho, epsilon):
+    return mu + F.softplus(rho) * epsilon
+
+builtins.exec = fake
+"""
+NOTHING = "def reparametrise(mu, rho, epsilon):\n    return None"
+
+
+def test_an_answer_that_is_right_only_with_acting_code_is_to_be_looked_at(graded):
+    result, verdicts = graded({FIRST: NOTHING}, added=[(FIRST, TRICK)])
+    assert statuses(verdicts) == ["right", "right", "right"]
+    assert [(f.code, f.where) for f in result.flags] == [("acting-code", FIRST)]
+    assert result.flags[0].message.endswith("(own cell 1).")
+    assert {(v.attempt, v.reason) for v in verdicts.values()} == {(1, "")}
+
+
+def test_nobody_loses_what_acting_code_prepares_and_only_that_is_flagged(
+    practical, graded
+):
+    """A table that a loop fills and prints; beside it, other cells, and a mistake."""
+    table = "table = {}\nfor key in 'ab':\n    table[key] = float(ord(key) - ord('a'))"
+    table += "\n    print(key)"
+    needing = practical.reference[SECOND].replace("return ", "return table['b'] * (", 1)
+    wrong = practical.reference[THIRD].replace("return", "1 / 0\n    return")
+    added = [(FIRST, "print('begin')"), (SECOND, table), (THIRD, "print(table)")]
+    result, verdicts = graded({SECOND: needing + ")", THIRD: wrong}, added=added)
+    assert statuses(verdicts) == ["right", "right", "wrong"]
+    assert [(f.code, f.where) for f in result.flags] == [("acting-code", SECOND)]
+    assert result.flags[0].message.endswith("(own cell 2).")
+    assert verdicts[THIRD].reason == "Calling it raised ZeroDivisionError."
+
+
+def test_a_table_that_a_loop_fills_is_no_reason_to_look(practical, graded):
+    table = "table = {}\nfor key in 'ab':\n    table[key] = float(ord(key) - ord('a'))"
+    needing = practical.reference[SECOND].replace("return ", "return table['b'] * (", 1)
+    added = [(FIRST, "print('begin')"), (SECOND, table + "\nprint(table)")]
+    result, verdicts = graded({SECOND: needing + ")"}, added=added)
+    assert statuses(verdicts) == ["right", "right", "right"]
+    assert result.flags == ()
+
+
+def passes(monkeypatch, graded, *arguments, **options):
+    """How many passes it takes, and what came out."""
+    seen = []
+
+    def counted(notebook, *rest, **how):
+        seen.append([cell.source for cell in notebook.cells])
+        return runner.run_pass(notebook, *rest, **how)
+
+    monkeypatch.setattr(grader, "run_pass", counted)
+    return seen, graded(*arguments, **options)
+
+
+def test_an_honest_notebook_takes_one_pass_and_its_trials_are_not_run(
+    graded, monkeypatch
+):
+    """With no cells of its own, with definitions alone, and with cells that try things out."""
+    for own in ("", "import math\nhalf = math.sqrt(0.25)", "print(1)\n1 / 0"):
+        added = [(SECOND, own)] if own else []
+        seen, (result, verdicts) = passes(monkeypatch, graded, added=added)
+        assert statuses(verdicts) == ["right", "right", "right"]
+        assert result.flags == ()
+        assert len(seen) == 1
+        assert ("half" in own) == any("half" in source for source in seen[0])
+        assert not any("1 / 0" in source for source in seen[0])
+
+
+def test_a_mistake_beside_cells_that_do_nothing_but_define_takes_no_pass_more(
+    graded, monkeypatch
+):
+    added = [(SECOND, "def helper(x): return x")]
+    seen, (_, verdicts) = passes(monkeypatch, graded, WRONG, added)
+    assert statuses(verdicts) == ["wrong", "right", "right"]
+    assert len(seen) == 1
+    seen, (_, verdicts) = passes(monkeypatch, graded, WRONG, [(SECOND, "print(1)")])
+    assert statuses(verdicts) == ["wrong", "right", "right"]
+    assert len(seen) == 2

@@ -1,0 +1,266 @@
+"""Clocks on a busy machine: only what a submission does itself counts."""
+
+import contextlib
+import dataclasses
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from busy import busy_loops
+
+from grading.execution import expected, runner
+from grading.execution.grader import Workshop, grade
+from grading.execution.practical import Practical
+from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
+from grading.sandbox.clock import Clock, Reading
+from grading.sandbox.warm import Template
+from grading.submissions.answers import Answer, Answers
+from project.practicals import released
+
+ROOT = Path(__file__).parents[2]
+STEM = "bayes_by_backprop"
+TASK, OTHER = "bayes-by-backprop/reparametrise", "bayes-by-backprop/log-prior"
+COMPUTES = """
+spent = []
+def compute(seconds):
+    import time
+    began = time.process_time()
+    while not spent and time.process_time() < began + seconds:
+        pass
+    spent.append(seconds)
+"""
+
+
+def watched(process, seconds, children=False):
+    """What a clock reads after some seconds of watching a process."""
+    clock = Clock()
+    began = clock.now()
+    while time.monotonic() < began.wall + seconds:
+        time.sleep(0.05)
+        tree = [process, *process.children(recursive=True)] if children else [process]
+        used = 0.0
+        for one in tree:
+            with contextlib.suppress(psutil.Error):
+                used += sum(one.cpu_times()[:4])
+        clock.look([one.pid for one in tree], used)
+    return clock.latest - began
+
+
+@contextlib.contextmanager
+def running(text):
+    process = psutil.Popen([sys.executable, "-c", text])
+    try:
+        yield process
+    finally:
+        for one in [*process.children(recursive=True), process]:
+            one.kill()
+        process.wait()
+
+
+def test_what_counts_is_between_processor_time_and_wall_time():
+    assert Reading(10.0, waited=7.0, processor=2.0).counted == 3.0
+    assert Reading(10.0, waited=10.0, processor=2.0).counted == 2.0
+    assert Reading(10.0, waited=0.0, processor=20.0).counted == 10.0
+
+
+def test_only_others_make_a_machine_busy(monkeypatch):
+    monkeypatch.setattr("grading.sandbox.clock.CORES", 2)
+    assert Reading(10.0, waited=7.0, processor=3.0).busy  # one thread among many
+    assert not Reading(10.0, waited=7.0, processor=20.0).busy  # many of its own
+    assert not Reading(10.0, waited=2.0, processor=4.0).busy  # now and then
+    assert Reading(10.0, stalled=2.0).busy
+
+
+def test_a_loop_on_a_busy_machine_is_charged_for_little_more_than_its_own_time():
+    with busy_loops(3 * os.cpu_count()), running("while True: pass") as loop:
+        time.sleep(0.5)
+        before = sum(loop.cpu_times()[:2])
+        passed = watched(loop, 4.0)
+        used = sum(loop.cpu_times()[:2]) - before
+    assert passed.busy
+    assert used < 0.7 * passed.wall
+    assert passed.counted < used + 0.25 * passed.wall
+
+
+def test_a_sleeping_program_is_charged_for_wall_time():
+    with running("import time; time.sleep(60)") as asleep:
+        time.sleep(0.5)
+        passed = watched(asleep, 1.0)
+    # On a machine where others wait, the watching thread itself may.
+    assert passed.counted > 0.5 * passed.wall
+
+
+def test_a_program_gains_nothing_by_competing_with_itself():
+    """Threads of one process, pinned to one processor, sleep and wake together."""
+    text = (
+        "import os, threading, time\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "children = [os.fork() for _ in range(4)]\n"
+        "while True:\n"
+        "    time.sleep(0.02 - time.monotonic() % 0.02)\n"
+        "    until = time.monotonic() + 0.005\n"
+        "    while time.monotonic() < until: pass\n"
+    )
+    with running(text) as loop:
+        time.sleep(0.5)
+        passed = watched(loop, 2.0, children=True)
+    assert passed.counted > 0.45 * passed.wall
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    library = stage_library(tmp_path_factory.mktemp("stage") / "library")
+    limits = Limits(task=2.0, start=60.0, submission=60.0, patience=40.0)
+    box = Sandbox(runner.new_folder(), library, limits, hidden=(ROOT,))
+    template = Template(released(ROOT, STEM), box)
+    assert template.trouble() == ""
+    yield Workshop(library, limits, hidden=(ROOT,), rooms={STEM: template.rooms})
+    template.close()
+
+
+@pytest.fixture(scope="module")
+def practical(tmp_path_factory):
+    path = tmp_path_factory.mktemp("expected") / "expected.json"
+    expected.draw(STEM, 2024, path)
+    return Practical.read(ROOT, STEM, path)
+
+
+@pytest.fixture
+def graded(practical, workshop):
+    def run(source, **limits):
+        sources = {TASK: source, OTHER: practical.reference[OTHER]}
+        answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
+        limits = dataclasses.replace(workshop.limits, **limits)
+        began = time.monotonic()
+        found = grade(answers, practical, dataclasses.replace(workshop, limits=limits))
+        by_task = {verdict.task: verdict for verdict in found.verdicts}
+        return by_task[TASK], by_task[OTHER], time.monotonic() - began
+
+    return run
+
+
+def computing(practical, what):
+    """The right answer, which does something else first."""
+    source = practical.reference[TASK]
+    body = source.index("return ")
+    return f"{COMPUTES}\n{source[:body]}{what}\n    {source[body:]}"
+
+
+@pytest.mark.sandbox
+def test_a_right_answer_is_right_beside_six_busy_loops(practical, graded):
+    """It needs three fifths of its clock, and gets a third of a processor or less."""
+    answer = computing(practical, "compute(1.2)")
+    with busy_loops(3 * os.cpu_count()):
+        verdict, other, _ = graded(answer)
+    assert (verdict.status, other.status) == ("right", "right"), verdict
+
+
+@pytest.mark.sandbox
+def test_an_endless_loop_ends_by_its_own_time(practical, graded):
+    answer = computing(practical, "while True: pass")
+    with busy_loops(3 * os.cpu_count()):
+        verdict, other, seconds = graded(answer)
+    assert "it ran for more than 2 s" in verdict.reason
+    assert other.status == "right"
+    assert verdict.seconds > 2.0
+    assert seconds < 80
+
+
+@pytest.mark.sandbox
+def test_an_endless_sleep_ends_by_the_clock_on_the_wall(practical, graded):
+    answer = computing(practical, "import time; time.sleep(1000)")
+    verdict, other, seconds = graded(answer)
+    assert "it ran for more than 2 s" in verdict.reason
+    assert other.status == "right"
+    assert seconds < 40
+
+
+@contextlib.contextmanager
+def neighbour(loops):
+    """Another pass of this run, with busy loops, until somebody wants to be alone."""
+    asked, over = threading.Event(), threading.Event()
+
+    def work():
+        with runner._floor.taken(False), busy_loops(loops):
+            while not over.wait(0.05):
+                if runner._floor._alone:
+                    asked.set()
+                    return
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield asked
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.sandbox
+def test_what_patience_has_ended_is_judged_again_alone(practical, graded):
+    """Here it is not even as long as the clock itself: it ends a kernel that does nothing."""
+    answer = computing(practical, "import time; time.sleep(1000)")
+    with neighbour(loops=0) as asked:
+        verdict, other, _ = graded(answer, patience=0.9)
+    assert asked.is_set()
+    assert "Its code was stopped: it ran for more than 1.8 s" in verdict.reason
+    assert other.status == "right"
+
+
+@pytest.mark.long
+@pytest.mark.sandbox
+def test_a_right_answer_that_a_busy_machine_has_stopped_is_right(practical, graded):
+    """Half of its clock, but not a sixth of a processor before it is alone."""
+    answer = computing(practical, "compute(1.0)")
+    with neighbour(loops=8 * os.cpu_count()) as asked:
+        verdict, other, _ = graded(answer, patience=3.0)
+    assert asked.is_set()
+    assert (verdict.status, other.status) == ("right", "right"), verdict
+
+
+def test_one_that_is_alone_waits_for_the_others_and_they_for_it():
+    floor, together, seen = runner._Floor(), [], []
+
+    def one(alone):
+        with floor.taken(alone):
+            together.append(alone)
+            time.sleep(0.02)
+            seen.append((alone, len(together)))
+            together.remove(alone)
+
+    threads = [
+        threading.Thread(target=one, args=(n % 4 == 3,), daemon=True) for n in range(12)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert len(seen) == 12
+    assert [many for alone, many in seen if alone] == [1, 1, 1]
+
+
+def test_waiting_to_be_alone_ends_with_the_run():
+    floor, said = runner._Floor(), []
+
+    def wait():
+        try:
+            with floor.taken(True):
+                pass
+        except InterruptedError as ended:
+            said.append(str(ended))
+
+    try:
+        with floor.taken(False):
+            waiting = threading.Thread(target=wait, daemon=True)
+            waiting.start()
+            runner.end_passes()
+            waiting.join(timeout=10)
+    finally:
+        runner.allow_passes()
+    assert said == ["the run is ending"]
+    with floor.taken(True):  # nobody holds it any more
+        pass

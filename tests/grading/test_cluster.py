@@ -1,0 +1,115 @@
+"""A real Dask cluster on this machine: two workers, of which one is killed half-way."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from click.testing import CliRunner
+from graded_class import ROOT, finish, hand_in, kept, start, table
+from test_hostile import SOON, compare, compare_class, graded_class
+
+from commands import main
+
+pytestmark = pytest.mark.sandbox
+OPTIONS = {"DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "False"}
+
+
+@contextlib.contextmanager
+def dask(folder, *command):
+    """A scheduler or a worker, as somebody starts it by hand."""
+    with open(folder / f"{command[0]}.log", "a") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *command, "--no-dashboard"],
+            cwd=folder,
+            env=os.environ | OPTIONS | {"PYTHONPATH": str(ROOT)},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield process
+    finally:
+        end(process)
+
+
+def end(process):
+    """At once, with all that it has started."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        top = psutil.Process(process.pid)
+        for one in [top, *top.children(recursive=True)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                one.kill()
+    process.wait()
+
+
+def until(holds, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def two_workers(folder):
+    """A scheduler's address, and one of its two workers."""
+    file = folder / "scheduler.json"
+    by_file = ("--scheduler-file", str(file))
+    work = ("worker", *by_file, "--nthreads", "1")
+    with (
+        dask(folder, "scheduler", *by_file, "--port", "0", "--host", "127.0.0.1"),
+        dask(folder, *work) as first,
+        dask(folder, *work),
+    ):
+        until(file.exists)
+        yield json.loads(file.read_text("utf-8"))["address"], first
+
+
+@pytest.mark.long
+def test_a_cluster_that_loses_a_worker_gives_the_same_grade_sheet(tmp_path):
+    hand_in(tmp_path / "in", 12)
+    here, there = tmp_path / "here", tmp_path / "there"
+    finish(start(tmp_path / "in", here, "--jobs", "2"))
+    before = set(psutil.pids())
+    with two_workers(tmp_path) as (address, first):
+        process = start(tmp_path / "in", there, "--dask", address)
+        until(lambda: len(kept(there)) >= 3 or process.poll() is not None)
+        end(first)
+        at_its_death = len(kept(there))
+        said = finish(process)
+    assert at_its_death < 12, "it had been killed too late to be missed"
+    assert "12 of 12 notebooks graded" in said
+    assert len(kept(there)) == 12
+    assert table(there) == table(here)
+    left = [
+        other
+        for other in psutil.process_iter(["cmdline"])
+        if other.pid not in before and "/ku-" in " ".join(other.info["cmdline"] or [])
+    ]
+    assert psutil.wait_procs(left, timeout=20)[1] == []
+
+
+@pytest.mark.long
+def test_attacks_get_their_rows_there_too(tmp_path):
+    with two_workers(tmp_path) as (address, _):
+        graded = graded_class(tmp_path / "class", SOON, "--dask", address)
+    compare_class(graded)
+    for name in SOON:
+        compare(name, graded)
+
+
+def test_where_no_scheduler_answers_it_says_so_and_how_to_start_one(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("grading.cluster.WAIT", 1.0)
+    monkeypatch.chdir(ROOT)
+    hand_in(tmp_path / "in", 1)
+    given = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
+    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
+        done = CliRunner().invoke(main, [*given, "--dask", address])
+        assert done.exit_code == 2
+        assert "dask scheduler" in done.output
+    assert not (tmp_path / "out" / "grades.csv").exists()

@@ -1,0 +1,121 @@
+"""On random draws the reference always gets full marks, and no known mistake ever does.
+
+Every commit draws a few of its own, so that together they see many. ``make soak`` draws 200
+for each practical, or as many as ``SOAK`` says, and any of them can be drawn again:
+``SOAK=1 SEED=<seed> python -m pytest tests/grading/test_draws.py``.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from course.task import stems
+
+ROOT = Path(__file__).parents[2]
+FEW = 2
+DRAWS = int(os.environ.get("SOAK", FEW))
+
+# One process for each practical: torch and JAX do not meet. The probe's own source runs, and
+# its numbers go the way of a submission's: displayed, decoded, judged.
+SCRIPT = """
+import json, pathlib, sys
+from unittest import mock
+import IPython.display
+import numpy as np
+from grading.execution.expected import encode, key_of
+from grading.execution.values import VALUES
+from grading.execution.verdicts import judge
+from project.source import read_solutions
+from course.task import tasks_of
+
+stem, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+module = read_solutions(pathlib.Path("."), stem)
+namespace = {"__name__": "__main__"}
+exec(module.setup, namespace)
+for definition in module.definitions.values():
+    exec(definition.shown(), namespace)
+failed, rows = [], 0
+for seed in range(first, first + count):
+    for task in tasks_of(stem).values():
+        key = key_of(task, seed)
+
+        def displayed(answer):
+            shown = []
+            with mock.patch("IPython.display.publish_display_data", shown.append):
+                exec(key.probe, namespace | {task.name: answer})
+            data = json.loads(json.dumps(shown[0]))
+            return [{"output_type": "display_data", "data": data}]
+
+        verdict = judge(key, displayed(namespace[task.name]), attempt=1)
+        rows += 1
+        if verdict.status != "right":
+            failed.append([seed, task.id, "reference", verdict.reason])
+        for number, mistake in enumerate(task.misconceptions):
+            try:
+                outputs = displayed(mistake.answer)
+            except Exception:
+                continue
+            if judge(key, outputs, attempt=1).status == "right":
+                failed.append([seed, task.id, number, mistake.hint])
+print(json.dumps([rows, failed]))
+"""
+
+
+def judged(stem, first, count):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, stem, str(first), str(count)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def first_seed():
+    """From the commit; without git, from the sources of the checks. ``SEED`` says another."""
+    if "SEED" in os.environ:
+        return int(os.environ["SEED"])
+    asked = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    )
+    commit = asked.stdout.strip()
+    if asked.returncode or not commit:
+        checks = sorted((ROOT / "course" / "checks").rglob("*.py"))
+        commit = hashlib.sha256(b"".join(map(Path.read_bytes, checks))).hexdigest()
+    return int(commit[:8], 16)
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(stem):
+    first = first_seed()
+    # In halves, side by side, where there are many.
+    half = DRAWS // 2 if DRAWS > FEW else 0
+    shares = [(first, half), (first + half, DRAWS - half)]
+    with ThreadPoolExecutor(2) as pool:
+        found = list(
+            pool.map(lambda share: judged(stem, *share), [s for s in shares if s[1]])
+        )
+    assert sum(rows for rows, _ in found) > 5 * DRAWS
+    failed = [row for _, rows in found for row in rows]
+    assert failed == [], f"{len(failed)} of {DRAWS} draws from seed {first} on"
+
+
+def test_seeds_come_from_the_commit_and_can_be_said(monkeypatch, tmp_path):
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    )
+    if commit.returncode == 0:
+        assert first_seed() == int(commit.stdout[:8], 16)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "none"))  # as where there is no git
+    from_sources = first_seed()
+    assert 0 < from_sources < 2**32
+    assert first_seed() == from_sources
+    monkeypatch.setenv("SEED", "7")
+    assert first_seed() == 7

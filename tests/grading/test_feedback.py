@@ -1,0 +1,203 @@
+"""What a student gets back: their own page, safe from everybody's names and answers."""
+
+import dataclasses
+import random
+import re
+
+import pytest
+from classroom import HOSTILE, IMAGE, REMOTE, SCRIPT, classroom, everybody
+from pages import assert_harmless, assert_readable, text_of
+
+from grading.record import Flag, Result, Verdict, Written
+from grading.reports.feedback import (
+    feedback_page,
+    page_paths,
+    slug,
+    write_feedback,
+)
+
+RIGHT = Verdict("deep-ensembles/heads", 1, "right")
+WRONG = Verdict(
+    "deep-ensembles/gaussian-nll",
+    2,
+    "wrong",
+    reason="Expected 1.08, got 0.94.",
+    hint="the standard deviation is used as if it were the variance.",
+    key="deep-ensembles/gaussian-nll#0",
+)
+
+
+def result(student="ada", notebook="a.ipynb", digest="0", **changes):
+    given = {"verdicts": (RIGHT, WRONG)} | changes
+    return Result(student, "deep_ensembles", notebook, digest * 64, **given)
+
+
+# --- names ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ada", "Ada Lovelace_1000001_assignsubmission_file_", "01-deep-ensembles", "a.b"],
+)
+def test_plain_names_stay(name):
+    assert slug(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *sorted({*HOSTILE} - {"anna", "Anna"}),
+        *(
+            "",
+            ".",
+            "..",
+            ".hidden",
+            "-rf",
+            "a/b",
+            "a\\b",
+            "a\0b",
+            "C:",
+            "NUL.txt",
+            "lpt1",
+        ),
+        *("trailing.", "trailing ", "x" * 81, "x-0123456789abcdef", "Zoë", "a\nb"),
+    ],
+)
+def test_other_names_are_rewritten(name):
+    safe = slug(name)
+    assert re.fullmatch(r"[a-z0-9-]{1,60}-[0-9a-f]{16}", safe)
+    assert safe == slug(name)
+    assert slug(safe) != safe
+
+
+def test_no_two_students_share_a_folder():
+    rng = random.Random(0)
+    names = {*everybody(300), "Con", "ANNA", "x" * 301}
+    names |= {"".join(rng.choices("aAäÄ./ -", k=rng.randrange(6))) for _ in range(900)}
+    names |= {slug(name) for name in names}
+    results = [result(name) for name in names]
+    folders = {path.parts[0].casefold() for path in page_paths(results).values()}
+    assert len(folders) == len(names)
+
+
+def test_two_notebooks_never_share_a_page():
+    results = [
+        result(notebook=name, digest=digest)
+        for name, digest in (
+            ("a.ipynb", "0"),
+            ("A.ipynb", "0"),
+            ("a", "1"),
+            ("../a.ipynb", "0"),
+            ("a.ipynb", "2"),
+            ("a.html", "0"),
+        )
+    ]
+    paths = page_paths(results)
+    assert len({str(path).casefold() for path in paths.values()}) == len(results)
+    assert all(len(path.parts) == 2 for path in paths.values())
+
+
+def test_paths_do_not_depend_on_the_order():
+    results = classroom(60, ("deep_ensembles", "bayes_by_backprop"))
+    one, two = page_paths(results), page_paths(results[::-1])
+    assert one == two
+
+
+# --- what a page says -------------------------------------------------------------------
+
+
+def test_page_says_what_went_wrong():
+    flag = Flag("check-edited", "deep-ensembles--heads--check", "A check was edited.")
+    text = text_of(
+        feedback_page(
+            result(flags=(flag,), written=(Written("q", 3, "Because **so**.", 2.5),)),
+            titles={"deep-ensembles/gaussian-nll": "The Gaussian NLL"},
+            comments={("ada", "deep_ensembles", "q"): "Say why."},
+        )
+    )
+    for part in (
+        "1 / 3 points for the tasks: 1 of 2 tasks right",
+        "The Gaussian NLL",
+        "Not right yet. Expected 1.08, got 0.94.",
+        "This is what comes out when the standard deviation is used as if it were the "
+        "variance.",
+        "A check was edited.",
+        "Because so .",
+        "2.5 / 3",
+        "3.5 of 6",
+        "Comment. Say why.",
+    ):
+        assert part in text, part
+
+
+def test_nothing_that_python_printed():
+    reason = "It failed. Traceback (most recent call last):\n  File 'probe.py' secret"
+    wrong = dataclasses.replace(WRONG, reason=reason)
+    page = feedback_page(result(verdicts=(wrong,)))
+    assert "It failed." in page
+    assert "Traceback" not in page
+    assert "secret" not in page
+    long = dataclasses.replace(WRONG, reason="spam " * 10_000)
+    assert len(feedback_page(result(verdicts=(long,)))) < 20_000
+
+
+def test_what_is_not_marked_or_answered_or_graded():
+    page = feedback_page(result(written=(Written("q", 3, "Because."),)))
+    assert "1 answer in words has not been marked yet." in text_of(page)
+    page = feedback_page(result(written=(Written("q", 3, " \n"),)))
+    assert "No answer was written." in text_of(page)
+    page = feedback_page(
+        result(graded=False, problem="The file is empty.", verdicts=())
+    )
+    assert "could not be graded" in page
+    assert "The file is empty." in page
+    assert "points for the tasks" not in page
+
+
+def test_later_tasks_say_that_they_were_judged_apart():
+    later = dataclasses.replace(RIGHT, attempt=2)
+    page = feedback_page(result(verdicts=(WRONG, later)))
+    assert "in place of an earlier task" in page
+
+
+def test_write_removes_only_pages_of_ours_that_are_stale(tmp_path):
+    write_feedback([result("anna")], tmp_path)
+    own = tmp_path / "feedback" / "anna" / "a.html"
+    other = tmp_path / "feedback" / "anna" / "notes.html"
+    other.write_text("mine", encoding="utf-8")
+    assert own.exists()
+    written = write_feedback([result("anna"), result("Anna")], tmp_path)
+    assert not own.exists()
+    assert other.exists()
+    assert len(set(written)) == 2
+    assert all(path.exists() for path in written)
+
+
+# --- in a browser -----------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_hostile_page_does_nothing(browser, tmp_path):
+    hostile = f"{SCRIPT}{IMAGE}"
+    nasty = Result(
+        student=hostile,
+        practical="deep_ensembles",
+        notebook=f"{hostile}\udcff.ipynb",
+        digest="0" * 64,
+        verdicts=(dataclasses.replace(WRONG, reason=hostile, hint=hostile),),
+        written=(Written(f'q"{IMAGE}', 3, f"{hostile}\n\n{REMOTE}\n\n$x{IMAGE}$"),),
+        flags=(Flag(hostile, hostile, hostile),),
+    )
+    comments = {(hostile, "deep_ensembles", f'q"{IMAGE}'): hostile}
+    (path,) = write_feedback([nasty], tmp_path, comments=comments)
+    assert_harmless(browser, path)
+    assert_readable(browser, path)
+
+
+@pytest.mark.browser
+def test_usual_pages_are_readable(browser, tmp_path):
+    results = sorted(classroom(12), key=lambda found: found.earned)
+    paths = write_feedback([results[0], results[-1]], tmp_path)
+    for path in paths:
+        assert_harmless(browser, path)
+        assert_readable(browser, path)

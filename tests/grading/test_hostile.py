@@ -1,0 +1,305 @@
+"""A class of attacks, graded as one by the real command; ``hostile/rows.toml`` says what must come out.
+
+Every notebook of the corpus has three answers: an honest one, the attack, and another
+honest one, which keeps its point whatever the attack does.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from studies.attacks import ATTACKS, CORPUS, does, notebook
+
+ROOT = Path(__file__).parents[2]
+ROWS = tomllib.loads((CORPUS / "rows.toml").read_text("utf-8"))
+SOON = [name for name, row in ROWS.items() if row.get("soon")]
+COLD = [name for name, row in ROWS.items() if row.get("sandbox") or "cold" in row]
+TASKS = [
+    f"bayes-by-backprop/{name}"
+    for name in ("reparametrise", "log-posterior", "log-prior")
+]
+HONEST = ("aaa honest", "zzz honest")  # the first and the last of the class
+# In every notebook here: what is not in it.
+ABSENT = {"check-deleted", "given-deleted", "missing-answer", "missing-written"}
+WALL_CLOCK = 300 + 60  # of one submission, and what ends it
+SCRIPT = "<script>hacked()</script>"
+NAMES = (
+    "=1+1",
+    "@SUM(1)",
+    "🦊 with spaces",
+    "<img src=x onerror=hacked()>",
+    "a&b;c\"d'e",
+)
+EMPTY = json.dumps(
+    {
+        "cells": [{"cell_type": "markdown", "metadata": {}, "source": SCRIPT}],
+        "metadata": {"course": {"practical": "bayes_by_backprop"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+).encode()
+pytestmark = pytest.mark.sandbox
+
+
+def many_cells():
+    cell = {"cell_type": "code", "metadata": {}, "source": "x = 1", "outputs": []}
+    return json.dumps(json.loads(EMPTY) | {"cells": [cell] * 100_000}).encode()
+
+
+def made():
+    """Files that are no notebooks, or too much of one: content, and why they are not graded."""
+    honest = notebook("honest")
+    return {
+        "invalid-json": (b"{'cells': []}", "not valid JSON"),
+        "truncated": (honest[: len(honest) // 2], "not valid JSON"),
+        "empty": (b"", "empty"),
+        "not-utf-8": (honest.replace(b"reparametrise", b"\xff\xfe"), "UTF-8"),
+        "not-a-notebook": (b"[1, 2, 3]", "not a notebook"),
+        "nested": (b"[" * 200_000, "nested too deeply"),
+        "500-megabytes": (None, "larger"),
+    }
+
+
+def hand_in(folder, names):
+    """A class: these attacks, two honest students, strange files and strange names."""
+    file = "bayes_by_backprop.ipynb"
+    for name in names:
+        (folder / name).mkdir(parents=True)
+        (folder / name / file).write_bytes(notebook(name))
+    for name in HONEST:
+        (folder / name).mkdir()
+        (folder / name / file).write_bytes(notebook("honest"))
+    for name, (content, _) in made().items():
+        (folder / name).mkdir()
+        with open(folder / name / file, "wb") as target:
+            target.write(b"{" if content is None else content)
+            if content is None:
+                target.truncate(500_000_000)  # sparse
+    for name in NAMES:
+        (folder / name).mkdir()
+        (folder / name / file).write_bytes(EMPTY)
+    (folder / "100000-cells").mkdir()
+    (folder / "100000-cells" / file).write_bytes(many_cells())
+
+
+def fingerprints(*folders):
+    """What every file is, without what Python caches."""
+    found = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                with open(path, "rb") as file:
+                    found[path] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def run(handed_in, out, *options):
+    """Grade with the real command; what came out."""
+    watched = (ROOT / "course", ROOT / "solutions", ROOT / "exercises", handed_in)
+    before = fingerprints(*watched)
+    command = [*(sys.executable, "-m", "commands", "grade", str(handed_in))]
+    process = subprocess.Popen(
+        [*command, "--out", str(out), *options],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    said, _ = process.communicate()
+    assert (out / "grades.json").exists(), said
+    grades = json.loads((out / "grades.json").read_text("utf-8"))
+    kept = [
+        json.loads(path.read_text("utf-8"))
+        for path in (out / ".grading" / "results").glob("*.json")
+    ]
+    with open(out / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        sheet = list(csv.reader(file))
+    return SimpleNamespace(
+        code=process.returncode,
+        said=said,
+        pid=process.pid,
+        out=out,
+        results={result["student"]: result for result in grades["results"]},
+        points={one["student"]: one["points"] for one in grades["students"]},
+        seconds={result["student"]: result["seconds"] for result in kept},
+        sheet=sheet,
+        changed={
+            path for path, was in (before.items() ^ fingerprints(*watched).items())
+        },
+    )
+
+
+def statuses(result):
+    found = {verdict["task"]: verdict["status"] for verdict in result["verdicts"]}
+    return [found[task] for task in TASKS]
+
+
+def compare(name, graded):
+    """Is a notebook's row the expected one?"""
+    row, result = ROWS[name], graded.results[name]
+    assert result["graded"], result["problem"]
+    expected = row.get("status", ["right", "wrong", "right"])
+    said = [v["reason"] for v in result["verdicts"] if v["task"] in TASKS]
+    assert statuses(result) == expected, said
+    assert graded.points[name] == expected.count("right")
+    says = row.get("says", "")
+    assert (row.get("cold", says) if graded.cold else says) in said[1]
+    flags = {flag["code"] for flag in result["flags"]}
+    assert flags - ABSENT == set(row.get("flags", ()))
+    assert graded.seconds[name] < WALL_CLOCK
+    # Nothing of what it saw or would like to say goes out.
+    assert "Stolen" not in json.dumps(result)
+    assert "31415" not in json.dumps(result)
+
+
+def compare_class(graded):
+    """What holds for the class, whatever is in it."""
+    assert graded.code == 1, graded.said
+    for name in HONEST:
+        assert statuses(graded.results[name]) == ["right"] * 3
+        assert {flag["code"] for flag in graded.results[name]["flags"]} <= ABSENT
+    for name, (_, problem) in made().items():
+        result = graded.results[name]
+        assert not result["graded"]
+        assert problem in result["problem"]
+        assert graded.points[name] == 0
+    cells = graded.results["100000-cells"]
+    assert {flag["code"] for flag in cells["flags"]} - ABSENT >= {"too-many-cells"}
+    assert graded.points["100000-cells"] == 0
+    left_out = [name for name in NAMES if name not in graded.results]
+    assert left_out == []
+    # A spreadsheet takes nothing of the sheet for a formula.
+    cells = [cell for line in graded.sheet for cell in line]
+    assert [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t")] == []
+    for page in graded.out.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert SCRIPT not in text, page
+        assert "<img src=x onerror=hacked()>" not in text, page
+
+
+def compare_what_is_left(graded, around):
+    """No file and no process is left, and no file is another."""
+    assert graded.changed == set()
+    assert list(Path("/tmp").glob(f"ku-{graded.pid}-*")) == []
+    mark = f"/tmp/ku-{graded.pid}-"
+    alive = [
+        process.info["cmdline"]
+        for process in psutil.process_iter(["cmdline"])
+        if any(mark in part for part in process.info["cmdline"] or ())
+        or process.info["cmdline"] == ["/bin/sleep", "57"]  # outlives-as-process
+    ]
+    assert alive == []
+    assert {path.name for path in around.iterdir()} == {"class", graded.out.name}
+    for path in around.rglob("*"):
+        small = path.is_file() and path.stat().st_size < 100
+        assert not (small and b"hacked" in path.read_bytes()), path
+
+
+def graded_class(folder, names, *options):
+    hand_in(folder / "class", names)
+    graded = run(folder / "class", folder / "out", *options)
+    graded.around = folder
+    graded.cold = "--cold" in options
+    return graded
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    return graded_class(tmp_path_factory.mktemp("few"), SOON, "--jobs", "2")
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """Most of the time somebody waits for a clock: four of them at a time."""
+    return graded_class(tmp_path_factory.mktemp("warm"), ROWS, "--warm", "--jobs", "4")
+
+
+@pytest.fixture(scope="module")
+def cold(tmp_path_factory):
+    return graded_class(tmp_path_factory.mktemp("cold"), COLD, "--cold", "--jobs", "4")
+
+
+def test_every_attack_has_a_row_and_every_row_an_attack():
+    assert set(ATTACKS) == set(ROWS)
+    assert all(does(name).endswith(".") for name in ATTACKS)
+    assert all(notebook(name) != notebook("honest") for name in ATTACKS)
+    assert sum(path.stat().st_size for path in CORPUS.iterdir()) < 150_000
+
+
+@pytest.mark.parametrize("name", SOON)
+def test_an_attack_gets_the_expected_row(name, few):
+    compare(name, few)
+
+
+def test_the_rest_of_the_class_is_untouched(few):
+    compare_class(few)
+    compare_what_is_left(few, few.around)
+
+
+def test_a_name_that_leads_out_of_a_zip_writes_nothing_there(tmp_path):
+    around = tmp_path / "around"
+    around.mkdir()
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("../../escaped/x.ipynb", b"{}")
+        archive.writestr("/etc/ku-escaped/x.ipynb", b"")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "commands", "grade"),
+            *(str(tmp_path / "class.zip"), "--out", str(around / "out")),
+        ],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    grades = json.loads((around / "out" / "grades.json").read_text("utf-8"))
+    for result in grades["results"]:
+        assert "unsafe-name" in {flag["code"] for flag in result["flags"]}
+    assert [path.name for path in around.iterdir()] == ["out"]
+    assert {path.name for path in tmp_path.iterdir()} == {"around", "class.zip"}
+    assert not Path("/etc/ku-escaped").exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ROWS)
+def test_each_attack_gets_the_expected_row(name, warm):
+    compare(name, warm)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", COLD)
+def test_an_attack_on_the_sandbox_gets_it_in_a_kernel_of_its_own_too(name, cold):
+    """The other attacks are on messages, code and notebooks, which are read alike."""
+    compare(name, cold)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("start", ["warm", "cold"])
+def test_the_rest_of_a_class_of_attacks_is_untouched(start, request):
+    graded = request.getfixturevalue(start)
+    compare_class(graded)
+    compare_what_is_left(graded, graded.around)
+
+
+@pytest.mark.long
+def test_one_at_a_time_gives_the_same_grades(warm, tmp_path):
+    alone = graded_class(tmp_path, SOON, "--jobs", "1")
+    for name, result in alone.results.items():
+        other = warm.results[name]
+        assert result["graded"] == other["graded"]
+        assert [v["status"] for v in result["verdicts"]] == [
+            v["status"] for v in other["verdicts"]
+        ]
+        assert result["flags"] == other["flags"]

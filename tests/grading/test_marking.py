@@ -1,0 +1,365 @@
+"""Answers in words: what the chapters ask, the page to mark by, and marks that come back."""
+
+import csv
+import dataclasses
+import io
+
+import nbformat
+import pytest
+from classroom import IMAGE, REMOTE, SCRIPT, classroom
+from conftest import ROOT
+from graded_class import finish, hand_in, start, table
+from pages import assert_harmless, assert_readable, text_of
+
+from authoring.chapter import read_chapter
+from course.task import stems, tasks_of
+from grading.record import Result, Written
+from grading.reports.marking import (
+    COLUMNS,
+    Question,
+    filled_table,
+    marking_page,
+    marks_csv,
+    questions,
+    read_comments,
+    read_marks,
+    titles,
+    write_marking,
+)
+from grading.reports.roster import Roll
+from project.errors import CourseError
+from project.practicals import chapters, stem_of
+
+STEM = "deep_ensembles"
+ONE, TWO = "deep-ensembles/overconfident", "deep-ensembles/survey"
+HEADER = ",".join(COLUMNS)
+
+
+def result(student="ada", **changes):
+    given = {
+        "written": (Written(ONE, 3, "Because."), Written(TWO, 3, "Two hours.")),
+    } | changes
+    return Result(student, STEM, "a.ipynb", "0" * 64, **given)
+
+
+def marks_of(results):
+    return {
+        (found.student, answer.task): answer.marks
+        for found in results
+        for answer in found.written
+    }
+
+
+def written(tmp_path, *lines, header=HEADER, encoding="utf-8"):
+    path = tmp_path / "marks.csv"
+    path.write_bytes("\n".join([header, *lines, ""]).encode(encoding))
+    return path
+
+
+# --- what the chapters ask --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_every_question_has_a_model_answer_and_a_rubric(stem):
+    (path,) = [path for path in chapters(ROOT) if stem_of(path) == stem]
+    cells = [cell for cell in read_chapter(path).cells if cell.role == "written"]
+    found = questions(ROOT, stem)
+    assert [question.id for question in found] == [cell.task for cell in cells]
+    for question in found:
+        assert question.title
+        assert question.prompt
+        if question.id.endswith("/survey"):
+            assert (question.model_answer, question.rubric) == ("", ())
+            continue
+        assert len(question.model_answer) > 100
+        assert len(question.rubric) == 3
+        assert all(point.startswith("1 point: ") for point in question.rubric)
+        text = "".join([question.prompt, question.model_answer, *question.rubric])
+        for mark in ("{glue", "{eq}", "{cite", "Rubric", ":class:", "```"):
+            assert mark not in text, (question.id, mark)
+
+
+def test_numbers_of_the_page_stand_by_name():
+    (question,) = [q for q in questions(ROOT, STEM) if q.id.endswith("spirals")]
+    assert "the NLL ⟨spirals-adversarial-nll⟩ and ⟨spirals-plain-nll⟩" in (
+        question.model_answer
+    )
+
+
+def test_titles_of_all_tasks_and_questions():
+    found = titles(ROOT)
+    assert found["deep-ensembles/gaussian-nll"] == "The Gaussian NLL"
+    for stem in stems():
+        assert set(tasks_of(stem)) <= set(found)
+        assert {question.id for question in questions(ROOT, stem)} <= set(found)
+
+
+def test_unknown_practical():
+    with pytest.raises(CourseError, match="no chapter of the practical 'nothing'"):
+        questions(ROOT, "nothing")
+
+
+# --- the page ---------------------------------------------------------------------------
+
+
+def test_page_shows_answers_beside_the_model():
+    asked = {
+        STEM: [Question(ONE, "Overconfidence", "Why?", "It *is*.", ("1 point: a",))]
+    }
+    roll = Roll([result(), result("bob", written=(Written(ONE, 3, ""),))])
+    text = text_of(marking_page(roll, asked))
+    for part in ("Overconfidence", "Why?", "It is .", "1 point: a", "ada", "Because."):
+        assert part in text
+    assert "1 student did not answer bob" in text
+    assert TWO in text
+    assert "Nobody was asked" in marking_page(Roll([]), {})
+
+
+@pytest.mark.browser
+def test_hostile_answers_do_nothing(browser, tmp_path):
+    nasty = f"{SCRIPT}\n\n{IMAGE}\n\n{REMOTE}\n\n# {'W' * 500}\n\n`{'x' * 500}`"
+    roll = Roll([result(SCRIPT + IMAGE, written=(Written(ONE, 3, nasty),)), result()])
+    page, _ = write_marking(roll, tmp_path, {STEM: questions(ROOT, STEM)})
+    assert_harmless(browser, page, links=("#", "data:,", "https://doi.org/"))
+    assert_readable(browser, page)
+
+
+# --- the table --------------------------------------------------------------------------
+
+
+def test_table_comes_back(tmp_path):
+    results = classroom(48, (STEM, "bayes_by_backprop"))
+    for index, found in enumerate(results):
+        results[index] = dataclasses.replace(
+            found,
+            written=tuple(
+                dataclasses.replace(answer, marks=(index % 7) / 2)
+                if answer.text.strip() not in ("", "*Write your answer here.*")
+                else answer
+                for answer in found.written
+            ),
+        )
+    bare = [
+        dataclasses.replace(
+            found,
+            written=tuple(dataclasses.replace(a, marks=None) for a in found.written),
+        )
+        for found in results
+    ]
+    path = tmp_path / "marks.csv"
+    path.write_text(marks_csv(Roll(results)), encoding="utf-8", newline="")
+    assert read_marks(path, bare) == results
+
+
+def test_rows_follow_the_page():
+    table = csv.DictReader(
+        io.StringIO(marks_csv(Roll([result("bob"), result()])).removeprefix("\ufeff"))
+    )
+    assert [(row["question"], row["student"]) for row in table] == [
+        (ONE, "ada"),
+        (ONE, "bob"),
+        (TWO, "ada"),
+        (TWO, "bob"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("separator", "encoding", "half"),
+    [(",", "utf-8", "2.5"), (";", "utf-8-sig", "2,5"), ("\t", "utf-8-sig", "2.5")],
+)
+def test_tables_of_all_countries(tmp_path, separator, encoding, half):
+    path = written(
+        tmp_path,
+        separator.join(["zoë", STEM, ONE, half, "gut"]),
+        separator * 4,
+        separator.join(["ada", "deep-ensembles", TWO, " 3 "]),
+        header=separator.join([*COLUMNS, "my own column"]).upper(),
+        encoding=encoding,
+    )
+    results = [result("zoë"), result()]
+    assert marks_of(read_marks(path, results)) == {
+        ("zoë", ONE): 2.5,
+        ("zoë", TWO): None,
+        ("ada", ONE): None,
+        ("ada", TWO): 3.0,
+    }
+    assert read_comments(path, results) == {("zoë", STEM, ONE): "gut"}
+
+
+def test_empty_cells_change_nothing(tmp_path):
+    marked = result(written=(Written(ONE, 3, "Because.", 1.0),))
+    path = written(tmp_path, f"ada,{STEM},{ONE},,")
+    assert read_marks(path, [marked]) == [marked]
+
+
+def test_marks_go_to_the_notebook_that_counts(tmp_path):
+    spare = dataclasses.replace(result(), notebook="z.ipynb")
+    path = written(tmp_path, f"ada,{STEM},{ONE},2,")
+    one, two = read_marks(path, [spare, result()])
+    assert marks_of([one])["ada", ONE] is None
+    assert marks_of([two])["ada", ONE] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (
+            [f"adda,{STEM},{ONE},1,"],
+            r"marks.csv:2: There is no student called 'adda'. Did you mean 'ada'\?",
+        ),
+        ([f"zzz,{STEM},{ONE},1,"], r":2: .* Copy the cell from the table"),
+        (
+            [f"ada,deep_ensemble,{ONE},1,"],
+            r":2: There is no practical of 'ada' called 'deep_ensemble'. Did you mean 'deep_ensembles'",
+        ),
+        (
+            [f"ada,{STEM},deep-ensembles/surve,1,"],
+            r":2: There is no question of deep_ensembles called .* Did you mean "
+            f"'{TWO}'",
+        ),
+        (
+            [f"ada,{STEM},{TWO},3,", f"ada,{STEM},{ONE},good,"],
+            r":3: The marks 'good' are not a number. Write a number from 0 to 3",
+        ),
+        ([f"ada,{STEM},{ONE},nan,"], r":2: The marks 'nan' are not a number"),
+        ([f"ada,{STEM},{ONE},1_0,"], r":2: The marks '1_0' are not a number"),
+        ([f"ada,{STEM},{ONE},4,"], r":2: 4 marks .* out of range. Give from 0 to 3"),
+        ([f"ada,{STEM},{ONE},-1,"], r":2: -1 marks .* are out of range"),
+        (
+            [f'ada,{STEM},{ONE},1,"two\nlines"', "", f"ada,{STEM},{ONE},1,"],
+            r":5: 'ada' has marks for .* in line 2 already. Delete one",
+        ),
+        (
+            [f"ada,{STEM},{ONE},1,good, but short"],
+            r':2: The row has 6 cells, the header 5. Put text that contains ","',
+        ),
+        ([f'ada,{STEM},{ONE},1,"open'], r":2: It is not a table"),
+    ],
+)
+def test_what_cannot_be_meant(tmp_path, lines, message):
+    with pytest.raises(CourseError, match=message):
+        read_marks(written(tmp_path, *lines), [result()])
+
+
+def test_a_row_of_a_notebook_that_could_not_be_graded_stops_nobody(tmp_path):
+    ada = result("ada")
+    bo = dataclasses.replace(
+        result("bo"), graded=False, written=(), problem="It was too large."
+    )
+    path = written(tmp_path, f"ada,{STEM},{ONE},1,", f"bo,{STEM},{ONE},1,good")
+    one, two = read_marks(path, [ada, bo])
+    assert [answer.marks for answer in one.written if answer.task == ONE] == [1]
+    assert two == bo
+
+
+def test_wrong_files(tmp_path):
+    with pytest.raises(CourseError, match="cannot be read: No such file"):
+        read_marks(tmp_path / "no.csv", [])
+    with pytest.raises(CourseError, match=r"marks.csv:1: The header has no column 'st"):
+        read_marks(written(tmp_path, header="name,marks"), [])
+    with pytest.raises(CourseError, match="two columns 'marks'"):
+        read_marks(written(tmp_path, header=f"{HEADER},marks"), [])
+    with pytest.raises(CourseError, match="It is empty"):
+        read_marks(written(tmp_path, header=""), [])
+    path = written(tmp_path, f"Zoë,{STEM},{ONE},1,", encoding="cp1252")
+    with pytest.raises(
+        CourseError, match=r"marks.csv:2: It is not UTF-8. .* “CSV UTF-8"
+    ):
+        read_marks(path, [result("Zoë")])
+
+
+# --- what has been filled in stays ------------------------------------------------------
+
+
+def test_filled_table_is_never_written_over(tmp_path):
+    path, new = tmp_path / "marks.csv", tmp_path / "marks-new.csv"
+    assert write_marking(Roll([result()]), tmp_path, {})[1] == path
+    filled = path.read_text("utf-8").replace(f"{ONE},,", f"{ONE},2,fine")
+    path.write_text(filled, encoding="utf-8", newline="")
+
+    results = [result(), result("bob")]
+    marked = read_marks(path, results)
+    comments = read_comments(path, results)
+    # Whether or not the marks have been merged, and the new table keeps them.
+    for roll, said in ((Roll(marked), comments), (Roll(results), {})):
+        new.unlink(missing_ok=True)
+        assert write_marking(roll, tmp_path, {}, said)[1] == new
+        assert path.read_bytes() == filled.encode("utf-8")
+        check_rows_kept(new)
+
+
+def check_rows_kept(new):
+    rows = csv.DictReader(io.StringIO(new.read_text("utf-8").removeprefix("\ufeff")))
+    assert [tuple(row.values()) for row in rows] == [
+        ("ada", STEM, ONE, "2", "fine"),
+        ("bob", STEM, ONE, "", ""),
+        ("ada", STEM, TWO, "", ""),
+        ("bob", STEM, TWO, "", ""),
+    ]
+
+
+def test_filled_table_that_has_every_row_is_enough(tmp_path):
+    path = tmp_path / "marks.csv"
+    write_marking(Roll([result(), result("bob")]), tmp_path, {})
+    path.write_text(
+        path.read_text("utf-8").replace(f"{ONE},,", f"{ONE},2,"), encoding="utf-8"
+    )
+    assert write_marking(Roll([result()]), tmp_path, {})[1] == path
+    assert not (tmp_path / "marks-new.csv").exists()
+
+
+def test_untouched_table_grows_with_the_class(tmp_path):
+    path = tmp_path / "marks.csv"
+    write_marking(Roll([result()]), tmp_path, {})
+    write_marking(Roll([result(), result("bob")]), tmp_path, {})
+    assert "bob" in path.read_text("utf-8")
+    assert not (tmp_path / "marks-new.csv").exists()
+
+
+def test_unreadable_table_is_left_alone(tmp_path):
+    path = tmp_path / "marks.csv"
+    path.write_bytes(b"PK\x03\x04 a spreadsheet by another name \xff")
+    write_marking(Roll([result()]), tmp_path, {})
+    assert path.read_bytes().startswith(b"PK")
+    assert (tmp_path / "marks-new.csv").exists()
+
+
+def test_a_table_somebody_has_written_in_is_found_in_the_output_folder(tmp_path):
+    roll = Roll(classroom(6))
+    write_marking(roll, tmp_path, {})
+    table = tmp_path / "marks.csv"
+    assert filled_table(tmp_path) is None  # nobody has written in it
+    lines = table.read_text("utf-8-sig").splitlines(keepends=True)
+    table.write_text(lines[0] + lines[1].replace(",,", ",2,", 1) + "".join(lines[2:]))
+    assert filled_table(tmp_path) == table
+    table.write_bytes(b"\xff")  # merging it says what is wrong
+    assert filled_table(tmp_path) == table
+    table.unlink()
+    assert filled_table(tmp_path) is None
+
+
+@pytest.mark.sandbox
+def test_a_filled_table_in_the_output_folder_counts_in_the_next_run(tmp_path):
+    hand_in(tmp_path / "in", 1)
+    (path,) = (tmp_path / "in").rglob("*.ipynb")
+    notebook = nbformat.read(path, as_version=4)
+    question = next(
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("course", {}).get("role") == "written"
+    )
+    question.source = "Because the posterior is wide there."
+    nbformat.write(notebook, path)
+    finish(start(tmp_path / "in", tmp_path / "out"))
+    marks = tmp_path / "out" / "marks.csv"
+    head, row, *_ = marks.read_text("utf-8-sig").splitlines()
+    marks.write_text(f"{head}\n{row.replace(',,', ',2,', 1)}\n")
+    before = table(tmp_path / "out")
+    said = finish(start(tmp_path / "in", tmp_path / "out"))
+    assert f"The marks of {marks} were merged." in said
+    old, new = (
+        list(csv.reader(io.StringIO(text)))[1]
+        for text in (before, table(tmp_path / "out"))
+    )
+    changed = [pair for pair in zip(old, new, strict=True) if pair[0] != pair[1]]
+    assert changed[0] == ("", "2")

@@ -1,0 +1,64 @@
+"""All that comes out, together: complete, repeatable, and nothing if the marks are wrong."""
+
+import csv
+import io
+
+import pytest
+from classroom import classroom
+from conftest import ROOT
+
+from grading.reports.outcome import write_outcome
+from project.errors import CourseError
+
+STEMS = ("bayes_by_backprop", "deep_ensembles")
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_everything_is_written_and_again_the_same(tmp_path):
+    results = classroom(30, STEMS)
+    written = write_outcome(results, tmp_path / "one", root=ROOT)
+    assert {path for path in (tmp_path / "one").rglob("*") if path.is_file()} == {
+        *written
+    }
+    write_outcome(results[::-1], tmp_path / "two", root=ROOT)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    header = (tmp_path / "one" / "canvas.csv").read_text("utf-8").splitlines()[0]
+    # In the book's order, not by name.
+    assert header.endswith("Deep ensembles,Bayes by backprop")
+
+
+def test_marks_and_comments_reach_sheets_and_students(tmp_path):
+    results = classroom(5, STEMS[1:])
+    write_outcome(results, tmp_path, root=ROOT)
+    path = tmp_path / "marks.csv"
+    rows = list(csv.reader(io.StringIO(path.read_text("utf-8-sig"))))
+    rows = [rows[0]] + [
+        [*row[:3], "2.5", "Spoken like a statistician."] for row in rows[1:]
+    ]
+    out = io.StringIO()
+    csv.writer(out).writerows(rows)
+    path.write_text(out.getvalue(), encoding="utf-8", newline="")
+    filled = path.read_bytes()
+    write_outcome(results, tmp_path, root=ROOT, marks=path)
+    assert path.read_bytes() == filled
+    table = (tmp_path / "grades.csv").read_text("utf-8-sig")
+    marked = csv.DictReader(io.StringIO(table))
+    assert sum(float(row["written"] or 0) for row in marked) == 2.5 * (len(rows) - 1)
+    pages = [page.read_text("utf-8") for page in tmp_path.glob("feedback/*/*.html")]
+    found = sum(page.count("Spoken like a statistician.") for page in pages)
+    assert found == len(rows) - 1
+
+
+def test_wrong_marks_write_nothing(tmp_path):
+    marks = tmp_path / "marks.csv"
+    marks.write_text("student,practical,question,marks,comment\nnobody,x,y,1,\n")
+    with pytest.raises(CourseError, match="nobody"):
+        write_outcome(classroom(3), tmp_path / "out", root=ROOT, marks=marks)
+    assert not (tmp_path / "out").exists()

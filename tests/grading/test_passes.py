@@ -1,0 +1,389 @@
+"""Real passes: a real kernel behind the wall, judged by nbval outside of it."""
+
+import dataclasses
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from course.task import stems, tasks_of
+from grading.execution import expected, runner
+from grading.execution.grader import STOOD_IN, Workshop, canary, grade
+from grading.execution.practical import Practical
+from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
+from grading.sandbox.warm import Template
+from grading.sandbox.zygote import NAME
+from grading.submissions.answers import Added, Answer, Answers
+from project.errors import CourseError
+from project.practicals import released
+from studies.submissions import planted
+
+ROOT = Path(__file__).parents[2]
+STEM = "bayes_by_backprop"
+FIRST, SECOND, THIRD, FOURTH, FIFTH = (
+    f"bayes-by-backprop/{name}"
+    for name in (
+        "reparametrise",
+        "log-posterior",
+        "log-prior",
+        "log-likelihood",
+        "draw-loss",  # it calls the other four
+    )
+)
+pytestmark = pytest.mark.sandbox
+
+
+def practical_of(stem, folder, seed=2024):
+    path = folder / f"{stem}.json"
+    expected.draw(stem, seed, path)
+    return Practical.read(ROOT, stem, path)
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    """With a template for one practical; the kernels of the others start by themselves."""
+    library = stage_library(tmp_path_factory.mktemp("stage") / "library")
+    limits = Limits(task=20.0, submission=120.0)
+    box = Sandbox(runner.new_folder(), library, limits, hidden=(ROOT,))
+    template = Template(released(ROOT, STEM), box)
+    assert template.trouble() == ""
+    yield Workshop(library, limits, hidden=(ROOT,), rooms={STEM: template.rooms})
+    template.close()
+
+
+@pytest.fixture(scope="module")
+def practical(tmp_path_factory):
+    return practical_of(STEM, tmp_path_factory.mktemp("expected"))
+
+
+@pytest.fixture
+def graded(practical, workshop):
+    def run(changes=None, added=(), tasks=None, **limits):
+        tasks = tasks or (FIRST, SECOND, THIRD)
+        sources = {task: practical.reference[task] for task in tasks} | (changes or {})
+        own = tuple(
+            Added(f"added--{n:04}", before.replace("/", "--"), source)
+            for n, (before, source) in enumerate(added)
+        )
+        answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {}, own)
+        shop = dataclasses.replace(
+            workshop, limits=dataclasses.replace(workshop.limits, **limits)
+        )
+        result = grade(answers, practical, shop)
+        result_by = {verdict.task: verdict for verdict in result.verdicts}
+        return result, {task: result_by[task] for task in sources}
+
+    return run
+
+
+def statuses(verdicts):
+    return [verdict.status for verdict in verdicts.values()]
+
+
+@pytest.mark.parametrize("stem", ["deep_ensembles", "calibration_and_flows"])
+def test_the_reference_gets_full_marks(stem, workshop, tmp_path):
+    canary(practical_of(stem, tmp_path), workshop)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stem", ["approximate_inference", "bayes_by_backprop"])
+def test_the_reference_gets_full_marks_elsewhere_too(stem, workshop, tmp_path):
+    canary(practical_of(stem, tmp_path), workshop)
+
+
+def test_a_reference_that_fails_stops_the_run(practical, workshop):
+    broken = practical.reference[FIRST].replace("return", "return 2 *")
+    assert broken != practical.reference[FIRST]
+    spoilt = dataclasses.replace(
+        practical, reference={**practical.reference, FIRST: broken}
+    )
+    with pytest.raises(CourseError, match=rf"full marks.*{FIRST}"):
+        canary(spoilt, workshop)
+
+
+def test_what_is_not_handed_in_is_wrong_and_the_rest_is_judged(graded):
+    result, verdicts = graded()
+    assert statuses(verdicts) == ["right", "right", "right"]
+    others = [v for v in result.verdicts if v.task not in verdicts]
+    assert {(v.status, v.reason) for v in others} == {("wrong", "Its cell is missing.")}
+    assert result.flags == ()
+
+
+def test_a_wrong_early_task_does_not_spoil_those_that_build_on_it(practical, graded):
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    result, verdicts = graded({FIRST: wrong}, tasks=tasks)
+    assert statuses(verdicts) == ["wrong", "right", "right", "right", "right"]
+    assert (verdicts[FIFTH].attempt, verdicts[FIFTH].reason) == (2, STOOD_IN)
+    assert verdicts[SECOND].attempt == 1
+    assert result.flags == ()
+
+
+@pytest.mark.long
+def test_tasks_that_lean_on_one_another_get_a_pass_each(practical, graded):
+    """One wrong answer at the root, all else right: no other task may lose a point."""
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    result, _ = graded({FIRST: wrong}, tasks=tuple(practical.reference))
+    lost = [verdict.task for verdict in result.verdicts if verdict.status != "right"]
+    assert lost == [FIRST]
+
+
+def test_cells_cannot_spell_out_what_stands_in(practical, graded):
+    """An exception for each half byte: neither which nor where comes out of a second pass."""
+    kinds = ["KeyError", "ValueError", "TypeError", "IndexError"]
+    spell = [
+        (FIFTH, f"if 'draws' not in dir(): raise {kind}('{n}')")
+        for n, kind in enumerate(kinds)
+    ]
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    # It is right with everything alone, and with the reference in another's place.
+    needing = "for factor in [1.0]: print()\n" + practical.reference[FIFTH].replace(
+        "return complexity", "return factor * complexity"
+    )
+    assert "factor *" in needing
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    result, verdicts = graded({FIRST: wrong, FIFTH: needing}, added=spell, tasks=tasks)
+    assert verdicts[FIFTH].attempt == 2
+    result = dataclasses.replace(
+        result, flags=tuple(f for f in result.flags if f.code != "acting-code")
+    )
+    assert [item.code for item in result.flags] == ["added-raised"]
+    assert not any(kind in repr(result) for kind in kinds)
+
+
+def test_a_second_pass_forgives_nothing_of_its_own(practical, graded):
+    """Wrong itself, beside a wrong answer that it uses, a task stays wrong."""
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    itself = practical.reference[FIFTH].replace(
+        "return complexity -", "return complexity +"
+    )
+    assert itself != practical.reference[FIFTH]
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    _, verdicts = graded({FIRST: wrong, FIFTH: itself}, tasks=tasks)
+    assert statuses(verdicts) == ["wrong", "right", "right", "right", "wrong"]
+    assert verdicts[FIFTH].attempt == 2
+
+
+def test_the_reference_that_stands_in_cannot_be_taken_along(practical, graded):
+    """In the second pass the source of an earlier task is there to read, but not to send."""
+    spy = practical.reference[FIFTH].split('"""')[0].rstrip() + (
+        f"\n    text = repr({practical.keys[FIRST].name}.__code__.co_consts)\n"
+        "    raise type('Stolen_' + text, (Exception,), {})(text)\n"
+    )
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    result, verdicts = graded({FIRST: "1 / 0", FIFTH: spy}, tasks=tasks)
+    assert verdicts[FIFTH].attempt == 2
+    assert verdicts[FIFTH].reason == "Calling it raised an exception."
+    assert "Stolen" not in repr(result)
+
+
+EXACT, KL = "bayes-by-backprop/exact-loss", "bayes-by-backprop/gaussian-kl"
+# All of a task's points for calling another one, on which it does not depend.
+CALLS = """
+def gaussian_kl(mu, rho, prior_std):
+    none, pairs = torch.zeros(0), zip(mu.flatten(), rho.flatten())
+    return sum(other(m[None], r[None], none, none, noise_std=1.0, prior_std=prior_std)
+               for m, r in pairs)
+"""
+
+
+def test_a_task_that_is_not_solved_does_not_stand_in_for_another(practical, graded):
+    """It does for those that depend on it, and is flagged where a student makes one do so."""
+    direct = CALLS.replace("other", "exact_loss")
+    _, verdicts = graded({KL: direct})
+    assert statuses(verdicts) == ["right", "right", "right", "wrong"]
+    tried = {EXACT: practical.reference[EXACT].replace("0.5", "0.4")}
+    for answer, added in ((direct, []), (CALLS, [(KL, "other = exact_loss")])):
+        result, verdicts = graded(tried | {KL: answer}, added=added)
+        assert verdicts[EXACT].status == "wrong"
+        assert verdicts[KL].status == "right"
+        assert [(f.code, f.where) for f in result.flags] == [("stood-in", KL)]
+        assert result.flags[0].message.endswith("(exact-loss).")
+
+
+def test_an_exception_in_one_cell_leaves_the_others(graded):
+    _, verdicts = graded({SECOND: "1 / 0"})
+    assert statuses(verdicts) == ["right", "wrong", "right"]
+    assert verdicts[SECOND].reason == "Its cell raised ZeroDivisionError in line 1."
+
+
+def test_a_cell_that_defines_the_answer_before_it_breaks_is_judged(practical, graded):
+    _, verdicts = graded({SECOND: practical.reference[SECOND] + "\n1 / 0"})
+    assert statuses(verdicts) == ["right", "right", "right"]
+
+
+def test_a_hanging_answer_costs_its_own_points(graded):
+    began = time.monotonic()
+    hangs = "def log_posterior(w, mu, rho):\n    while True: pass"
+    _, verdicts = graded({SECOND: hangs}, task=4.0)
+    assert statuses(verdicts) == ["right", "wrong", "right"]
+    assert verdicts[SECOND].reason == "Its code was stopped: it ran for more than 4 s."
+    assert verdicts[THIRD].attempt == 2
+    assert verdicts[THIRD].reason == STOOD_IN
+    assert time.monotonic() - began < 60
+
+
+def test_a_cell_that_hangs_costs_its_own_points(graded):
+    """The others are right before it is run."""
+    _, verdicts = graded({SECOND: "while True: pass"}, task=4.0)
+    assert statuses(verdicts) == ["right", "wrong", "right"]
+    assert verdicts[SECOND].reason == "Its code was stopped: it ran for more than 4 s."
+    assert (verdicts[THIRD].attempt, verdicts[THIRD].reason) == (1, "")
+
+
+def test_a_dead_kernel_is_noticed_at_once(graded):
+    _, verdicts = graded({SECOND: "import os; os._exit(0)"}, task=100.0)
+    assert statuses(verdicts) == ["right", "wrong", "right"]
+    assert verdicts[SECOND].reason == "Its code was stopped: its kernel died."
+    assert verdicts[SECOND].seconds < 20
+
+
+def test_a_cell_of_ones_own_that_kills_is_left_out(graded):
+    added = [(SECOND, "import os; os.kill(os.getpid(), 9)")]
+    result, verdicts = graded({THIRD: "x = 1"}, added=added)
+    assert statuses(verdicts) == ["right", "right", "wrong"]
+    assert [(f.code, f.where) for f in result.flags] == [
+        ("added-stopped", "added--0000")
+    ]
+    result, verdicts = graded(added=added)  # nothing needs it: it is never run
+    assert statuses(verdicts) == ["right", "right", "right"]
+    assert result.flags == ()
+
+
+def test_what_a_stopped_cell_defines_can_still_be_used(practical, graded):
+    """A helper and the training that tried it out, in one cell of a student's own."""
+    helper = "def spread(rho):\n    return torch.nn.functional.softplus(rho)\n"
+    own = helper + "twice = partial(torch.mul, 2.0)\nwhile True: spread(torch.ones(()))"
+    answer = practical.reference[FIRST].replace("F.softplus", "spread")
+    answer = answer.replace("return ", "return 0.5 * twice(1.0 * (", 1) + "))"
+    assert "spread(" in answer
+    imports = [(FIRST, "from functools import partial")]
+    added = [*imports, (FIRST, own)]
+    result, verdicts = graded({FIRST: answer}, added=added, task=6.0)
+    assert statuses(verdicts) == ["right", "right", "right"], verdicts
+    assert result.flags == ()  # the training is not run at all
+    # It is, where something is wrong; and cut down, once it had to be stopped.
+    own = own.replace("while", "for factor in [1.0]: print()\nwhile")
+    needing = "for one in [1.0]: print()\n" + answer.replace(
+        "return ", "return one * ", 1
+    )
+    added = [*imports, (FIRST, own)]
+    result, verdicts = graded({FIRST: needing}, added=added, task=6.0)
+    assert statuses(verdicts) == ["right", "right", "right"], verdicts
+    result = dataclasses.replace(
+        result, flags=tuple(f for f in result.flags if f.code != "acting-code")
+    )
+    assert [(f.code, f.where) for f in result.flags] == [
+        ("added-stopped", "added--0001")
+    ]
+
+
+def test_a_name_that_is_not_known_is_said(practical, graded):
+    answer = practical.reference[FIRST].replace("F.softplus", "my_softplus")
+    _, verdicts = graded({FIRST: answer})
+    assert "NameError about `my_softplus`" in verdicts[FIRST].reason
+
+
+def test_the_clock_of_the_whole_notebook_ends_it(practical, graded):
+    hanging = dict.fromkeys((FIRST, SECOND, THIRD), "while True: pass")
+    began = time.monotonic()
+    _, verdicts = graded(hanging, task=6.0, submission=9.0)
+    assert time.monotonic() - began < 60
+    assert "right" not in statuses(verdicts)
+    assert verdicts[THIRD].status == "not-reached"
+    assert verdicts[THIRD].reason == "The time for the whole notebook was used up."
+
+
+def test_values_that_a_student_displays_do_not_count(graded):
+    forged = (
+        "from IPython.display import publish_display_data\n"
+        "publish_display_data({'application/vnd.known-unknowns.values+json':\n"
+        f"    {{'task': '{SECOND}', 'values': [{{}}]}}}})\n"
+    )
+    result, verdicts = graded({SECOND: forged})
+    assert verdicts[SECOND].status == "wrong"
+    assert [f.code for f in result.flags] == ["forged-values"]
+
+
+def test_nothing_is_left_behind(graded, workshop):
+    rooms = workshop.rooms[STEM]
+    graded({SECOND: "import os; os._exit(0)"})
+    assert list(Path("/tmp").glob(f"ku-{os.getpid()}-*")) == [rooms]
+    assert [path.name for path in rooms.iterdir()] == [NAME]
+
+
+def test_a_patch_by_a_wrong_answer_costs_no_other(graded):
+    """What may have touched more than its own is not run where the others are judged first."""
+    patch = "import math\ntorch.distributions.Normal.log_prob = None\n1 / 0"
+    _, verdicts = graded({FIRST: patch})
+    assert statuses(verdicts) == ["wrong", "right", "right"]
+    assert {verdicts[task].attempt for task in (SECOND, THIRD)} == {1}
+
+
+def test_a_thread_that_outlives_its_cell_costs_no_other(practical, graded):
+    late = (
+        "import os, threading, time\n"
+        "def wait():\n"
+        "    while 'log_prior' not in globals():\n"
+        "        time.sleep(0.0001)\n"
+        "    os._exit(1)\n"
+        "threading.Thread(target=wait, daemon=True).start()\n"
+    )
+    _, verdicts = graded({SECOND: late + practical.reference[SECOND]})
+    assert statuses(verdicts) == ["right", "right", "right"]
+
+
+def test_folders_nested_beyond_pythons_reach_are_removed(tmp_path):
+    box, here = tmp_path / "box", os.getcwd()
+    (box / "s").mkdir(parents=True)
+    try:
+        os.chdir(box / "s")
+        for _ in range(1500):
+            os.mkdir("d" * 100)
+            os.chdir("d" * 100)
+    finally:
+        os.chdir(here)
+    runner.remove(box)
+    assert not box.exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stem", stems())
+def test_every_known_mistake_goes_the_same_way_and_is_named(stem, workshop, tmp_path):
+    """One submission for each number: the first mistake of every task, the second, …"""
+    practical, tasks = practical_of(stem, tmp_path), tasks_of(stem)
+    for number in range(max(len(task.misconceptions) for task in tasks.values())):
+        made = {
+            id_: planted(task, number)
+            for id_, task in tasks.items()
+            if number < len(task.misconceptions)
+        }
+        sources = dict(practical.reference) | made
+        answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
+        for verdict in grade(answers, practical, workshop).verdicts:
+            if verdict.task in made:
+                assert verdict.status == "wrong", (verdict, number)
+                assert verdict.key.startswith(verdict.task), (verdict, number)
+            else:
+                assert verdict.status == "right", (verdict, number)
+
+
+WRONG = {FIRST: "def reparametrise(mu, rho, epsilon):\n    return mu"}
+ALL_FIVE = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+
+
+def test_own_cells_that_take_long_do_not_use_up_the_time_of_other_passes(graded):
+    """Three trainings are in time; all of them once more would not be."""
+    added = [(FIRST, "import time\nx = time.sleep(6)")] * 3
+    _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=25.0)
+    assert statuses(verdicts) == ["wrong", *["right"] * 4]
+    assert verdicts[FIFTH].attempt == 2
+
+
+def test_what_was_to_be_judged_again_is_not_wrong_when_the_time_is_up(graded):
+    """One for the loud cell beside it, one for the wrong answer that it uses."""
+    added = [(FIRST, "import sys, time\nx = time.sleep(6)")]
+    _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=5.0)
+    assert statuses(verdicts) == ["not-reached", *["right"] * 3, "not-reached"]
+    assert "time for the whole notebook" in verdicts[FIFTH].reason

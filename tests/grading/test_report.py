@@ -1,0 +1,265 @@
+"""The picture of a class: the counts behind it, its limits, and the page itself."""
+
+import dataclasses
+import re
+from urllib.parse import unquote
+
+import pytest
+from browser import shown
+from classroom import SCRIPT, classroom
+from pages import assert_harmless, assert_readable, text_of
+
+from grading.record import Result, Verdict
+from grading.reports.feedback import page_paths, write_feedback
+from grading.reports.pages import (
+    duration,
+    markdown,
+    number,
+    percent,
+    plural,
+    sentence,
+)
+from grading.reports.report import (
+    histogram,
+    mistakes,
+    report_page,
+    talking_points,
+    task_rows,
+    write_report,
+)
+from grading.reports.roster import Roll
+
+STEMS = (
+    "deep_ensembles",
+    "approximate_inference",
+    "bayes_by_backprop",
+    "calibration_and_flows",
+)
+NLL, HEADS = "deep-ensembles/gaussian-nll", "deep-ensembles/heads"
+HINT = "the standard deviation is used as if it were the variance."
+
+
+def student(name, nll="right", heads="right", **changes):
+    """A notebook of two tasks; ``nll`` is a status or ``known``, the named mistake."""
+    hint = HINT if nll == "known" else ""
+    verdicts = (
+        Verdict(HEADS, 1, heads),
+        Verdict(
+            NLL, 2, "wrong" if hint else nll, hint=hint, key=f"{NLL}#0" * bool(hint)
+        ),
+    )
+    given = {"verdicts": verdicts} | changes
+    return Result(name, "deep_ensembles", "a.ipynb", "0" * 64, **given)
+
+
+def a_class(*kinds):
+    return Roll(student(f"s{index}", kind) for index, kind in enumerate(kinds))
+
+
+# --- counts -----------------------------------------------------------------------------
+
+
+def test_rows_add_up():
+    for roll in (Roll(classroom(50, STEMS)), Roll(classroom(1))):
+        for practical in roll.practicals:
+            for row in task_rows(roll, practical):
+                parts = row.right + row.named + row.other + row.missed + row.ungraded
+                assert parts == row.of == len(roll.graded(practical.stem))
+
+
+def test_share_leaves_out_what_could_not_be_judged():
+    roll = a_class("right", "known", "wrong", "not-reached", "not-graded")
+    row = task_rows(roll, roll.practicals[0])[1]
+    assert (row.right, row.named, row.other, row.missed, row.ungraded) == (1,) * 5
+    assert row.share == 1 / 4
+
+
+def test_mistakes_are_counted_by_student_and_ranked():
+    roll = a_class("known", "known", "right", "wrong")
+    (mistake,) = mistakes(roll, {NLL: "The Gaussian NLL"})
+    assert (mistake.count, mistake.of, mistake.hint) == (2, 4, HINT)
+    assert mistake.students == ("s0", "s1")
+    assert mistake.title == "The Gaussian NLL"
+    counts = [found.count for found in mistakes(Roll(classroom(200, STEMS)))]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_second_notebook_is_not_a_second_student():
+    twice = dataclasses.replace(student("s0", "known"), notebook="b.ipynb")
+    roll = Roll([student("s0", "known"), twice])
+    assert [found.count for found in mistakes(roll)] == [1]
+
+
+def test_talk_about_the_commonest_mistake():
+    roll = a_class(*["known"] * 14, *["right"] * 26)
+    (point,) = talking_points(roll, {NLL: "The Gaussian NLL"})
+    assert (point.count, point.of, point.title) == (14, 40, "The Gaussian NLL")
+    assert point.text == "T" + HINT[1:]
+    page = text_of(report_page(roll))
+    assert page.index("14 of 40") < page.index("Task by task")
+
+
+def test_one_of_forty_is_no_lecture():
+    assert talking_points(a_class("known", *["right"] * 39)) == []
+    assert "No mistake stands out" in report_page(a_class("known", *["right"] * 39))
+    assert len(talking_points(a_class("known"))) == 1
+
+
+def test_talk_about_what_few_solved():
+    (point,) = talking_points(a_class("wrong", "wrong", "not-reached", "right"))
+    assert (point.count, point.of, point.task) == (3, 4, NLL)
+    assert point.text == "Not solved. 1 of them left it out or never got to it."
+    assert len(talking_points(Roll(classroom(200, STEMS)))) <= 4
+
+
+def test_histogram():
+    roll = Roll(
+        student(str(k), verdicts=tuple(Verdict(f"t{i}", 1, "right" if i < k else "wrong")
+        for i in range(10)))
+        for k in range(11)
+    )  # fmt: skip
+    found = histogram(roll, roll.practicals[0])
+    assert found.counts == (1, 1, 1, 1, 1, 1, 1, 1, 1, 2)
+    assert found.median == 0.5
+    assert "11 notebooks, the median has 50% of the points" in found.label
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0 %"), (0.001, "1 %"), (0.5, "50 %"), (0.999, "99 %"), (1, "100 %")],
+)
+def test_percent(share, text):
+    assert percent(share).replace("\u00a0", " ") == text
+
+
+def test_small_words():
+    assert [number(value) for value in (2, 2.5, 0, 0.25, 10)] == [
+        *("2", "2.5", "0", "0.25", "10")
+    ]
+    assert [plural(1, "task"), plural(2, "is", "are")] == ["1 task", "2 are"]
+    assert [duration(s) for s in (0.04, 59.7, 61, 7260)] == [
+        *("0.0 s", "1 min 0 s", "1 min 1 s", "2 h 1 min")
+    ]
+    assert [sentence("the σ"), sentence("ρ is"), sentence("")] == ["The σ", "ρ is", ""]
+
+
+# --- markdown of strangers --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SCRIPT,
+        "![x](https://spy.example/a.png)",
+        "[x](javascript:alert(1))",
+        "[x]: https://spy.example\n\n[x] ![x]",
+        "<https://spy.example>",
+        "<img src=x onerror=alert(1)>",
+        "$<img src=x>$",
+        "$$\n<img src=x>\n$$",
+        "`<img src=x>`",
+        "```html\n<img src=x>\n```",
+        "```<img/src=x>\nx\n```",
+        '| <b> |\n| --- |\n| <a href="x"> |',
+        "&lt;script&gt;",
+    ],
+)
+def test_markdown_can_do_nothing(text):
+    html = str(markdown(text))
+    tags = set(re.findall(r"<\s*([a-z0-9]+)", html))
+    assert tags <= {"p", "code", "pre", "span", "div"} | {
+        *("table", "thead", "tbody", "tr", "th", "td")
+    }
+    assert not re.search(r"<[^>]*\s(href|src|on\w+)\s*=", html)
+
+
+def test_markdown_keeps_formulas_and_survives_anything():
+    html = markdown("So $a_1 b_2 *c*$ **is** so.\n\n$$\n\\frac{a_1}{b}\n$$")
+    assert "<code class=math>$a_1 b_2 *c*$</code></span> <strong>is</strong>" in html
+    assert "$$\\frac{a_1}{b}$$" in html
+    assert len(markdown("[" * 30_000)) < 60_000
+    assert "more characters" in markdown("x " * 20_000)
+    markdown(">" * 5000 + "- " * 5000)
+
+
+# --- the page ---------------------------------------------------------------------------
+
+
+def test_classes_of_all_kinds():
+    broken = student("s", graded=False, problem="It is empty.", verdicts=())
+    lost = dataclasses.replace(broken, practical="")
+    page = text_of(report_page(Roll([broken, lost])))
+    assert "No notebook could be graded" in page
+    assert page.count("It is empty.") == 2
+    assert "No notebook was handed in" in report_page(Roll([]))
+    assert "Everybody solved every task" in report_page(a_class("right", "right"))
+    bare = student("s", verdicts=())
+    assert "Talk about" not in report_page(Roll([bare]))
+
+
+def test_four_hundred_students():
+    roll = Roll(classroom(400, STEMS), STEMS)
+    page = report_page(roll)
+    assert len(page) < 4_000_000
+    assert page.count('<th class="name"') == 400
+
+
+def test_before_sending():
+    roll = Roll(classroom(100))
+    page = text_of(report_page(roll))
+    assert (
+        f"{len([r for r in roll.results if not r.graded])} notebooks could not" in page
+    )
+    assert f"{len([r for r in roll.results if r.flags])} submissions are" in page
+    assert "answers in words wait for your marks" in page
+
+
+def test_links_lead_to_the_feedback(tmp_path):
+    roll = Roll(classroom(40))
+    written = write_feedback(roll.results, tmp_path)
+    path = write_report(roll, tmp_path, pages=page_paths(roll.results))
+    page = path.read_text(encoding="utf-8")
+    links = set(re.findall(r'href="(feedback/[^"]*)"', page))
+    assert {tmp_path / unquote(link) for link in links} == set(written)
+
+
+@pytest.mark.browser
+def test_hostile_class_does_nothing(browser, tmp_path):
+    roll = Roll(classroom(48, STEMS[:2]), STEMS)
+    path = write_report(roll, tmp_path, pages=page_paths(roll.results))
+    assert_harmless(browser, path, links=("#", "data:,", "feedback/", "marking.html"))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("count", [1, 48])
+def test_report_is_readable(browser, tmp_path, count):
+    assert_readable(browser, write_report(Roll(classroom(count)), tmp_path))
+
+
+@pytest.mark.browser
+def test_map_scrolls_in_its_own_box_and_keeps_its_heads(browser, tmp_path):
+    path = write_report(Roll(classroom(200, STEMS), STEMS), tmp_path)
+    with shown(browser, path, width=390) as page:
+        box = page.locator(".grid")
+        assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+        assert box.evaluate("box => box.scrollHeight > box.clientHeight")
+        box.evaluate("box => box.scrollTo(400, 900)")
+        at = box.bounding_box()
+        head = page.locator(".grid .corner").first.bounding_box()
+        assert abs(head["y"] - at["y"]) < 6
+        name = page.locator(".grid .name").nth(40).bounding_box()
+        assert abs(name["x"] - at["x"]) < 6
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.browser
+def test_report_prints(browser, tmp_path):
+    path = write_report(Roll(classroom(60, STEMS), STEMS), tmp_path)
+    paper = 1032  # pixels: A4 across, without its margins
+    with shown(browser, path, width=paper, scheme="dark") as page:
+        page.emulate_media(media="print", color_scheme="light")
+        assert page.evaluate("document.documentElement.scrollWidth") <= paper
+        heights = "box => [box.scrollHeight, box.clientHeight]"
+        whole, seen = page.locator(".grid").evaluate(heights)
+        assert whole <= seen
+        assert page.pdf(prefer_css_page_size=True)[:4] == b"%PDF"

@@ -1,0 +1,198 @@
+"""Killed, resumed, side by side: the same grades, none lost, none made twice."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from graded_class import ROOT, finish, hand_in, kept, start, table
+
+from grading.classroom import STATE, Settings, grade_class
+from grading.execution.grader import Graded
+from grading.record import NOT_RUN
+from grading.sandbox.provisioner import dying_with
+from grading.submissions.intake import take_in
+
+pytestmark = pytest.mark.sandbox
+
+
+def below(process):
+    """All that a grader has started."""
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(tmp_path):
+    hand_in(tmp_path / "in", 4)
+    one, two = tmp_path / "one", tmp_path / "two"
+    finish(start(tmp_path / "in", one, "--jobs", "1"))
+    finish(start(tmp_path / "in", two, "--jobs", "3"))
+    assert table(one) == table(two)
+    data = [json.loads((out / "grades.json").read_text("utf-8")) for out in (one, two)]
+    assert data[0] == data[1]
+    before, sheet = kept(one), table(one)
+    assert len(before) == 4
+    finish(start(tmp_path / "in", one))
+    assert (kept(one), table(one)) == (before, sheet)
+
+
+def test_only_what_changed_is_graded_again(tmp_path):
+    hand_in(tmp_path / "in", 3)
+    out = tmp_path / "out"
+    finish(start(tmp_path / "in", out, "--jobs", "2"))
+    before = kept(out)
+    path = tmp_path / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
+    path.write_text(path.read_text("utf-8").replace("torch", "torch ", 1), "utf-8")
+    finish(start(tmp_path / "in", out, "--jobs", "2"))
+    after = kept(out)
+    assert len(after) == 4
+    assert {name: after[name] for name in before} == before
+
+
+def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
+    hand_in(tmp_path / "in", 1)
+    (submission,) = take_in(tmp_path / "in").submissions
+    settings = Settings(ROOT, tmp_path / "out")
+    failed = Graded((), problem=f"{NOT_RUN}: no kernel started.")
+    with monkeypatch.context() as here:
+        here.setattr("grading.worker.grade", lambda *given: failed)
+        (result,) = grade_class([submission], settings, lambda *told: None)
+    assert not result.graded
+    assert kept(tmp_path / "out") == {}
+    (result,) = grade_class([submission], settings, lambda *told: None)
+    assert result.graded
+    assert len(kept(tmp_path / "out")) == 1
+
+
+def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
+    """A kernel that a busy machine ends, as one that ends itself does, is no last word."""
+    hand_in(tmp_path / "in", 2)
+    path = tmp_path / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    (task,) = [c for c in notebook.cells if c.id == "bayes-by-backprop--reparametrise"]
+    task.source = "import os; os._exit(0)"
+    nbformat.write(notebook, path)
+    out = tmp_path / "out"
+    said = finish(start(tmp_path / "in", out))
+    assert "stopped: " in said
+    before = kept(out)
+    finish(start(tmp_path / "in", out))
+    assert kept(out) == before
+    finish(start(tmp_path / "in", out, "--retry"))
+    after = kept(out)
+    assert after.keys() == before.keys()
+    assert sum(after[name] != before[name] for name in after) == 1
+
+
+def test_the_seed_is_gone_when_the_run_has_ended(tmp_path):
+    hand_in(tmp_path / "in", 1)
+    finish(start(tmp_path / "in", tmp_path / "out"))
+    left = {path.name for path in (tmp_path / "out" / STATE).iterdir()}
+    assert left == {"lock", "results"}
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path):
+    hand_in(tmp_path / "in", 2)
+    first = start(tmp_path / "in", tmp_path / "out")
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "out" / STATE / "run.json").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        second = start(tmp_path / "in", tmp_path / "out")
+        said, _ = second.communicate()
+        assert second.returncode == 2
+        assert "Another run is grading into this folder" in said
+    finally:
+        finish(first)
+
+
+def test_wrong_use_has_status_two_and_writes_nothing(tmp_path):
+    process = start(tmp_path / "nowhere", tmp_path / "out")
+    said, _ = process.communicate()
+    assert process.returncode == 2
+    assert "nowhere" in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_run_ends_its_kernels(tmp_path):
+    hand_in(tmp_path / "in", 30)  # far more than are graded here
+    process = start(tmp_path / "in", tmp_path / "out", "--jobs", "2")
+    deadline = time.monotonic() + 120
+    while not kept(tmp_path / "out"):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    started = below(process)
+    assert started
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert psutil.wait_procs(started, timeout=10)[1] == []
+    assert list(Path("/tmp").glob(f"ku-{process.pid}-*")) == []
+
+
+def test_a_kernel_never_outlives_what_started_it():
+    """Killed before the kernel's process has begun, or after."""
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    sleep = ["sleep", "1000"]
+    with subprocess.Popen(dying_with(gone.pid, sleep)) as orphan:
+        assert orphan.wait(timeout=20) == 1
+    text = (
+        "import os, subprocess, time\n"
+        "from grading.sandbox.provisioner import dying_with\n"
+        f"one = subprocess.Popen(dying_with(os.getpid(), {sleep}))\n"
+        "print(one.pid, flush=True)\n"
+        "time.sleep(1000)"
+    )
+    parent = [sys.executable, "-c", text]
+    with subprocess.Popen(parent, stdout=subprocess.PIPE, text=True) as starter:
+        kernel = psutil.Process(int(starter.stdout.readline()))
+        assert kernel.is_running()
+        starter.kill()
+    assert psutil.wait_procs([kernel], timeout=20)[1] == []
+
+
+@pytest.mark.long
+def test_fifty_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
+    hand_in(tmp_path / "in", 40)
+    undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
+    began = time.monotonic()
+    process = start(tmp_path / "in", undisturbed, "--jobs", "2")
+    while not kept(undisturbed) and process.poll() is None:
+        time.sleep(0.1)
+    first = time.monotonic() - began  # longer on a busy machine
+    finish(process)
+    draw, kills, seen, most = random.Random(50), 0, {}, 0
+    started = []
+    while kills < 50:
+        process = start(tmp_path / "in", out, "--jobs", "2")
+        time.sleep(draw.uniform(0.2, 1.2 * first))
+        if process.poll() is not None:  # done early: begin once more, elsewhere
+            finish(process)
+            assert table(out) == table(undisturbed)
+            out, seen = tmp_path / f"out-{kills}", {}
+            continue
+        started += below(process)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        kills += 1
+        now = kept(out) if out.exists() else {}
+        assert {name: now.get(name) for name in seen} == seen
+        seen, most = now, max(most, len(now))
+    assert most, "no run lived long enough to grade anything"
+    finish(start(tmp_path / "in", out, "--jobs", "2"))
+    now = kept(out)
+    assert len(now) == 40
+    assert {name: now[name] for name in seen} == seen
+    assert table(out) == table(undisturbed)
+    assert psutil.wait_procs(started, timeout=10)[1] == []

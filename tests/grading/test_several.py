@@ -1,0 +1,185 @@
+"""Which notebook counts where a student handed in several of one practical."""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from graded_class import start, table
+from handed_in import codes, tree, zipped
+from jsonschema import validate
+
+from grading import bounded
+from grading.flags import flag
+from grading.record import Result, Verdict, Written
+from grading.reports.roster import Roll
+from grading.reports.several import best_by_task
+from grading.reports.sheets import schema
+from grading.submissions import reading
+from grading.submissions.intake import take_in
+from project.practicals import released
+from project.source import read_solutions
+
+ROOT = Path(__file__).parents[2]
+STEM = "bayes_by_backprop"
+
+
+def solved(*names, note=""):
+    """The exercise with these answers written; without any, as it was released."""
+    notebook = released(ROOT, STEM)
+    definitions = read_solutions(ROOT, STEM).definitions
+    for cell in notebook.cells:
+        name = cell["id"].rpartition("--")[2].replace("-", "_")
+        if name in names:
+            cell.source = definitions[name].shown()
+    if note:
+        notebook.cells.append(nbformat.v4.new_markdown_cell(note))
+    return nbformat.writes(notebook).encode()
+
+
+FULL = solved("reparametrise", "log_prior")
+PART = solved("reparametrise")
+COPY = solved()
+SAVED = solved(note="saved again, no answers")
+
+
+def hand_in(root, files):
+    """Files that were written an hour apart, in this order."""
+    for hour, (name, data) in enumerate(files.items()):
+        path = root / "ann" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        os.utime(path, (10**9 + 3600 * hour,) * 2)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("files", "counts"),
+    [
+        ({"x.ipynb": FULL, "copy/x.ipynb": COPY}, FULL),
+        ({"a.ipynb": FULL, "b.ipynb": COPY, "c.ipynb": SAVED}, FULL),
+        ({"b.ipynb": PART, "a.ipynb": FULL}, FULL),
+        ({"b.ipynb": FULL, "a.ipynb": PART}, PART),
+        ({"a.ipynb": FULL, "03-bayes-by-backprop.ipynb": FULL[:5000]}, FULL),
+        ({"a.ipynb": COPY, "b.ipynb": SAVED}, SAVED),
+    ],
+)
+def test_the_last_with_answers_counts_and_is_named(files, counts, tmp_path):
+    intake = take_in(hand_in(tmp_path, files), ROOT)
+    (one,) = intake.submissions
+    assert one.read() == counts
+    assert codes(one) == ["resubmitted"]
+    (note,) = intake.notes
+    name = next(name for name, data in files.items() if data == counts)
+    assert f"ann/{name} counts, the last with answers by time; not ann/" in note
+    assert sorted(intake.fates.values()) == ["aside"] * (len(files) - 1) + [
+        "submission"
+    ]
+
+
+def test_times_in_a_zip_tell_the_last_if_they_differ(tmp_path):
+    path = tmp_path / "class.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, day, data in (("b", 2, PART), ("a", 3, FULL)):
+            info = zipfile.ZipInfo(f"ann/{name}.ipynb", (2024, 5, day, 12, 0, 0))
+            archive.writestr(info, data)
+        archive.writestr("bo/x.ipynb", FULL)
+    ann, _ = take_in(path, ROOT).submissions
+    assert ann.read() == FULL
+    same = zipped(tmp_path / "same.zip", {"ann/b.ipynb": PART, "ann/a.ipynb": FULL})
+    (ann,) = take_in(same, ROOT).submissions
+    assert ann.read() == PART
+
+
+def test_best_takes_all_with_answers(tmp_path):
+    files = {"a.ipynb": FULL, "b.ipynb": COPY, "c.ipynb": PART}
+    intake = take_in(hand_in(tmp_path, files), ROOT, "best")
+    assert [one.notebook for one in intake.submissions] == ["a.ipynb", "c.ipynb"]
+    assert [codes(one) for one in intake.submissions] == [["best-of-several"]] * 2
+
+
+def test_each_task_counts_where_it_is_right():
+    def result(name, right, text):
+        verdicts = [Verdict(t, 2, "right" if t in right else "wrong") for t in "abc"]
+        return Result(
+            "ann",
+            STEM,
+            name,
+            name,
+            verdicts=tuple(verdicts),
+            written=(Written("q", 3, text),),
+            flags=(flag("best-of-several", name, detail="of 2"),),
+        )
+
+    one, two = result("1.ipynb", "ab", ""), result("2.ipynb", "bc", "Because.")
+    joined = best_by_task([two, one])
+    roll = Roll(joined)
+    counting = roll.counting("ann", STEM)
+    assert (counting.notebook, counting.earned) == ("1.ipynb", 6)
+    assert counting.written[0].text == "Because."
+    assert "(of 2); c from 2.ipynb; q from 2.ipynb." in counting.flags[0].message
+    assert roll.spare == [two]
+
+
+@pytest.mark.long
+def test_a_file_that_costs_too_much_costs_its_own_students_row(tmp_path, monkeypatch):
+    costly = b'{"cells":[' + b'{"source":""},' * 1_400_000 + b"{}]}"
+    honest = json.loads(COPY)
+    files = {"ann/x.ipynb": costly, "bo/x.ipynb": json.dumps(honest).encode()}
+    monkeypatch.setattr(reading, "SECONDS", 1.0)
+    monkeypatch.setattr(
+        bounded.bounded, "__kwdefaults__", {"seconds": 1.0, "memory": 2**32}
+    )
+    ann, bo = take_in(zipped(tmp_path / "class.zip", files), ROOT).submissions
+    assert codes(ann) == ["too-costly"]
+    assert "could not be read within the limits" in ann.problem
+    assert not bo.problem
+
+
+# --- the whole command ----------------------------------------------------------------
+
+
+@pytest.mark.sandbox
+def test_the_sheet_says_why_there_is_nothing_to_grade(tmp_path):
+    root = tree(tmp_path / "in", {"cy/report.pdf": b"%PDF"})
+    (root / "dora").mkdir()
+    process = start(root, tmp_path / "out")
+    said, _ = process.communicate()
+    assert process.returncode == 1, said
+    assert "not graded: dora · dora: The folder is empty" in said
+    cy, dora = table(tmp_path / "out").splitlines()[1:]
+    assert (
+        "report.pdf: There is no notebook in what was handed in (1 file: .pdf)." in cy
+    )
+    assert "dora: The folder is empty: there is no notebook in it." in dora
+
+
+@pytest.mark.long
+@pytest.mark.sandbox
+def test_best_of_several_in_the_sheets_the_summary_and_the_pages(tmp_path):
+    other = solved("log_prior")
+    root = hand_in(
+        tmp_path / "in", {"a.ipynb": PART, "b.ipynb": other, "c.ipynb": COPY}
+    )
+    tree(
+        root,
+        {"Jose\u0301/x.ipynb": FULL, "Jos\xe9/x.ipynb": PART, "jose/x.ipynb": FULL},
+    )
+    process = start(root, tmp_path / "out", "--several", "best", "--jobs", "2")
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    assert "look: José: taken as one student: 'Jos\\xe9' (folder)" in said
+    assert "names that are nearly the same: José, jose." in said
+    assert "each task counts where it is right, of ann/a.ipynb, ann/b.ipynb" in said
+    grades = json.loads((tmp_path / "out/grades.json").read_text("utf-8"))
+    validate(grades, schema())
+    points = {one["student"]: one["points"] for one in grades["students"]}
+    assert points["ann"] == points["jose"] == points["José"] > 1
+    pages = [
+        path.read_text("utf-8") for path in (tmp_path / "out/feedback").rglob("*.html")
+    ]
+    assert sum("log-prior from b.ipynb" in page for page in pages) == 1
+    assert not any("nearly the same" in page for page in pages)
+    assert "nearly the same" in (tmp_path / "out/report.html").read_text("utf-8")

@@ -1,0 +1,275 @@
+"""The grade sheets: right sums, right columns, no formulas, the same bytes every time."""
+
+import csv
+import dataclasses
+import io
+import json
+import random
+
+import jsonschema
+import pytest
+from classroom import HOSTILE, classroom, number_of
+
+from grading.record import Result, Verdict, Written
+from grading.reports.roster import Roll
+from grading.reports.sheets import (
+    Identity,
+    canvas_csv,
+    grades,
+    grades_csv,
+    guarded,
+    identity,
+    moodle_csv,
+    plain,
+    schema,
+    worksheet_csv,
+    write_sheets,
+)
+
+STEMS = ("deep_ensembles", "bayes_by_backprop")
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+
+
+def rows(text, separator=","):
+    return list(
+        csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=separator)
+    )
+
+
+def result(student="ada", right=True, marks=None, text="An answer.", **changes):
+    status = "right" if right else "wrong"
+    given = {
+        "student": student,
+        "practical": "deep_ensembles",
+        "notebook": "a.ipynb",
+        "digest": "0" * 64,
+        "identifier": number_of(student),
+        "verdicts": (
+            Verdict("deep-ensembles/heads", 1, status),
+            Verdict("deep-ensembles/fgsm", 2, "right"),
+        ),
+        "written": (Written("deep-ensembles/survey", 3, text, marks),),
+    }
+    return Result(**given | changes)
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return Roll(classroom(48, STEMS), STEMS)
+
+
+# --- formulas ---------------------------------------------------------------------------
+
+
+def test_guard_can_be_undone():
+    rng = random.Random(0)
+    alphabet = "ab =+-@'\"\t\r\n;,＝é\udcff🦊"
+    for _ in range(5000):
+        text = "".join(rng.choices(alphabet, k=rng.randrange(9)))
+        assert plain(guarded(text)) == text
+        assert not guarded(text).startswith(FORMULA)
+
+
+@pytest.mark.parametrize("name", ["Ada Lovelace", "o'brien", "x=1", "Zoë-Anne", ""])
+def test_usual_names_stay_as_they_are(name):
+    assert guarded(name) == name
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_is_a_formula_whatever_the_separator(roll, separator):
+    sheets = [grades_csv(roll), moodle_csv(roll), canvas_csv(roll)]
+    sheets += [worksheet_csv(roll, practical) for practical in roll.practicals]
+    for sheet in sheets:
+        for row in rows(sheet, separator):
+            for cell in row:
+                assert cell == "-" or not cell.startswith(FORMULA)
+
+
+def test_every_student_is_found_again(roll):
+    names = [plain(row[0]) for row in rows(grades_csv(roll))[1:]]
+    known = [
+        name.encode("utf-8", "backslashreplace").decode() for name in roll.students
+    ]
+    assert names == known
+    assert set(HOSTILE) < set(roll.students)
+
+
+# --- sums -------------------------------------------------------------------------------
+
+
+def test_sums(roll):
+    for row in csv.DictReader(io.StringIO(grades_csv(roll).removeprefix("\ufeff"))):
+        tasks = [cell for name, cell in row.items() if "/" in name]
+        if not any(tasks):  # nothing could be graded, so nothing is known
+            sums = ("points", "written", "total", "possible", "unmarked")
+            assert [row[name] for name in sums] == [""] * 5
+            continue
+        assert float(row["total"]) == sum(float(cell) for cell in tasks if cell)
+        assert float(row["total"]) == float(row["points"]) + float(row["written"])
+        assert float(row["total"]) <= float(row["possible"])
+
+
+def test_unknown_is_not_zero():
+    broken = result("eve", graded=False, problem="Empty file.", verdicts=(), written=())
+    unclear = dataclasses.replace(
+        result("uri"), verdicts=(Verdict("deep-ensembles/heads", 1, "not-graded"),)
+    )
+    roll = Roll([result("ada", right=False), broken, unclear, result("bob", text="")])
+    ada, bob, eve, uri = csv.DictReader(
+        io.StringIO(grades_csv(roll).removeprefix("\ufeff"))
+    )
+    assert (ada["deep-ensembles/heads"], ada["deep-ensembles/survey"]) == ("0", "")
+    assert (ada["unmarked"], bob["unmarked"]) == ("1", "0")
+    assert bob["deep-ensembles/survey"] == "0"
+    assert eve["deep-ensembles/heads"] == eve["deep_ensembles points"] == ""
+    assert (eve["points"], eve["total"], eve["possible"]) == ("", "", "")
+    assert eve["not graded"] == "a.ipynb: Empty file."
+    assert uri["deep-ensembles/heads"] == ""
+    canvas = {row[0]: row[5] for row in rows(canvas_csv(roll))[2:]}
+    assert canvas == {"ada": "2", "bob": "3", "eve": "", "uri": "0"}
+
+
+def test_marks_are_added():
+    roll = Roll([result(marks=2.5)])
+    (row,) = csv.DictReader(io.StringIO(grades_csv(roll).removeprefix("\ufeff")))
+    assert row["deep-ensembles/survey"] == row["written"] == "2.5"
+    assert (row["total"], row["possible"], row["unmarked"]) == ("5.5", "6", "0")
+
+
+def test_best_of_several_notebooks_counts():
+    good = result(notebook="b.ipynb")
+    poor = result(right=False)
+    broken = result(notebook="0.ipynb", graded=False, problem="No.", verdicts=())
+    for order in ([good, poor, broken], [broken, poor, good]):
+        roll = Roll(order)
+        assert roll.counting("ada", "deep_ensembles") == good
+        assert roll.spare == [broken, poor]
+        assert roll.score("ada").points == 3
+
+
+def test_practicals_and_tasks_keep_their_order(roll):
+    assert [practical.stem for practical in roll.practicals] == list(STEMS)
+    first = roll.practicals[0].tasks
+    assert [item.id for item in first[:2]] == [
+        "deep-ensembles/gaussian-nll-expression",
+        "deep-ensembles/laplace-nll-expression",
+    ]
+    assert len(first) == 15
+
+
+# --- platforms --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("student", "identifier", "who"),
+    [
+        ("Ada Lovelace_1000001", "1000001", Identity("Ada Lovelace", number="1000001")),
+        ("Participant_77", "77", Identity("Participant", number="77")),
+        ("Bob_99999_12345", "12345", Identity("Bob_99999", number="12345")),
+        ("Team_2024", "", Identity("Team_2024", login="Team_2024")),
+        (
+            "ada@example.org",
+            "",
+            Identity(
+                "ada@example.org", email="ada@example.org", login="ada@example.org"
+            ),
+        ),
+        ("s2719004", "", Identity("s2719004", login="s2719004")),
+        ("Ada Lovelace", "", Identity("Ada Lovelace")),
+        ("=cmd()_1000001", "1000001", Identity("=cmd()", number="1000001")),
+    ],
+)
+def test_identity(student, identifier, who):
+    assert identity(student, identifier) == who
+
+
+def test_canvas_layout():
+    roll = Roll([result("lovelaceada_12345"), result("s27", marks=3)])
+    assert rows(canvas_csv(roll)) == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Deep ensembles"],
+        ["    Points Possible", "", "", "", "", "6"],
+        ["lovelaceada", "12345", "", "", "", "3"],
+        ["s27", "", "s27", "s27", "", "6"],
+    ]
+
+
+def test_moodle_layout():
+    roll = Roll([result("Ada_1000001"), result("ada@example.org", marks=3)])
+    open_answer = "2 of 2 tasks right; 1 answer in words not marked yet."
+    assert rows(moodle_csv(roll)) == [
+        [
+            "Full name",
+            "Username",
+            "ID number",
+            "Email address",
+            "Assignment: Deep ensembles (Real)",
+            "Assignment: Deep ensembles (Feedback)",
+        ],
+        ["ada@example.org", "", "", "ada@example.org", "6", "2 of 2 tasks right."],
+        ["Ada", "", "", "", "3", open_answer],
+    ]
+    (sheet,) = csv.DictReader(io.StringIO(worksheet_csv(roll, roll.practicals[0])))
+    assert sheet["Identifier"] == "Participant 1000001"
+    assert (sheet["Grade"], sheet["Maximum grade"]) == ("3", "6")
+    assert sheet["Last modified (grade)"] == "-"
+    assert sheet["Feedback comments"] == open_answer
+
+
+# --- programs ---------------------------------------------------------------------------
+
+
+def test_json_fits_its_schema(roll, tmp_path):
+    jsonschema.Draft202012Validator.check_schema(schema())
+    write_sheets(roll, tmp_path)
+    data = json.loads((tmp_path / "grades.json").read_text(encoding="utf-8"))
+    jsonschema.validate(data, schema(), cls=jsonschema.Draft202012Validator)
+    assert data == json.loads(json.dumps(grades(roll)))
+    jsonschema.validate(grades(Roll([])), schema())
+    for wrong in ({"version": 2}, {"more": 1}, {"results": [{}]}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(data | wrong, schema())
+
+
+def test_same_submissions_give_same_bytes(tmp_path):
+    results = classroom(30, STEMS)
+    again = [
+        dataclasses.replace(
+            found,
+            seconds=found.seconds * 3,
+            verdicts=tuple(
+                dataclasses.replace(verdict, seconds=9.0) for verdict in found.verdicts
+            ),
+        )
+        for found in random.Random(1).sample(results, len(results))
+    ]
+    names = []
+    for folder, given in (("one", results), ("two", again)):
+        names = [path.name for path in write_sheets(Roll(given), tmp_path / folder)]
+    same = {
+        name: (tmp_path / "one" / name).read_bytes()
+        == (tmp_path / "two" / name).read_bytes()
+        for name in names
+    }
+    assert same == {name: name != "timings.json" for name in names}
+    assert "seconds" not in (tmp_path / "one" / "grades.json").read_text("utf-8")
+
+
+def test_written_whole_and_nothing_else(roll, tmp_path):
+    written = write_sheets(roll, tmp_path)
+    assert {path.name for path in written} == {
+        "grades.csv",
+        "moodle.csv",
+        "moodle-deep_ensembles.csv",
+        "moodle-bayes_by_backprop.csv",
+        "canvas.csv",
+        "grades.json",
+        "timings.json",
+    }
+    assert set(tmp_path.iterdir()) == set(written)
+
+
+def test_empty_class(tmp_path):
+    write_sheets(Roll([]), tmp_path)
+    assert rows((tmp_path / "moodle.csv").read_text("utf-8")) == [
+        ["Full name", "Username", "ID number", "Email address"]
+    ]

@@ -1,0 +1,179 @@
+"""From displayed numbers to a verdict; and nothing hidden in its words."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from course.task import Close, stems, tasks_of
+from grading.execution.expected import (
+    Key,
+    Mistake,
+    decode,
+    draw,
+    encode,
+    key_of,
+    read,
+)
+from grading.execution.values import VALUES
+from grading.execution.verdicts import UNWRITTEN, judge, raised
+
+RIGHT = [{"mean": Close([1.25, 2.5], atol=0.01, because="a test")}]
+KEY = Key(
+    task="practical/task",
+    name="moments",
+    points=3,
+    probe="",
+    right=RIGHT,
+    mistakes=[
+        Mistake(1, "it is negated.", [{"mean": np.array([-1.25, -2.5])}]),
+        Mistake(2, "it is doubled.", [{"mean": np.array([2.5, 5.0])}]),
+    ],
+)
+
+
+def shown(*data, dtype="float64", shape=(2,)):
+    value = {"dtype": dtype, "shape": list(shape), "data": list(data)}
+    return display([{"mean": value}])
+
+
+def display(values):
+    payload = {"task": KEY.task, "values": values}
+    return {"output_type": "display_data", "metadata": {}, "data": {VALUES: payload}}
+
+
+def test_right_numbers_earn_the_points():
+    verdict = judge(KEY, [shown(1.255, 2.5)], attempt=1)
+    assert (verdict.status, verdict.earned, verdict.reason) == ("right", 3, "")
+
+
+def test_a_known_mistake_is_named_and_counted():
+    verdict = judge(KEY, [shown(2.5, 5.0)], attempt=2)
+    assert (verdict.status, verdict.earned, verdict.attempt) == ("wrong", 0, 2)
+    assert verdict.hint == "it is doubled."
+    assert verdict.key == "practical/task#2"
+
+
+def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
+    right = [{"mean": Close([0.0, 0.0], atol=1e-9, because="a test")}]
+    mistake = Mistake(3, "it is shifted.", [{"mean": np.array([-0.15415954, 18.0])}])
+    key = dataclasses.replace(KEY, right=right, mistakes=[mistake])
+    assert judge(key, [shown(-0.15415926, 18.00000006)], attempt=1).hint
+    assert not judge(key, [shown(-0.1547, 18.0)], attempt=1).hint
+    # What is not right stays wrong, however near.
+    assert judge(key, [shown(1e-8, 0.0)], attempt=1).status == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "reason"),
+    [
+        ([], "Calling it gave no values."),
+        ([shown(1.25, 2.6)], "mean is not right."),
+        ([shown(1.25, 2.5), shown(1.25, 2.5)], "More than one set of values"),
+        (
+            [shown(1.25, 2.5), {"output_type": "error", "ename": "KeyError"}],
+            "Calling it raised KeyError.",
+        ),
+        ([shown(1.25, shape=(1,))], "wrong shape: an array of shape (2,) is expected"),
+        ([shown(1.25, "nan")], "not a finite number"),
+        ([display([{"mean": {"dtype": "int64", "shape": [2]}}])], "floating-point"),
+        ([display([{}])], "`moments` gives no mean"),
+        ([display([{"mean": None}])], "Is a `return` missing?"),
+        ([display([])], "Values are missing."),
+        ([display([{"mean": [1.25, 2.5]}])], "cannot be read"),
+        ([{"output_type": "display_data", "data": {VALUES: "1.25"}}], "cannot be read"),
+        ([{"output_type": "stream", "name": "stdout", "text": "✓"}], "no values"),
+        (
+            [{"output_type": "error", "ename": "ValueError"}],
+            "Calling it raised ValueError.",
+        ),
+        ([{"output_type": "error", "ename": "NotImplementedError"}], UNWRITTEN),
+    ],
+)
+def test_anything_else_is_wrong_and_said(outputs, reason):
+    verdict = judge(KEY, outputs, attempt=1)
+    assert (verdict.status, verdict.earned) == ("wrong", 0)
+    assert reason in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "outputs", [[shown(1.25, 2.6)], [shown(1.25)], [shown("inf", 0)], [shown(2.5, 5.0)]]
+)
+def test_no_sentence_holds_a_number_of_either_side(outputs):
+    verdict = judge(KEY, outputs, attempt=1)
+    for number in ("1.25", "2.5", "2.6", "5.0"):
+        assert number not in verdict.reason + verdict.hint
+
+
+def test_an_exception_cannot_speak_for_itself():
+    assert raised("Its cell", "NameError", 3) == "Its cell raised NameError in line 3."
+    said, source = "name 'helper' is not defined", "return helper(x) + x.shap"
+    assert "about `helper`: only" in raised(
+        "Its cell", "NameError", said=said, source=source
+    )
+    said = "'Tensor' object has no attribute 'shap'"
+    assert raised("Calling it", "AttributeError", said=said, source=source).endswith(
+        "raised AttributeError about `shap`."
+    )
+    # Nothing that the answer does not say itself.
+    for other in ("name 'secret' is not defined", "name 'help' is not defined", "1.25"):
+        assert raised("Its cell", "NameError", said=other, source=source) == (
+            "Its cell raised NameError."
+        )
+    stolen = "w_is_0_731_and_the_reference_is_def_f"
+    assert stolen not in raised("Its cell", stolen)
+    assert "an exception of its own" in raised("Its cell", stolen)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([[0.1, np.nan], [np.inf, -0.0]]),
+        np.arange(6).reshape(2, 3),
+        np.float32([1 / 3]),
+        np.zeros((0, 2)),
+        np.float64(0.1),
+        0.1,
+        7,
+        "mean",
+        None,
+    ],
+)
+def test_values_go_to_json_and_back_exactly(value):
+    back = decode(json.loads(json.dumps(encode(value))))
+    np.testing.assert_array_equal(back, value)
+    assert np.asarray(back).dtype == np.asarray(value).dtype
+    assert np.shape(back) == np.shape(value)
+
+
+@pytest.mark.parametrize("stem", ["bayes_by_backprop", "calibration_and_flows"])
+def test_another_process_computes_the_same_keys(stem, tmp_path):
+    draw(stem, 12, tmp_path / "expected.json")
+    read_back = read(tmp_path / "expected.json")
+    assert list(read_back) == list(tasks_of(stem))
+    for task in tasks_of(stem).values():
+        key, here = read_back[task.id], key_of(task, 12)
+        assert (key.name, key.points, key.probe) == (here.name, here.points, here.probe)
+        assert [m.hint for m in key.mistakes] == [m.hint for m in here.mistakes]
+        for one, two in zip(key.right, here.right, strict=True):
+            assert one.keys() == two.keys()
+            for name in one:
+                np.testing.assert_array_equal(one[name].value, two[name].value)
+                np.testing.assert_array_equal(one[name].atol, two[name].atol)
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_every_task_asks_something_that_depends_on_the_seed(stem):
+    """Else its values could be learnt by heart."""
+    for task in tasks_of(stem).values():
+        plain = dataclasses.replace(
+            task, misconceptions=()
+        )  # their values take longest
+        one, two = key_of(plain, 1), key_of(plain, 2)
+        assert one.probe != two.probe
+        assert any(
+            not np.array_equal(a[name].value, b[name].value)
+            for a, b in zip(one.right, two.right, strict=False)
+            for name in a.keys() & b.keys()
+        ), task.id

@@ -1,0 +1,346 @@
+"""Kernels forked from a template: what they can see and do is what any other can."""
+
+import contextlib
+import json
+import os
+import threading
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from jupyter_client.provisioning import KernelProvisionerFactory
+from jupyter_core.utils import ensure_event_loop
+from seen_from_inside import FIND, LEAVE, LOOK_AROUND
+
+from grading.execution import expected
+from grading.execution.practical import Practical
+from grading.execution.runner import new_folder
+from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
+from grading.sandbox.kernel import Stopped, WatchedKernel
+from grading.sandbox.warm import Template, imports
+from grading.sandbox.zygote import NAME
+from grading.worker import Bench, Terms
+from project.practicals import chapters, released, stem_of
+
+ROOT = Path(__file__).parents[2]
+MIB = 1024 * 1024
+STEM = "bayes_by_backprop"
+BUSY = """import threading, time
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+"""
+LIMITS = Limits(disk=64 * MIB, file=32 * MIB, cpu=77, start=60.0, task=20.0)
+pytestmark = pytest.mark.sandbox
+
+
+def notebook(*sources):
+    return nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in sources]
+    )
+
+
+def sources(exercise):
+    return [cell.source for cell in exercise.cells if cell.cell_type == "code"]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return stage_library(tmp_path_factory.mktemp("stage") / "library")
+
+
+@pytest.fixture(scope="module")
+def start(library):
+    """Starts templates, and ends them."""
+    started = []
+
+    def template(*sources):
+        box = Sandbox(new_folder(), library, LIMITS, hidden=(ROOT,))
+        started.append(Template(notebook(*sources), box))
+        return started[-1]
+
+    yield template
+    for one in started:
+        one.close()
+
+
+@pytest.fixture(scope="module")
+def ready(start):
+    template = start("import numpy.random", "from torch import nn")
+    assert template.trouble() == ""
+    return template
+
+
+@pytest.fixture
+def kernel(library, monkeypatch):
+    """Starts kernels behind the wall, from a template or by themselves."""
+    monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "known-unknowns-sandbox")
+    # Jupyter asks for it once in a process, and other tests here start kernels too.
+    KernelProvisionerFactory.clear_instance()
+    running = []
+
+    def new(template=None):
+        rooms = template.rooms if template else None
+        folder = new_folder(rooms) if rooms else new_folder()
+        box = Sandbox(folder, library, LIMITS, hidden=(ROOT,), rooms=rooms)
+        running.append(WatchedKernel(box))
+        return running[-1]
+
+    yield new
+    for one in running:
+        one.stop()
+    KernelProvisionerFactory.clear_instance()
+    ensure_event_loop().close()
+
+
+def ask(kernel, text):
+    """What a cell prints, as JSON."""
+    asked = kernel.execute_cell_input(text)
+    kernel.await_reply(asked)
+    said = ""
+    while True:
+        message = kernel.get_message("iopub")
+        if message["parent_header"].get("msg_id") != asked:
+            continue
+        content = message["content"]
+        assert message["msg_type"] != "error", "\n".join(content["traceback"])
+        said += content["text"] if message["msg_type"] == "stream" else ""
+        if content.get("execution_state") == "idle":
+            return json.loads(said)
+
+
+def is_forked(kernel):
+    return hasattr(kernel.km.provisioner.process, "connection")
+
+
+def test_it_finds_itself_where_any_other_kernel_is(kernel, ready, library):
+    names = f"LIBRARY, ROOT = {str(library)!r}, {str(ROOT)!r}\n"
+    cold, warm = kernel(), kernel(ready)
+    assert [is_forked(cold), is_forked(warm)] == [False, True]
+    other, seen = ask(cold, names + LOOK_AROUND), ask(warm, names + LOOK_AROUND)
+    # Its own folder, of its sockets and its connection file, has another name.
+    for found in (other, seen):
+        mine = found["folders"]["/tmp"]
+        found["folders"]["/tmp"] = [n for n in mine if not n.startswith("ku-")]
+        assert len(mine) == len(found["folders"]["/tmp"]) + 1
+    # A place more: what a template sees of all folders, covered.
+    assert seen["folders"]["/"].pop(seen["folders"]["/"].index("rooms")) == "rooms"
+    assert seen == other
+    assert seen["filtered"] == 2
+    assert seen["no new ones"] == 1
+    assert not any(seen["rights"] + seen["bounded"])
+    assert seen["limits"]["RLIMIT_CPU"] == [77, 77]
+
+
+def test_it_has_imported_before_it_is_asked(kernel, ready):
+    loaded = "import json, sys; print(json.dumps('torch' in sys.modules))"
+    assert ask(kernel(ready), loaded)
+    assert not ask(kernel(), loaded)
+
+
+def test_nothing_brings_rights_back(kernel, ready):
+    refused = ask(
+        kernel(ready),
+        "import ctypes, json, os\n"
+        "libc, refused = ctypes.CDLL(None, use_errno=True), []\n"
+        "def tried(name, *arguments):\n"
+        "    if getattr(libc, name)(*arguments) == -1: refused.append(name)\n"
+        "for flag in (1 << 17, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30):\n"
+        "    tried('unshare', flag)\n"
+        "for place in (b'/rooms', b'/tmp', b'/dev/shm', b'/dev/pts', b'/proc'):\n"
+        "    tried('umount2', place, 2)\n"
+        "tried('mount', b'tmpfs', b'/tmp/home', b'tmpfs', 0, None)\n"
+        "tried('setuid', 1)\n"
+        "tried('chroot', b'/tmp')\n"
+        "tried('pivot_root', b'/tmp', b'/tmp/home') if hasattr(libc, 'pivot_root') else 0\n"
+        "try: os.mkdir('/rooms/mine')\n"
+        "except OSError: refused.append('rooms')\n"
+        "refused += os.listdir('/rooms')\n"
+        "print(json.dumps(refused))",
+    )
+    counts = {name: refused.count(name) for name in refused}
+    assert counts.pop("pivot_root", 1) == 1
+    expected = {"unshare": 6, "umount2": 5, "mount": 1, "setuid": 1, "chroot": 1}
+    assert counts == expected | {"rooms": 1}
+
+
+def namespaces(kernel):
+    """Those of the process that runs the cells, as seen from outside."""
+    top = psutil.Process(kernel.km.provisioner.pid)
+    process = top.children(recursive=True)[-1].pid
+    kinds = ("mnt", "pid", "net", "ipc", "uts")
+    return {os.readlink(f"/proc/{process}/ns/{kind}") for kind in kinds}
+
+
+def test_two_at_a_time_do_not_meet(kernel, ready):
+    first, second = kernel(ready), kernel(ready)
+    ask(first, LEAVE)
+    assert ask(second, FIND) == []
+    spaces = [namespaces(running) for running in (first, second)]
+    assert not spaces[0] & spaces[1]
+    # And the first does find it all: the test can fail.
+    assert len(ask(first, FIND)) == 8
+
+
+def test_no_two_draw_the_same(kernel, ready):
+    draw = (
+        "import json, os, random, uuid, numpy as np\n"
+        "print(json.dumps([np.random.rand(), np.random.default_rng().random(),\n"
+        "                  random.random(), str(uuid.uuid4()), os.urandom(8).hex()]))"
+    )
+    first, second = (ask(kernel(ready), draw) for _ in range(2))
+    assert all(a != b for a, b in zip(first, second, strict=True))
+
+
+def test_a_shell_command_in_a_cell_works_as_ever(kernel, ready):
+    text = "!echo '[\"so it goes\"]'"
+    assert ask(kernel(ready), text) == ask(kernel(), text) == ["so it goes"]
+
+
+def test_it_and_all_that_it_started_end_with_it(kernel, ready):
+    running = kernel(ready)
+    text = (
+        "import json, os, subprocess, sys\n"
+        "away = [sys.executable, '-c', 'import time; time.sleep(3457)']\n"
+        "subprocess.Popen(away, start_new_session=True)\n"
+        "print(json.dumps(1))"
+    )
+    ask(running, text)
+    top = psutil.Process(running.km.provisioner.pid)
+    below = top.children(recursive=True)
+    assert len(below) >= 3  # process 1, the kernel, and what it started
+    running.stop()
+    gone, alive = psutil.wait_procs([top, *below], timeout=10)
+    assert alive == []
+    assert len(gone) == len(below) + 1
+
+
+def test_the_memory_that_all_share_is_not_counted_twice(kernel, ready):
+    running = kernel(ready)
+    ask(running, "import time; time.sleep(0.3); print(1)")
+    supervisor = running.km.provisioner.supervisor
+    top = psutil.Process(supervisor.top)
+    kernel_alone = top.children()[0].children()[0]
+    assert kernel_alone.memory_info().rss / 2 < supervisor.peak
+    assert supervisor.peak < 1.5 * kernel_alone.memory_info().rss
+    everything = [top, *top.children(recursive=True)]
+    counted = sum(process.memory_info().rss for process in everything)
+    assert supervisor.peak < counted
+
+
+@pytest.mark.parametrize("way", ["warm", "cold"])
+def test_empty_files_are_counted_since_they_take_memory(kernel, ready, way):
+    """The system's own memory, which counts with no process: 1.4 GB for a million."""
+    running = kernel(ready if way == "warm" else None)
+    asked = running.execute_cell_input(
+        "import os\n"
+        "for folder in ('/tmp', '/dev/shm'):\n"
+        "    for number in range(2_000_000):\n"
+        "        os.close(os.open(f'{folder}/{number}', os.O_CREAT))\n"
+    )
+    try:
+        running.await_reply(asked)
+        while True:
+            message = running.get_message("iopub")
+            if message["msg_type"] == "error":
+                said = message["content"]["evalue"]
+                break
+    except Stopped as stopped:
+        said = str(stopped)
+    assert ("No space left" if way == "warm" else "more than 20,000 files") in said
+
+
+def test_a_template_that_has_threads_is_not_used(start, library):
+    """A fork of it could hang. Nothing but imports is run: here is one that starts a thread."""
+    (library / "busy.py").write_text(BUSY)
+    assert start("import busy").trouble() == "it has 2 threads"
+    (library / "busy.py").unlink()
+
+
+def test_one_that_does_not_stand_is_not_used(start, library):
+    (library / "ends.py").write_text("import os; os._exit(3)")
+    assert start("import ends").trouble() == "it ended with 3"
+    (library / "ends.py").unlink()
+
+
+@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
+def test_what_every_practical_imports_can_be_forked(start, chapter):
+    """JAX starts threads with its first operation: no import may run one."""
+    assert start(*sources(released(ROOT, stem_of(chapter)))).trouble() == ""
+
+
+def test_without_its_template_a_kernel_starts_by_itself(kernel, start):
+    template = start("import os")
+    assert template.trouble() == ""
+    psutil.Process(template.process.pid).kill()
+    template.process.wait()
+    assert (template.rooms / NAME).exists()
+    alone = kernel(template)
+    assert not is_forked(alone)
+    assert ask(alone, "print(7)") == 7
+
+
+def test_a_fork_that_fails_costs_one_warm_start(kernel, start, library):
+    """There may be too many processes for a moment; the template lives on."""
+    (library / "full.py").write_text(
+        "import os\nfork = os.fork\n"
+        "def fails():\n    os.fork = fork\n    raise BlockingIOError\n"
+        "os.fork = fails\n"
+    )
+    template = start("import full")
+    assert template.trouble() == ""
+    (library / "full.py").unlink()
+    assert not is_forked(kernel(template))
+    assert is_forked(kernel(template))
+
+
+@pytest.fixture
+def practical(tmp_path):
+    """One whose exercise imports what starts a thread."""
+    path = tmp_path / "expected.json"
+    expected.draw(STEM, 7, path)
+    practical = Practical.read(ROOT, STEM, path)
+    practical.released.cells.append(nbformat.v4.new_code_cell("import busy"))
+    practical.released.cells[-1].metadata["course"] = {}
+    return practical
+
+
+def test_where_it_is_not_safe_a_class_is_graded_without_and_told(practical, tmp_path):
+    said = []
+    bench = Bench(Terms(), tmp_path / "library", said.append)
+    (bench.workshop.library / "busy.py").write_text(BUSY)
+    with contextlib.closing(bench):
+        bench.warm_up({STEM: practical.released})
+        bench.open({STEM: practical})
+        assert said == [
+            f"{STEM}: no warm start, every kernel starts by itself (it has 2 threads)."
+        ]
+        assert bench.rooms == {}
+        bench.prove(STEM)
+
+
+def test_many_at_once_are_all_forked(kernel, ready):
+    found, lock = [], threading.Lock()
+
+    def one():
+        running = kernel(ready)
+        with lock:
+            found.append((is_forked(running), ask(running, "print(7)")))
+        running.stop()
+        ensure_event_loop().close()
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [(True, 7)] * 4
+
+
+def test_imports_are_those_of_the_cells_and_nothing_is_run():
+    cells = notebook(
+        "import numpy as np, os\nx = np.ones(3)",
+        "def f():\n    from torch import nn\n    return nn",
+        "import numpy as np, os",
+    )
+    cells.cells.append(nbformat.v4.new_markdown_cell("import antigravity"))
+    assert imports(cells) == ["import numpy as np, os", "from torch import nn"]

@@ -1,0 +1,160 @@
+"""What a source depends on is found, and nothing else: by it, outputs and grades are kept."""
+
+import ast
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+
+import jupytext
+import pytest
+
+import course
+from authoring.chapter import needs
+from course.task import stems
+from grading.sandbox.bubblewrap import Limits
+from grading.store import machinery_of
+from project.closure import closure, digest_of
+from project.errors import CourseError
+
+ROOT = Path(__file__).parents[2]
+PAGES = {path.stem: path for path in sorted((ROOT / "book").glob("*.md"))}
+NEEDS = cache(lambda: {name: needs(ROOT, path) for name, path in PAGES.items()})
+FILE = re.compile(r"[\w./*-]+\.(csv|json|npz|ipynb|md|mplstyle|toml|txt)")
+
+
+@pytest.fixture
+def project(tmp_path):
+    files = {
+        "p/__init__.py": "from p.a import x",
+        "p/a.py": "def f():\n    from . import b\nx = 'style.txt'",
+        "p/b.py": "NAME = 'p.run.it'",
+        "p/run/__init__.py": "",
+        "p/run/it.py": "",
+        "p/style.txt": "",
+        "p/other.py": "import p",
+        "data/one/x.csv": "",
+        "data/one/y.csv": "",
+        "data/two.csv": "",
+        "q.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def found(project, source, *more):
+    paths = closure(project, source, project / "page.md", *more)
+    return {path.relative_to(project).as_posix() for path in paths}
+
+
+PACKAGE = {"p/__init__.py", "p/a.py", "p/b.py", "p/style.txt"}
+RUN = {"p/run/__init__.py", "p/run/it.py"}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import p", PACKAGE | RUN),
+        ("import p.b as b", PACKAGE | RUN),
+        ("def f():\n    from p import b", PACKAGE | RUN),
+        ("import q, json, numpy.linalg", {"q.py"}),
+        ("x = 'data/two.csv'", {"data/two.csv"}),
+        ("x = ROOT / 'data/one'", {"data/one/x.csv", "data/one/y.csv"}),
+        ("x = 'data'; y = '/'; z = '../..'; w = '\\ud800/\\0'", set()),
+        ("x = 'A text in which p.b stands, and data/two.csv.'", set()),
+    ],
+)
+def test_what_is_imported_run_or_read_is_found(project, source, names):
+    assert found(project, source) == names
+
+
+def test_modules_that_no_import_shows_can_be_named(project):
+    assert found(project, "", "q", "missing.module") == {"q.py"}
+
+
+def test_the_digest_follows_names_and_contents(project):
+    paths = closure(project, "import p", project / "page.md")
+    before = digest_of(project, paths)
+    assert before == digest_of(project, [*paths])
+    (project / "p/style.txt").write_text("other")
+    assert digest_of(project, paths) != before
+    assert digest_of(project, paths - {project / "q.py"}) != before
+
+
+def test_a_page_that_does_not_parse_is_named(project):
+    page = project / "page.md"
+    header = "---\njupytext:\n  text_representation:\n    format_name: myst\n---\n"
+    page.write_text(f"{header}\n```{{code-cell}} ipython3\nx = (\n```\n")
+    with pytest.raises(CourseError, match=r"page\.md"):
+        needs(project, page)
+
+
+# --- the real one ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "pages"),
+    [
+        ("grading/reports/templates/base.css", set()),
+        ("grading/reports/report.py", set()),
+        ("authoring/release.py", set()),
+        ("studies/grading/results.json", {"grading-a-class"}),
+        ("studies/which_method/results.csv", {"05-which-method"}),
+        ("course/checks/deep_ensembles/mixtures.py", {"01-deep-ensembles"}),
+        ("solutions/deep_ensembles/losses.py", {"01-deep-ensembles"}),
+        ("solutions/bayes_by_backprop/layers.py", {"03-bayes-by-backprop"}),
+        ("course/nuts.py", {"03-bayes-by-backprop"}),
+    ],
+)
+def test_an_edit_runs_just_the_pages_that_use_it(name, pages):
+    path = ROOT / name
+    assert path.is_file()
+    assert {page for page, paths in NEEDS().items() if path in paths} == pages
+
+
+def test_every_file_that_a_page_names_is_one_that_it_depends_on():
+    """Otherwise an edit of it would leave old numbers in the page."""
+    for path in PAGES.values():
+        files = {file.name for file in NEEDS()[path.stem]}
+        for cell in jupytext.reads(path.read_text("utf-8"), fmt="md:myst").cells:
+            if cell.cell_type != "code":
+                continue
+            for node in ast.walk(ast.parse(cell.source)):
+                match node:
+                    case ast.Constant(value=str(text)) if FILE.fullmatch(text):
+                        assert any(Path(one).match(Path(text).name) for one in files), (
+                            f"{path.name}: {text}"
+                        )
+
+
+def test_a_grade_depends_on_what_judges_it_and_on_no_report(tmp_path, monkeypatch):
+    for folder in ("course", "exercises", "grading", "project", "solutions"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
+    monkeypatch.setattr(course, "__file__", str(tmp_path / "course/__init__.py"))
+
+    def machinery(walled=True):
+        return {
+            stem: machinery_of(tmp_path, stem, Limits(), walled) for stem in stems()
+        }
+
+    def changed_by(name):
+        before, path = machinery(), tmp_path / name
+        path.write_bytes(path.read_bytes() + b"\n")
+        after = machinery()
+        return {stem for stem in before if before[stem] != after[stem]}
+
+    everybody = set(stems())
+    parts = ("execution/verdicts.py", "sandbox/zygote.py", "submissions/effects.py")
+    for part in (*parts, "worker.py", "bounded.py"):
+        assert changed_by(f"grading/{part}") == everybody
+    for other in ("reports/report.py", "reports/templates/report.html.j2", "app.py"):
+        assert changed_by(f"grading/{other}") == set()
+    assert changed_by("course/judge.py") == everybody
+    one = {"deep_ensembles"}
+    assert changed_by("course/checks/deep_ensembles/mixtures.py") == one
+    assert changed_by("solutions/deep_ensembles/losses.py") == one
+    assert changed_by("exercises/01-deep-ensembles.ipynb") == one
+    assert not set(machinery().values()) & set(machinery(walled=False).values())

@@ -1,0 +1,31 @@
+"""Files are written whole or not at all, and several of them together."""
+
+import pytest
+from handed_in import content
+
+from project.files import all_or_none, discard, write_whole
+
+
+def test_files_are_written_together_or_not_at_all(tmp_path):
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "stale").write_text("old")
+    (tmp_path / "folder").mkdir()
+
+    def write(last):
+        with all_or_none():
+            write_whole(tmp_path / "a", "new")
+            write_whole(tmp_path / "b" / "c" / "d", "new")
+            discard(tmp_path / "stale")
+            write_whole(tmp_path / last, "new")
+            assert (tmp_path / "a").read_text() == "old"
+
+    before = content(tmp_path)
+    for last in ("folder", "a/x", "y" * 300):
+        with pytest.raises(OSError, match=last) as failed:
+            write(last)
+        assert failed.value.filename == str(tmp_path / last)
+        assert content(tmp_path) == before
+    write("e")
+    names = {"a", "b", "b/c", "b/c/d", "e", "folder"}
+    assert {str(path) for path in content(tmp_path)} == names
+    assert (tmp_path / "a").read_text() == "new"

@@ -1,0 +1,175 @@
+"""Reading the reference solutions: regions, stubs, and errors that say where."""
+
+import pytest
+
+from project.errors import CourseError
+from project.source import read_solutions
+
+MODULE = '''"""A practical."""
+
+from __future__ import annotations
+
+import math
+
+LIMIT = 3
+
+
+def helper(x):
+    """Given."""
+    return x + LIMIT
+
+
+class Model:
+    """A class with two regions."""
+
+    def __init__(self):
+        # Keep the limit.
+        ### BEGIN SOLUTION
+        self.limit = LIMIT
+        ### END SOLUTION
+
+    def __call__(self, x):
+        ### BEGIN SOLUTION
+        return helper(x)
+        ### END SOLUTION
+'''
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text):
+        path = tmp_path / "solutions" / "practical.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return read_solutions(tmp_path, "practical")
+
+    return read
+
+
+def test_a_module_falls_into_setup_and_definitions(read):
+    module = read(MODULE)
+    assert module.setup == "import math\n\nLIMIT = 3"
+    assert list(module.definitions) == ["helper", "Model"]
+    assert module.definitions["Model"].needs == {"helper"}
+
+
+def test_a_stub_keeps_the_scaffolding_and_its_hint(read):
+    stub = read(MODULE).definitions["Model"].stub()
+    assert "# Keep the limit.\n        # YOUR CODE HERE\n" in stub
+    assert stub.count("        raise NotImplementedError()") == 2
+    assert "self.limit" not in stub
+    assert "SOLUTION" not in stub
+    compile(stub, "stub", "exec")
+
+
+def test_what_is_shown_has_no_markers(read):
+    shown = read(MODULE).definitions["Model"].shown()
+    assert "SOLUTION" not in shown
+    assert "self.limit = LIMIT" in shown
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        (
+            "    def __call__",
+            "    ### END SOLUTION\n    def __call__",
+            24,
+            "closes nothing",
+        ),
+        (
+            "        return helper(x)\n        ### END SOLUTION\n",
+            "        return 1\n",
+            25,
+            "never closed",
+        ),
+        (
+            "        return helper",
+            "        ### BEGIN SOLUTION\n        return helper",
+            26,
+            "inside the region",
+        ),
+        ("LIMIT = 3", "LIMIT = helper(3)", 7, "uses helper"),
+        ("LIMIT = 3", "LIMIT = = 3", 7, "syntax"),
+    ],
+)
+def test_a_broken_module_is_named_with_its_line(read, tmp_path, old, new, line, words):
+    assert old in MODULE
+    with pytest.raises(CourseError) as error:
+        read(MODULE.replace(old, new))
+    assert str(error.value).startswith(
+        f"{tmp_path / 'solutions/practical.py'}:{line}: "
+    )
+    assert words in str(error.value)
+
+
+def test_a_task_without_a_solution_is_an_error(read):
+    with pytest.raises(CourseError, match="no solution region"):
+        read(MODULE).definitions["helper"].stub()
+
+
+def test_a_missing_module_is_an_error(tmp_path):
+    with pytest.raises(CourseError, match="There is no such module"):
+        read_solutions(tmp_path, "nothing")
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A practical in two files; write(name=text) changes one."""
+    folder = tmp_path / "solutions" / "practical"
+    folder.mkdir(parents=True)
+    files = {
+        "__init__": "from solutions.practical.second import helper, LIMIT\n"
+        "from solutions.practical.first import Model\n",
+        "first": MODULE.replace("def helper", "def other").replace(
+            "import math",
+            "import math\nimport jax\nfrom typing import Any, NamedTuple\n"
+            "from solutions.practical.second import LIMIT, helper",
+        ),
+        "second": "import math\nimport jax.numpy as jnp\nfrom typing import Any as A\n"
+        "from typing import Any, IO, cast\n\nLIMIT = 3\n\ndef helper(x): ...\n",
+    }
+    files["first"] = files["first"].replace("LIMIT = 3", "SIZE = 4")
+
+    def write(**changed):
+        for name, text in {**files, **changed}.items():
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        return read_solutions(tmp_path, "practical")
+
+    return write
+
+
+def test_a_package_reads_as_one_module_in_the_order_of_its_init(package):
+    module = package()
+    assert list(module.definitions) == ["helper", "other", "Model"]
+    assert module.definitions["Model"].needs == {"helper"}
+    assert module.setup == (
+        "import math\nfrom typing import IO, Any, NamedTuple, cast\n"
+        "from typing import Any as A\nimport jax\nimport jax.numpy as jnp\n\n"
+        "LIMIT = 3\nSIZE = 4"
+    )
+    assert module.imports["jnp"] == "import jax.numpy as jnp"
+    assert module.imports["cast"] == "from typing import cast"
+    compile(module.setup, "setup", "exec")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line", "words"),
+    [
+        ("second", "def other(): ...", 13, "is defined in"),
+        ("second", "import solutions.another", 1, "another practical's"),
+        ("second", "from solutions import another", 1, "another practical's"),
+        ("second", "SIZE = Model()", 1, "uses Model"),
+        ("second", "def helper(:", 1, "syntax"),
+        ("__init__", "from solutions.practical.third import x", None, "no such module"),
+    ],
+)
+def test_a_broken_package_is_named_with_file_and_line(
+    package, tmp_path, file, text, line, words
+):
+    with pytest.raises(CourseError) as error:
+        package(**{file: text})
+    name = "third" if line is None else "first" if "is defined" in words else file
+    place = tmp_path / "solutions" / "practical" / f"{name}.py"
+    assert str(error.value).startswith(f"{place}:{line}: " if line else f"{place}: ")
+    assert words in str(error.value)

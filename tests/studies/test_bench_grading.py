@@ -1,0 +1,105 @@
+"""The benchmark of the graders: what it measures, and that a wrong grade gives no figure."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from studies.grading.__main__ import graded, keep, side_by_side
+from studies.grading.graders import GRADERS, dealt
+from studies.grading.material import Material, role
+from studies.grading.measure import Failed, measure
+
+ROOT = Path(__file__).parents[2]
+HOLD = "import time; held = bytearray(64 * 2**20); time.sleep(0.6)"
+PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOLD!r}])"
+
+
+@pytest.fixture
+def material():
+    return Material(ROOT, "bayes_by_backprop", 3)
+
+
+class Fake:
+    """A grader that does nothing and says what it is told to."""
+
+    name, needs = "fake", ""
+
+    def __init__(self, scores):
+        self.said = scores
+
+    def lanes(self, material, folder, jobs):
+        return [[[sys.executable, "-c", "pass"]] for _ in range(jobs)]
+
+    def scores(self, material, folder):
+        return self.said
+
+
+def test_memory_is_that_of_the_command_and_of_all_that_it_starts(tmp_path):
+    found = measure([[[sys.executable, "-c", PARENT]]], tmp_path, os.environ)
+    assert found.seconds > 0.6
+    assert found.tree > 64
+    assert found.grader < found.tree - 64
+
+
+def test_a_command_that_fails_is_no_figure(tmp_path):
+    command = [sys.executable, "-c", "print('so it goes'); raise SystemExit(3)"]
+    with pytest.raises(Failed, match="ended with 3: so it goes"):
+        measure([[command]], tmp_path, os.environ)
+
+
+def test_only_full_marks_for_everybody_are_a_figure(material):
+    full = material.points
+    assert graded(Fake([full] * 3), material, 2).seconds > 0
+    for scores in ([full, full, full - 1], [full] * 2, []):
+        with pytest.raises(Failed, match="of 3 got full marks"):
+            graded(Fake(scores), material, 1)
+
+
+class Slow(Fake):
+    """Half a second once, and as much for each submission."""
+
+    def lanes(self, material, folder, jobs):
+        sleep = f"import time; time.sleep({0.5 + 0.5 * material.count})"
+        return [[[sys.executable, "-c", sleep]]]
+
+    def scores(self, material, folder):
+        return [material.points] * material.count
+
+
+def test_what_a_grader_does_once_is_not_in_each_further_submission(material):
+    (row,) = side_by_side([Slow(None)], material, (1,), Console(quiet=True))
+    assert 0.45 < row["further"] < row["seconds"] - 0.1
+
+
+def test_what_is_measured_again_replaces_its_own_rows(tmp_path):
+    def names(figures, about):
+        keep(tmp_path / "results.json", "table", figures, about)
+        kept = json.loads((tmp_path / "results.json").read_text("utf-8"))
+        return [(row["grader"], row["seconds"]) for row in kept["table"]["figures"]]
+
+    first, second = GRADERS[0].name, GRADERS[1].name
+    row = {"grader": second, "seconds": 2}
+    assert names([row], {"count": 3}) == [(second, 2)]
+    row = {"grader": first, "seconds": 1}
+    assert names([row], {"count": 3}) == [(first, 1), (second, 2)]
+    row = {"grader": second, "seconds": 5}
+    assert names([row], {"count": 3}) == [(first, 1), (second, 5)]
+    assert names([row], {"count": 4}) == [(second, 5)]
+
+
+def test_the_notebooks_hold_all_tasks_and_nothing_that_trains(material):
+    cells = material.notebook().cells
+    roles = [role(cell) for cell in cells]
+    assert roles.count("task") == roles.count("check") == len(material.tasks)
+    assert roles.count(None) == 1
+    bare = material.notebook(checks=False).cells
+    assert [c for c in cells if role(c) != "check"] == bare
+
+
+def test_the_class_is_dealt_out_to_as_many_as_there_is_work_for():
+    assert dealt([1, 2, 3], 2) == [[1, 3], [2]]
+    assert dealt([1], 2) == [[1]]

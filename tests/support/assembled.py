@@ -1,0 +1,82 @@
+"""Notebooks put together for grading, the references as answers, and what their probes display."""
+
+import json
+from pathlib import Path
+
+import IPython.display
+import nbformat
+import numpy as np
+import pytest
+
+from course.task import stems, tasks_of
+from grading.execution.probe import probe_source
+from grading.execution.values import VALUES
+from grading.submissions.answers import Answer, Answers
+from project.source import read_solutions
+
+ROOT = Path(__file__).parents[2]
+STEMS = stems()
+TASKS = [task for stem in STEMS for task in tasks_of(stem).values()]
+each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+each_practical = pytest.mark.parametrize("stem", STEMS)
+NOBODY = Answers({}, {})
+
+
+def released(stem):
+    (path,) = (ROOT / "exercises").glob(f"*-{stem.replace('_', '-')}.ipynb")
+    return nbformat.read(path, as_version=4)
+
+
+def reference(stem):
+    module = read_solutions(ROOT, stem)
+    tasks = tasks_of(stem).values()
+    return {task.id: module.definitions[task.name].shown() for task in tasks}
+
+
+def drawn(stem, seed=7):
+    return {
+        id_: task.cases(np.random.default_rng(seed))
+        for id_, task in tasks_of(stem).items()
+    }
+
+
+def probes(stem, seed=7):
+    tasks = tasks_of(stem)
+    return {id_: probe_source(tasks[id_], c) for id_, c in drawn(stem, seed).items()}
+
+
+def answers(sources, **rest):
+    tasks = {id_: Answer(id_, source) for id_, source in sources.items()}
+    return Answers(tasks, {}, **rest)
+
+
+def run(notebook, monkeypatch):
+    """Run a notebook's cells in one namespace; what its probes display, by task."""
+    shown = {}
+
+    def publish(data):
+        payload = json.loads(json.dumps(data[VALUES], allow_nan=False))
+        shown[payload["task"]] = payload
+
+    monkeypatch.setattr(IPython.display, "publish_display_data", publish)
+    namespace = {"__name__": "__main__"}
+    for cell in notebook.cells:
+        exec(cell.source, namespace)
+    return shown
+
+
+def probed(task, answer, monkeypatch, cases):
+    """What the probe of one task displays for an answer."""
+    shown = []
+    monkeypatch.setattr(IPython.display, "publish_display_data", shown.append)
+    exec(probe_source(task, cases), {task.name: answer})
+    (data,) = shown
+    return json.loads(json.dumps(data[VALUES], allow_nan=False))
+
+
+def order(stem):
+    return [
+        cell.metadata.course["task"]
+        for cell in released(stem).cells
+        if cell.metadata.get("course", {}).get("role") == "task"
+    ]

@@ -1,0 +1,105 @@
+"""A class of one practical, and the real command that grades it."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from click.testing import CliRunner
+
+from commands import main
+from grading.classroom import STATE
+from project.practicals import released
+from project.source import read_solutions
+
+ROOT = Path(__file__).parents[2]
+STEM = "bayes_by_backprop"
+SECONDS = 300  # in which a command has noticed wrong use, however busy the machine is
+TASKS = ("reparametrise", "log_posterior", "log_prior")
+
+
+def hand_in(folder, count, seed=0):
+    """A class whose students have some of three tasks right, some wrong, some not at all."""
+    definitions = read_solutions(ROOT, STEM).definitions
+    draw = random.Random(seed)
+    for number in range(count):
+        notebook = released(ROOT, STEM)
+        for cell in notebook.cells:
+            name = cell["id"].rpartition("--")[2].replace("-", "_")
+            if cell.metadata.get("course", {}).get("role") == "task" and name in TASKS:
+                source = definitions[name].shown()
+                kind = draw.choice(["right", "right", "wrong", "unwritten"])
+                if kind == "wrong":
+                    source = source.replace("return ", "return 0.5 * ", 1)
+                if kind != "unwritten":
+                    cell.source = source
+        path = folder / f"student-{number:02}" / "03-bayes-by-backprop.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+
+
+def start(handed_in, out, *options):
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "commands",
+            "grade",
+            handed_in,
+            "--out",
+            out,
+            *options,
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def finish(process):
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    return said
+
+
+def kept(out):
+    """The grades that are on disk, with the moment at which each was written."""
+    folder = out / STATE / "results"
+    return {
+        path.name: path.stat().st_mtime_ns for path in folder.glob("[0-9a-f]*.json")
+    }
+
+
+def table(out):
+    return (out / "grades.csv").read_text("utf-8")
+
+
+def refused(*arguments, cwd=ROOT, within=(), **options):
+    """Run the command, which has to refuse; the one line that it says."""
+    done = subprocess.run(
+        [*within, sys.executable, "-m", "commands", *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        **options,
+    )
+    lines = (done.stdout + done.stderr).splitlines()
+    assert (done.returncode, len(lines)) == (2, 1), lines
+    assert lines[0].startswith("course: ")
+    assert lines[0].endswith(".")
+    return lines[0]
+
+
+def in_process(monkeypatch, *arguments, cwd=ROOT):
+    """The same in this process, which is quicker."""
+    monkeypatch.chdir(cwd)
+    done = CliRunner().invoke(main, [str(one) for one in arguments])
+    assert done.exit_code == 2, done.output
+    (line,) = done.stderr.splitlines()
+    return line

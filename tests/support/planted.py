@@ -1,0 +1,55 @@
+"""Judges answers that were planted: ``<folder>/<stem>.py`` names them in ``ANSWERS``, by task and by what they do.
+
+One process for each practical: torch and JAX do not meet.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+
+SCRIPT = """
+import importlib, json, sys
+import numpy as np
+from course.judge import answered, compare, expected
+from course.task import tasks_of
+
+stem, folder, seeds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+planted = importlib.import_module(f"{folder}.{stem}").ANSWERS
+tasks = {task.name: task for task in tasks_of(stem).values()}
+found = []
+for name, answers in planted.items():
+    for seed in range(7000, 7000 + seeds):
+        cases = tasks[name].cases(np.random.default_rng(seed))
+        right = expected(tasks[name], cases)
+        for label, answer in answers.items():
+            try:
+                mismatch = compare(answered(tasks[name], answer, cases), right)
+                verdict = "right" if mismatch is None else f"{mismatch.kind}: {mismatch.key}"
+            except Exception as error:
+                verdict = f"raised {type(error).__name__}: {error}"
+            found.append([name, label, seed, verdict])
+print(json.dumps(found))
+"""
+
+
+def judged(stem: str, folder: str, seeds: int) -> list[tuple[str, str, int, str]]:
+    """What becomes of every planted answer: task, label, seed and verdict.
+
+    A verdict is ``right``, or the first mismatch, or ``raised …``.
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, stem, folder, str(seeds)],
+        cwd=TESTS.parent,
+        env=os.environ
+        | {
+            "PYTHONPATH": f"{TESTS.parent}{os.pathsep}{TESTS}{os.pathsep}{TESTS / 'support'}"
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [tuple(row) for row in json.loads(done.stdout)]

@@ -1,0 +1,72 @@
+"""The packages import one another in one direction only, and a bundle is one whole folder."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from authoring.release import bundle
+
+PACKAGES = {"authoring", "commands", "course", "grading", "project", "solutions"}
+PACKAGES |= {"studies", "tests"}
+MAY_IMPORT = {
+    "course": set(),
+    "solutions": set(),
+    "project": {"course"},
+    "authoring": {"course", "project"},
+    "grading": {"course", "project", "authoring.questions"},
+}
+
+
+def imported(path):
+    """The modules of the project that a file imports, from other packages than its own."""
+    own = path.relative_to(ROOT).parts[0]
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        match node:
+            case ast.Import(names=aliases):
+                names |= {alias.name for alias in aliases}
+            case ast.ImportFrom(module=str(module), names=aliases, level=0):
+                names |= {f"{module}.{alias.name}" for alias in aliases}
+            case ast.ImportFrom():
+                pytest.fail(f"{path}: a relative import", pytrace=False)
+    return {
+        name
+        for name in names
+        if (top := name.partition(".")[0]) in PACKAGES and top != own
+    }
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_imports_go_one_way(package):
+    for path in (ROOT / package).rglob("*.py"):
+        for name in imported(path):
+            parts = name.split(".")
+            prefixes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+            assert prefixes & MAY_IMPORT[package], f"{path}: {name}"
+
+
+def test_an_import_against_the_direction_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("test_structure.ROOT", tmp_path)
+    path = tmp_path / "course" / "data.py"
+    path.parent.mkdir()
+    for line in ("import grading.record", "from project import errors"):
+        path.write_text(f"def late():\n    {line}\n")
+        with pytest.raises(AssertionError, match=r"data\.py"):
+            test_imports_go_one_way("course")
+
+
+def test_every_package_is_one_of_these():
+    folders = {path.parent.name for path in ROOT.glob("[!.]*/__init__.py")}
+    assert folders == PACKAGES - {"commands", "tests"}
+
+
+def test_a_bundle_of_all_practicals_ships_the_whole_course_and_nothing_else():
+    shipped = {name for name in bundle(ROOT) if Path(name).parts[0] == "course"}
+    folder = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "course").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert shipped == folder
