@@ -277,7 +277,7 @@ def grade(
     disk that is full.
     """
     from grading.app import Screen, grade_folder
-    from grading.classroom import Settings
+    from grading.settings import Settings
 
     root = project_root()
     if no_sandbox:
@@ -290,7 +290,7 @@ def grade(
         root,
         out,
         jobs,
-        walled=not no_sandbox,
+        sandboxed=not no_sandbox,
         retry=retry,
         warm=warm,
         dask=dask,

@@ -19,12 +19,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from grading.classroom import STATE, Settings, grade_class
+from grading.classroom import STATE, grade_class
 from grading.record import Result
 from grading.reports.marking import check_marks, filled_table
 from grading.reports.outcome import write_outcome
 from grading.reports.pages import plural
 from grading.reports.several import best_by_task
+from grading.settings import Settings
 from grading.submissions.intake import Intake, Submission, take_in
 from grading.submissions.names import shown
 from grading.submissions.several import Several

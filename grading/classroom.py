@@ -24,7 +24,6 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +38,11 @@ from grading.execution.runner import (
     sweep,
 )
 from grading.record import NOT_RUN, Result
-from grading.sandbox.bubblewrap import Limits, require_wall
+from grading.sandbox.bubblewrap import require_sandbox
+from grading.settings import Settings
 from grading.store import Store, machinery_of, name_of
 from grading.submissions.intake import Submission
-from grading.worker import (
-    Bench,
-    Hands,
-    Order,
-    Terms,
-    not_graded,
-    refused,
-)
+from grading.worker import Worker, Workers, not_graded, refused
 from project.errors import CourseError
 from project.files import write_whole
 from project.practicals import released
@@ -57,31 +50,6 @@ from project.practicals import released
 STATE = ".grading"
 NEEDED = 1024 * 1024  # bytes without which nothing can be graded
 Report = Callable[[Result, bool], None]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a class is graded.
-
-    Args:
-        root: the checkout, with ``exercises`` and ``solutions``.
-        out: where everything goes.
-        jobs: how many submissions at a time.
-        walled: use bubblewrap.
-        retry: judge once more where code was stopped or a task was not reached.
-        warm: fork kernels from processes that have imported what notebooks import.
-        dask: the address of a cluster's scheduler, or the empty string.
-        limits: what one submission may use.
-    """
-
-    root: Path
-    out: Path
-    jobs: int = 1
-    walled: bool = True
-    retry: bool = False
-    warm: bool = True
-    dask: str = ""
-    limits: Limits = field(default_factory=Limits)
 
 
 def grade_class(
@@ -103,8 +71,8 @@ def grade_class(
             is not what this version keeps, or the reference itself does not get full marks.
         OSError: grades cannot be kept, for example because the disk is full.
     """
-    if settings.walled and not settings.dask:
-        require_wall()
+    if settings.sandboxed and not settings.dask:
+        require_sandbox()
     state = settings.out / STATE
     state.mkdir(parents=True, exist_ok=True)
     with _alone(state):
@@ -113,7 +81,7 @@ def grade_class(
         store = Store(state / "results")
         stems = sorted({s.practical for s in submissions if s.practical})
         machinery = {
-            stem: machinery_of(settings.root, stem, settings.limits, settings.walled)
+            stem: machinery_of(settings.root, stem, settings.limits, settings.sandboxed)
             for stem in stems
         }
         names = [name_of(s, machinery.get(s.practical, "")) for s in submissions]
@@ -127,9 +95,9 @@ def grade_class(
         if todo:
             run = _Run(settings, state, machinery)
             needed = sorted({submissions[index].practical for index in todo} - {""})
-            with _hands(needed, settings, run, say) as hands:
-                hands = run.without_refused(hands)
-                for index, future in _as_they_come(hands, submissions, todo):
+            with _workers(needed, settings, run, say) as workers:
+                workers = run.without_refused(workers)
+                for index, future in _as_they_come(workers, submissions, todo):
                     submission = submissions[index]
                     try:
                         result = future.result()
@@ -158,13 +126,13 @@ class _Run:
         self.practicals: dict[str, Practical] = {}
         self.refused: dict[str, CourseError] = {}
 
-    def draw(self, stems: Sequence[str], hands: Executor) -> dict[str, Practical]:
+    def draw(self, stems: Sequence[str], workers: Executor) -> dict[str, Practical]:
         """Draw the inputs of practicals, several at a time.
 
         Raises:
             CourseError: not one of them can be drawn. Others that cannot are refused.
         """
-        for stem, drawn in zip(stems, hands.map(self._drawn, stems), strict=True):
+        for stem, drawn in zip(stems, workers.map(self._drawn, stems), strict=True):
             if isinstance(drawn, CourseError):
                 self.refused[stem] = drawn
             else:
@@ -172,7 +140,7 @@ class _Run:
         self._require_one()
         return self.practicals
 
-    def prove(self, bench: Bench) -> None:
+    def prove(self, worker: Worker) -> None:
         """See that the references get full marks, once in a run.
 
         Raises:
@@ -181,24 +149,24 @@ class _Run:
         for stem in self.practicals:
             if self.kept["proven"].get(stem) == self.machinery[stem]:
                 continue
-            if bench.prove(stem):
+            if worker.prove(stem):
                 self.kept["proven"][stem] = self.machinery[stem]
                 self._keep()
-        self.refused |= bench.refused
+        self.refused |= worker.refused
         self._require_one()
 
-    def without_refused(self, hands: Hands) -> Hands:
+    def without_refused(self, workers: Workers) -> Workers:
         """Those who grade, with no work of practicals that nothing can be graded of."""
 
         def submit(submission: Submission) -> Future[Result]:
             problem = self.refused.get(submission.practical)
             if problem is None:
-                return hands.submit(submission)
+                return workers.submit(submission)
             done: Future[Result] = Future()
             done.set_result(refused(submission, problem))
             return done
 
-        return Hands(hands.many, submit)
+        return Workers(workers.many, submit)
 
     def _require_one(self) -> None:
         if self.refused and not self.practicals.keys() - self.refused.keys():
@@ -270,15 +238,13 @@ class _Run:
 
 
 @contextlib.contextmanager
-def _hands(
+def _workers(
     stems: Sequence[str],
     settings: Settings,
     run: _Run,
     say: Callable[[str], None] | None,
-) -> Iterator[Hands]:
+) -> Iterator[Workers]:
     """Who grades, ready: threads of this process, or the workers of a cluster."""
-    hidden = (settings.root.resolve(), settings.out.resolve())
-    terms = Terms(settings.limits, settings.walled, settings.warm, hidden)
     if settings.dask:
         try:
             from grading.cluster import cluster
@@ -290,20 +256,20 @@ def _hands(
                 "Install the project with its extra: pip install -e '.[cluster]'",
             ) from None
         with ThreadPoolExecutor(settings.jobs) as pool:
-            order = Order(run.draw(stems, pool), terms)
-        with cluster(settings.dask, order) as hands:
-            yield hands
+            practicals = run.draw(stems, pool)
+        with cluster(practicals, settings) as workers:
+            yield workers
         return
     with (
         _library() as library,
-        contextlib.closing(_bench(terms, library, say)) as bench,
+        contextlib.closing(_worker(settings, library, say)) as worker,
         ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool,
     ):
-        bench.warm_up({stem: released(settings.root, stem) for stem in stems})
-        bench.open(run.draw(stems, pool))
-        run.prove(bench)
+        worker.warm_up({stem: released(settings.root, stem) for stem in stems})
+        worker.open(run.draw(stems, pool))
+        run.prove(worker)
         try:
-            yield Hands(settings.jobs, lambda one: pool.submit(bench.grade, one))
+            yield Workers(settings.jobs, lambda one: pool.submit(worker.grade, one))
         except BaseException:
             end_passes()
             raise
@@ -322,9 +288,11 @@ def _library() -> Iterator[Path]:
         remove(folder)
 
 
-def _bench(terms: Terms, library: Path, say: Callable[[str], None] | None) -> Bench:
+def _worker(
+    settings: Settings, library: Path, say: Callable[[str], None] | None
+) -> Worker:
     try:
-        return Bench(terms, library, say)
+        return Worker(settings, library, say)
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise CourseError(
@@ -347,13 +315,13 @@ def _require_space(state: Path) -> None:
 
 
 def _as_they_come(
-    hands: Hands, submissions: Sequence[Submission], todo: Iterable[int]
+    workers: Workers, submissions: Sequence[Submission], todo: Iterable[int]
 ) -> Iterator[tuple[int, Future[Result]]]:
     """Hand out a few at a time; each, by its index, when it is done."""
     waiting, running = iter(todo), {}
     while True:
-        for index in itertools.islice(waiting, hands.many - len(running)):
-            running[hands.submit(submissions[index])] = index
+        for index in itertools.islice(waiting, workers.many - len(running)):
+            running[workers.submit(submissions[index])] = index
         if not running:
             return
         for future in wait(running, return_when=FIRST_COMPLETED).done:

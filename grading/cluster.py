@@ -1,7 +1,7 @@
 """Sends submissions to the workers of a Dask cluster, where they are graded as they are here.
 
 A worker needs this project and bubblewrap, and sees nothing of the grader's files: it is sent
-the order, the expected values and the content of one submission at a time. What a worker that
+the job, the expected values and the content of one submission at a time. What a worker that
 dies was at is given to another one.
 """
 
@@ -11,19 +11,21 @@ import contextlib
 import multiprocessing
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from distributed import Client
 
+from grading.execution.practical import Practical
 from grading.execution.runner import new_folder, remove, sweep
 from grading.record import Result
-from grading.sandbox.bubblewrap import require_wall
+from grading.sandbox.bubblewrap import require_sandbox
+from grading.settings import Settings
 from grading.submissions.cells import NotGradable
 from grading.submissions.intake import Submission
-from grading.worker import Bench, Hands, Order, content, not_graded
+from grading.worker import Worker, Workers, content, not_graded
 from project.errors import CourseError
 
 AHEAD = (
@@ -33,21 +35,32 @@ WAIT = 30.0  # seconds for a scheduler to answer, and for a first worker
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """An order with the expected values in it, by practical."""
+class Job:
+    """All that grading needs beside the submissions; sent to every worker.
 
-    order: Order
-    expected: dict[str, bytes]
+    Args:
+        practicals: by stem.
+        settings: how they are graded.
+        expected: the contents of the files of expected values, by stem.
+        id: tells runs apart.
+    """
+
+    practicals: Mapping[str, Practical]
+    settings: Settings
+    expected: Mapping[str, bytes]
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
 
 @contextlib.contextmanager
-def cluster(address: str, order: Order) -> Iterator[Hands]:
+def cluster(
+    practicals: Mapping[str, Practical], settings: Settings
+) -> Iterator[Workers]:
     """The threads of a cluster's workers.
 
     Raises:
         CourseError: no scheduler answers there, or it has no workers.
     """
+    address = settings.dask
     try:
         client = Client(address, timeout=WAIT)
     except (OSError, ValueError) as problem:
@@ -67,10 +80,9 @@ def cluster(address: str, order: Order) -> Iterator[Hands]:
                 "The cluster has no workers.",
                 "Start `dask worker ADDRESS` on every machine that shall grade.",
             ) from None
-        practicals = order.practicals
         values = {stem: p.expected.read_bytes() for stem, p in practicals.items()}
-        parcel = Parcel(order, values)
-        sent = client.scatter(parcel, broadcast=True, hash=False)
+        job = Job(practicals, settings, values)
+        sent = client.scatter(job, broadcast=True, hash=False)
         executor = client.get_executor(pure=False)
 
         def submit(submission: Submission) -> Future[Result]:
@@ -84,40 +96,40 @@ def cluster(address: str, order: Order) -> Iterator[Hands]:
             return executor.submit(grade_there, sent, submission, data)
 
         try:
-            yield Hands(AHEAD * sum(client.nthreads().values()), submit)
+            yield Workers(AHEAD * sum(client.nthreads().values()), submit)
         finally:
             executor.shutdown(wait=False)  # what is not done is cancelled
-            client.run(put_away, parcel.id)
+            client.run(put_away, job.id)
 
 
-def grade_there(parcel: Parcel, submission: Submission, data: bytes) -> Result:
+def grade_there(job: Job, submission: Submission, data: bytes) -> Result:
     """On a worker: one submission."""
     with _lock:
-        if parcel.id not in _places:
-            _places[parcel.id] = _Place(parcel)
-    return _places[parcel.id].bench().grade(submission, data)
+        if job.id not in _places:
+            _places[job.id] = _Place(job)
+    return _places[job.id].worker().grade(submission, data)
 
 
-def put_away(parcel_id: str) -> None:
-    """On a worker: end what grading for an order has started."""
+def put_away(job_id: str) -> None:
+    """On a worker: end what grading for a job has started."""
     with _lock:
-        place = _places.pop(parcel_id, None)
+        place = _places.pop(job_id, None)
     if place is not None:
         place.close()
 
 
 class _Place(threading.Thread):
-    """A bench on a worker; templates end with the thread that starts them, which is this."""
+    """A worker on a worker; zygotes end with the thread that starts them, which is this."""
 
-    def __init__(self, parcel: Parcel) -> None:
-        super().__init__(name="bench", daemon=True)
-        self._parcel = parcel
-        self._ready: Future[Bench] = Future()
+    def __init__(self, job: Job) -> None:
+        super().__init__(name="worker", daemon=True)
+        self._job = job
+        self._ready: Future[Worker] = Future()
         self._over = threading.Event()
         self.start()
 
-    def bench(self) -> Bench:
-        """The bench, when it stands.
+    def worker(self) -> Worker:
+        """The worker, when it stands.
 
         Raises:
             CourseError: the sandbox does not work here, or the reference does not get full marks.
@@ -130,42 +142,42 @@ class _Place(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        """Make the bench and keep it until it is closed."""
+        """Make the worker and keep it until it is closed."""
         # Dask's workers are daemons, which could start no processes of their own. Ours end
         # with a worker: they look whether it is alive.
         multiprocessing.current_process()._config["daemon"] = False
         sweep()
         folder = new_folder()
         try:
-            with contextlib.closing(self._made(folder)) as bench:
-                self._ready.set_result(bench)
+            with contextlib.closing(self._made(folder)) as worker:
+                self._ready.set_result(worker)
                 self._over.wait()
         except BaseException as problem:
             self._ready.set_exception(problem)
         finally:
             remove(folder)
 
-    def _made(self, folder: Path) -> Bench:
-        order = self._parcel.order
-        if order.terms.walled:
-            require_wall()
+    def _made(self, folder: Path) -> Worker:
+        job = self._job
+        if job.settings.sandboxed:
+            require_sandbox()
         practicals = {}
-        for stem, practical in order.practicals.items():
+        for stem, practical in job.practicals.items():
             path = folder / f"{stem}.json"
-            path.write_bytes(self._parcel.expected[stem])
+            path.write_bytes(job.expected[stem])
             practicals[stem] = replace(practical, expected=path)
-        bench = Bench(order.terms, folder / "library")
+        worker = Worker(job.settings, folder / "library")
         try:
-            bench.warm_up({stem: one.released for stem, one in practicals.items()})
-            bench.open(practicals)
+            worker.warm_up({stem: one.released for stem, one in practicals.items()})
+            worker.open(practicals)
             for stem in practicals:
-                bench.prove(stem)
-            if practicals and len(bench.refused) == len(practicals):
-                raise next(iter(bench.refused.values()))
+                worker.prove(stem)
+            if practicals and len(worker.refused) == len(practicals):
+                raise next(iter(worker.refused.values()))
         except BaseException:
-            bench.close()
+            worker.close()
             raise
-        return bench
+        return worker
 
 
 _places: dict[str, _Place] = {}

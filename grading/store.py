@@ -49,7 +49,7 @@ class Store:
         return self.folder / f"{name}.json"
 
 
-def machinery_of(root: Path, stem: str, limits: Limits, walled: bool) -> str:
+def machinery_of(root: Path, stem: str, limits: Limits, sandboxed: bool) -> str:
     """A hash of all that a grade in a practical depends on beside the submission."""
     package = Path(course.__file__).parents[1]
     code = closure(
@@ -64,7 +64,7 @@ def machinery_of(root: Path, stem: str, limits: Limits, walled: bool) -> str:
         digest_of(package, code),
         digest_of(root, material),
         asdict(limits),
-        walled,
+        sandboxed,
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -1,11 +1,11 @@
-"""Where one process grades: the library, the templates and the reference, proven."""
+"""Where one process grades: the library, the zygotes and the reference, proven."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -13,86 +13,65 @@ from nbformat import NotebookNode
 from grading.bounded import TooCostly, bounded
 from grading.execution.grader import TOO_COSTLY, canary, grade
 from grading.execution.practical import Practical
-from grading.execution.runner import Workshop, new_folder, prepare_passes
+from grading.execution.runner import Environment, new_folder, prepare_passes
 from grading.record import NOT_RUN, Result, Verdict, Written
-from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
-from grading.sandbox.warm import Template
+from grading.sandbox.bubblewrap import Sandbox, stage_library
+from grading.sandbox.warm import Zygote
+from grading.settings import Settings
 from grading.submissions.answers import read_answers
 from grading.submissions.cells import NotGradable
 from grading.submissions.intake import Submission
 from project.errors import CourseError
 
 
-@dataclass(frozen=True)
-class Terms:
-    """How submissions are run.
-
-    Args:
-        limits: what one submission may use.
-        walled: use bubblewrap.
-        warm: fork kernels from templates.
-        hidden: folders that no submission may see.
-    """
-
-    limits: Limits = field(default_factory=Limits)
-    walled: bool = True
-    warm: bool = True
-    hidden: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True)
-class Order:
-    """All that grading needs beside the submissions: the practicals, by stem, and how."""
-
-    practicals: Mapping[str, Practical]
-    terms: Terms = field(default_factory=Terms)
-
-
-class Bench:
+class Worker:
     """Grades the submissions of some practicals.
 
     Args:
-        terms: how they are run.
+        settings: how they are run.
         library: a new folder, which holds what notebooks may import.
         say: told, in a sentence, if a practical has to do without a warm start.
     """
 
     def __init__(
-        self, terms: Terms, library: Path, say: Callable[[str], None] | None = None
+        self,
+        settings: Settings,
+        library: Path,
+        say: Callable[[str], None] | None = None,
     ) -> None:
-        self.terms, self.say = terms, say or (lambda text: None)
+        self.settings, self.say = settings, say or (lambda text: None)
         stage_library(library)
         self.practicals: Mapping[str, Practical] = {}
         self.refused: dict[str, CourseError] = {}
-        self.templates: dict[str, Template] = {}
-        self.rooms: dict[str, Path] = {}
-        self.workshop = Workshop(
-            library, terms.limits, terms.walled, terms.hidden, self.rooms
-        )
+        self.zygotes: dict[str, Zygote] = {}
+        self.runtime_dirs: dict[str, Path] = {}
+        self.environment = Environment(library, settings, self.runtime_dirs)
 
     def warm_up(self, releases: Mapping[str, NotebookNode]) -> None:
         """Start what takes seconds to start, and do not wait: this thread may go on.
 
         Args:
-            releases: the exercises as they are handed out, by practical. Their templates
+            releases: the exercises as they are handed out, by practical. Their zygotes
                 end with this thread.
         """
         prepare_passes()
-        terms, library = self.terms, self.workshop.library
-        if terms.walled and terms.warm:
+        settings, library = self.settings, self.environment.library
+        if settings.sandboxed and settings.warm:
             for stem, notebook in releases.items():
-                box = Sandbox(new_folder(), library, terms.limits, hidden=terms.hidden)
-                self.templates[stem] = Template(notebook, box)
+                box = Sandbox(
+                    new_folder(), library, settings.limits, hidden=settings.hidden
+                )
+                self.zygotes[stem] = Zygote(notebook, box)
 
     def open(self, practicals: Mapping[str, Practical]) -> None:
-        """Take up the practicals, and wait until the templates stand."""
+        """Take up the practicals, and wait until the zygotes stand."""
         self.practicals = practicals
-        for stem, template in list(self.templates.items()):
-            trouble = template.trouble()
+        for stem, zygote in list(self.zygotes.items()):
+            trouble = zygote.trouble()
             if trouble:
                 self._do_without(stem, trouble)
             else:
-                self.rooms[stem] = template.rooms
+                self.runtime_dirs[stem] = zygote.runtime_dirs
 
     def prove(self, stem: str) -> bool:
         """See whether the reference of a practical gets full marks.
@@ -107,12 +86,12 @@ class Bench:
 
     def _prove(self, stem: str) -> None:
         practical = self.practicals[stem]
-        if stem in self.rooms:
+        if stem in self.runtime_dirs:
             try:
-                return canary(practical, self.workshop)
+                return canary(practical, self.environment)
             except CourseError:
                 self._do_without(stem, "the reference does not get full marks so")
-        return canary(practical, self.workshop)
+        return canary(practical, self.environment)
 
     def grade(self, submission: Submission, data: bytes | None = None) -> Result:
         """One submission, read from its place unless its content is given."""
@@ -128,7 +107,7 @@ class Bench:
             return not_graded(submission, practical, problem.reason)
         except TooCostly:
             return not_graded(submission, practical, TOO_COSTLY)
-        graded = grade(answers, practical, self.workshop)
+        graded = grade(answers, practical, self.environment)
         return replace(
             blank(submission),
             graded=not graded.problem,
@@ -140,8 +119,8 @@ class Bench:
         )
 
     def close(self) -> None:
-        """End the templates."""
-        for stem in list(self.templates):
+        """End the zygotes."""
+        for stem in list(self.zygotes):
             self._close(stem)
 
     def _do_without(self, stem: str, trouble: str) -> None:
@@ -149,17 +128,17 @@ class Bench:
         self._close(stem)
 
     def _close(self, stem: str) -> None:
-        self.rooms.pop(stem, None)
-        self.templates.pop(stem).close()
+        self.runtime_dirs.pop(stem, None)
+        self.zygotes.pop(stem).close()
 
 
 @dataclass(frozen=True)
-class Hands:
+class Workers:
     """Those who grade.
 
     Args:
         many: how many submissions they work at, at a time.
-        submit: hands one of them a submission.
+        submit: workers one of them a submission.
     """
 
     many: int

@@ -1,9 +1,11 @@
 """What several test files share: the repository, the book as built, a browser."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -11,36 +13,49 @@ import browser as chromium
 import pytest
 from filelock import FileLock
 
-from grading.sandbox.bubblewrap import require_wall
+from grading.sandbox.bubblewrap import require_sandbox
 from project.errors import CourseError
 
 ROOT = Path(__file__).parent.parent
-# The tests have JAX compile the same again and again: what it has compiled is kept. Each
-# worker has its own, since two could write a file at a time.
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "alone")
-os.environ["JAX_COMPILATION_CACHE_DIR"] = str(ROOT / "_build" / ".jax" / WORKER)
+# Chapters, exercises and tests compile the same functions: what JAX has compiled is kept.
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(ROOT / "_build" / ".jax")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+measured = Counter()
 TAIL = 15  # lines of a failed build's log, besides what it complains of
 
 
-# What takes minutes begins first, so that no worker is left alone with it at the end.
-LONGEST = (
-    *(
-        "test_book.py",
-        "test_notebooks.py",
-        "test_grading_hostile.py",
-        "test_nbgrader.py",
-    ),
-    *("test_grading_passes.py", "test_grading_resume.py", "test_grading_draws.py"),
-    *("test_other_right_answers.py", "test_wrong_answers.py", "test_jupyterlab.py"),
-    *("test_editions.py", "test_deep_ensembles.py", "test_book_quality.py"),
-)
+# Seconds by -m expression and file, as ``--measure`` last wrote them.
+DURATIONS = Path(__file__).with_name("durations.json")
 
 
-def pytest_collection_modifyitems(items):
-    """Order the files; within one, nothing changes."""
-    order = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(item.path.name, len(order)))
+def pytest_addoption(parser):
+    parser.addoption(
+        "--measure", action="store_true", help=f"write {DURATIONS.name} after the run"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Begin with the file that takes longest, so that no worker ends long after the others."""
+    known = json.loads(DURATIONS.read_text("utf-8")).get(config.option.markexpr, {})
+    seconds = {item.path: known.get(_name(item.path), 0) for item in items}
+    items.sort(key=lambda item: -seconds[item.path])
+
+
+def pytest_runtest_logreport(report):
+    measured[_name(ROOT / report.location[0])] += report.duration
+
+
+def pytest_sessionfinish(session):
+    if session.config.option.measure and not hasattr(session.config, "workerinput"):
+        known = json.loads(DURATIONS.read_text("utf-8"))
+        known[session.config.option.markexpr] = {
+            name: round(seconds) for name, seconds in measured.most_common()
+        }
+        DURATIONS.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+
+
+def _name(path):
+    return path.relative_to(DURATIONS.parent).as_posix()
 
 
 def pytest_runtest_setup(item):
@@ -49,7 +64,7 @@ def pytest_runtest_setup(item):
     if item.get_closest_marker("browser") and chromium.executable() is None:
         missing = chromium.MISSING
     if item.get_closest_marker("sandbox"):
-        missing = no_wall()
+        missing = no_sandbox()
     if missing and os.environ.get("CI") == "true":
         pytest.fail(missing, pytrace=False)
     if missing:
@@ -57,10 +72,10 @@ def pytest_runtest_setup(item):
 
 
 @cache
-def no_wall():
+def no_sandbox():
     """Why bubblewrap does not work here, in one line; None if it does."""
     try:
-        require_wall()
+        require_sandbox()
     except CourseError as error:
         return str(error)
     return None

@@ -45,9 +45,9 @@ class Given:
             "judged": self.judged,
             "folder": str(box.folder),
             "library": str(box.library),
-            "walled": box.walled,
+            "sandboxed": box.sandboxed,
             "hidden": [str(path) for path in box.hidden],
-            "rooms": box.rooms and str(box.rooms),
+            "runtime_dirs": box.runtime_dirs and str(box.runtime_dirs),
             "limits": asdict(box.limits),
             "seconds": self.seconds,
         }
@@ -61,9 +61,9 @@ class Given:
             folder=Path(data["folder"]),
             library=Path(data["library"]),
             limits=Limits(**data["limits"]),
-            walled=data["walled"],
+            sandboxed=data["sandboxed"],
             hidden=tuple(map(Path, data["hidden"])),
-            rooms=data["rooms"] and Path(data["rooms"]),
+            runtime_dirs=data["runtime_dirs"] and Path(data["runtime_dirs"]),
         )
         return cls(
             data["number"],

@@ -25,7 +25,7 @@ from grading.execution.analysis import (
 from grading.execution.assemble import assemble, cell_id, origin
 from grading.execution.attempt import Found
 from grading.execution.practical import Practical
-from grading.execution.runner import Workshop, run_pass
+from grading.execution.runner import Environment, run_pass
 from grading.execution.verdicts import UNWRITTEN
 from grading.flags import flag
 from grading.record import NOT_RUN, STOPPED, Flag, Verdict
@@ -48,10 +48,10 @@ class Graded:
     problem: str = ""
 
 
-def grade(answers: Answers, practical: Practical, workshop: Workshop) -> Graded:
+def grade(answers: Answers, practical: Practical, environment: Environment) -> Graded:
     """Judge every task of a submission."""
     try:
-        verdicts, flags, problem = _Passes(answers, practical, workshop).run()
+        verdicts, flags, problem = _Passes(answers, practical, environment).run()
     except TooCostly:
         verdicts, flags, problem = _unread(practical), [], TOO_COSTLY
     return Graded(
@@ -59,7 +59,7 @@ def grade(answers: Answers, practical: Practical, workshop: Workshop) -> Graded:
     )
 
 
-def canary(practical: Practical, workshop: Workshop) -> None:
+def canary(practical: Practical, environment: Environment) -> None:
     """Send the reference the way that submissions go.
 
     Raises:
@@ -68,7 +68,7 @@ def canary(practical: Practical, workshop: Workshop) -> None:
     answers = Answers(
         {task: Answer(task, source) for task, source in practical.reference.items()}, {}
     )
-    graded = grade(answers, practical, workshop)
+    graded = grade(answers, practical, environment)
     failed = [verdict for verdict in graded.verdicts if verdict.status != "right"]
     if failed or graded.problem:
         said = graded.problem or f"{failed[0].task}: {failed[0].reason}"
@@ -84,9 +84,11 @@ def canary(practical: Practical, workshop: Workshop) -> None:
 class _Passes:
     """The passes over one submission."""
 
-    def __init__(self, answers: Answers, practical: Practical, workshop: Workshop):
-        self.answers, self.practical, self.workshop = answers, practical, workshop
-        limits = workshop.limits
+    def __init__(
+        self, answers: Answers, practical: Practical, environment: Environment
+    ):
+        self.answers, self.practical, self.environment = answers, practical, environment
+        limits = environment.settings.limits
         self.until = time.monotonic() + limits.submission  # later by what is excused
         self.last = time.monotonic() + limits.submission * limits.patience
         self.again = ALONE
@@ -257,7 +259,7 @@ class _Passes:
             self.number + 1,
             todo,
             self.practical.expected,
-            self.workshop,
+            self.environment,
             max(1.0, self._left()),
             self.practical.stem,
             alone=alone,

@@ -25,8 +25,9 @@ import pytest
 from nbformat import NotebookNode
 
 from grading.execution.attempt import NOTEBOOK, Found, Given
-from grading.sandbox.bubblewrap import Limits, Sandbox
+from grading.sandbox.bubblewrap import Sandbox
 from grading.sandbox.provisioner import NAME
+from grading.settings import Settings
 
 PREFIX = "ku-"
 SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
@@ -48,22 +49,18 @@ _ending = threading.Event()
 
 
 @dataclass(frozen=True)
-class Workshop:
+class Environment:
     """Where and how passes run.
 
     Args:
         library: the folder that ``sandbox.stage_library`` filled.
-        limits: what a pass may use.
-        walled: use bubblewrap.
-        hidden: folders that no submission may see.
-        rooms: of templates that stand ready, by practical.
+        settings: how.
+        runtime_dirs: of zygotes that stand ready, by practical.
     """
 
     library: Path
-    limits: Limits
-    walled: bool = True
-    hidden: tuple[Path, ...] = ()
-    rooms: Mapping[str, Path] = field(default_factory=dict)
+    settings: Settings
+    runtime_dirs: Mapping[str, Path] = field(default_factory=dict)
 
 
 def run_pass(
@@ -71,7 +68,7 @@ def run_pass(
     number: int,
     judged: Iterable[str],
     expected: Path,
-    workshop: Workshop,
+    environment: Environment,
     seconds: float,
     stem: str = "",
     *,
@@ -84,7 +81,7 @@ def run_pass(
         number: of the pass, from 1.
         judged: the tasks that are judged.
         expected: the file of the expected values.
-        workshop: where and how.
+        environment: where and how.
         seconds: how long it may run, of the time that counts.
         stem: of the practical.
         alone: wait until no other pass of this process runs, and let none begin.
@@ -95,7 +92,9 @@ def run_pass(
     asked = time.monotonic()
     with _floor.taken(alone):
         waited = time.monotonic() - asked
-        found = _one_pass(notebook, number, judged, expected, workshop, seconds, stem)
+        found = _one_pass(
+            notebook, number, judged, expected, environment, seconds, stem
+        )
     found.excused += waited
     return found
 
@@ -143,27 +142,27 @@ def _one_pass(
     number: int,
     judged: Iterable[str],
     expected: Path,
-    workshop: Workshop,
+    environment: Environment,
     seconds: float,
     stem: str,
 ) -> Found:
-    rooms = workshop.rooms.get(stem)
+    runtime_dirs, settings = environment.runtime_dirs.get(stem), environment.settings
     folder = new_folder()
-    box = new_folder(rooms or SHORT)
+    box = new_folder(runtime_dirs or SHORT)
     try:
         sandbox = Sandbox(
             box,
-            workshop.library,
-            workshop.limits,
-            workshop.walled,
-            workshop.hidden,
-            rooms,
+            environment.library,
+            settings.limits,
+            settings.sandboxed,
+            settings.hidden,
+            runtime_dirs,
         )
         # A pass that has begun may go on a little, so that what it has judged counts.
         given = Given(number, expected, tuple(judged), sandbox, seconds + SLACK)
         given.save(folder)
         nbformat.write(notebook, folder / NOTEBOOK)
-        _nbval(folder, seconds, seconds * workshop.limits.patience)
+        _nbval(folder, seconds, seconds * settings.limits.patience)
         return Found.load(folder)
     finally:
         remove(folder)

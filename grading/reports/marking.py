@@ -18,7 +18,7 @@ from authoring.questions import Question, questions, titles
 from grading.record import Result, Written
 from grading.reports.feedback import Comments
 from grading.reports.pages import number, render
-from grading.reports.roster import Roll, unanswered
+from grading.reports.roster import Roster, unanswered
 from grading.reports.sheets import guarded, plain, table
 from project.errors import CourseError
 from project.files import write_whole
@@ -41,22 +41,22 @@ COLUMNS = ("student", "practical", "question", "marks", "comment")
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 
 
-def marking_page(roll: Roll, asked: Mapping[str, Sequence[Question]]) -> str:
+def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str:
     """The page on which every answer stands beside the model answer and the rubric.
 
     Args:
-        roll: the class.
+        roster: the class.
         asked: the questions of each practical, by stem; one that is not there is shown
             by its id alone.
     """
     sections = []
-    for practical in roll.practicals:
+    for practical in roster.practicals:
         known = {question.id: question for question in asked.get(practical.stem, ())}
         for item in practical.questions:
             question = known.get(item.id) or Question(item.id, item.id, "", "", ())
             answers = [
                 (result.student, answer)
-                for result in roll.graded(practical.stem)
+                for result in roster.graded(practical.stem)
                 for answer in result.written
                 if answer.task == item.id
             ]
@@ -64,19 +64,19 @@ def marking_page(roll: Roll, asked: Mapping[str, Sequence[Question]]) -> str:
             given = [entry for entry in answers if not unanswered(entry[1])]
             marked = sum(answer.marks is not None for _, answer in given)
             sections.append((practical, item, question, given, silent, marked))
-    return render("marking.html.j2", roll=roll, sections=sections)
+    return render("marking.html.j2", roster=roster, sections=sections)
 
 
-def marks_csv(roll: Roll, comments: Comments | None = None) -> str:
+def marks_csv(roster: Roster, comments: Comments | None = None) -> str:
     """The table to fill in: a row for each answer, in the order of the page.
 
     What is marked already is filled in; what was not answered has no row.
     """
-    return _text(_open_rows(roll, comments))
+    return _text(_open_rows(roster, comments))
 
 
 def write_marking(
-    roll: Roll,
+    roster: Roster,
     out: Path,
     asked: Mapping[str, Sequence[Question]],
     comments: Comments | None = None,
@@ -87,8 +87,8 @@ def write_marking(
     alone. If answers have come that it has no row for, a table with all rows, and with
     what it says already, goes to ``marks-new.csv``.
     """
-    write_whole(out / "marking.html", marking_page(roll, asked))
-    path, rows = out / "marks.csv", _open_rows(roll, comments)
+    write_whole(out / "marking.html", marking_page(roster, asked))
+    path, rows = out / "marks.csv", _open_rows(roster, comments)
     filled = _filled(path) if path.exists() else {}
     if filled is None or filled:
         filled = filled or {}
@@ -180,20 +180,20 @@ class _Row:
 
 def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
     """The notebook that counts, by student and practical."""
-    roll = Roll(results)
+    roster = Roster(results)
     return {
         (student, practical.stem): result
-        for student in roll.students
-        for practical in roll.practicals
-        if (result := roll.counting(student, practical.stem)) is not None
+        for student in roster.students
+        for practical in roster.practicals
+        if (result := roster.counting(student, practical.stem)) is not None
     }
 
 
-def _open_rows(roll: Roll, comments: Comments | None) -> list[list[str]]:
+def _open_rows(roster: Roster, comments: Comments | None) -> list[list[str]]:
     rows = []
-    for practical in roll.practicals:
+    for practical in roster.practicals:
         for item in practical.questions:
-            for result in roll.graded(practical.stem):
+            for result in roster.graded(practical.stem):
                 for answer in result.written:
                     if answer.task != item.id or unanswered(answer):
                         continue

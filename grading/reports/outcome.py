@@ -15,7 +15,7 @@ from grading.reports.marking import (
     write_marking,
 )
 from grading.reports.report import write_report
-from grading.reports.roster import Roll
+from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
 from project.practicals import chapters, stem_of
 
@@ -42,12 +42,12 @@ def write_outcome(
     if marks is not None:
         comments = read_comments(marks, results)
         results = read_marks(marks, results)
-    roll = Roll(results, [stem_of(path) for path in chapters(root)])
-    asked = {one.stem: questions(root, one.stem) for one in roll.practicals}
-    called, pages = titles(root), page_paths(roll.results)
+    roster = Roster(results, [stem_of(path) for path in chapters(root)])
+    asked = {one.stem: questions(root, one.stem) for one in roster.practicals}
+    called, pages = titles(root), page_paths(roster.results)
     return [
-        write_report(roll, out, titles=called, pages=pages),
-        *write_sheets(roll, out),
-        *write_feedback(roll.results, out, titles=called, comments=comments),
-        *write_marking(roll, out, asked, comments),
+        write_report(roster, out, titles=called, pages=pages),
+        *write_sheets(roster, out),
+        *write_feedback(roster.results, out, titles=called, comments=comments),
+        *write_marking(roster, out, asked, comments),
     ]

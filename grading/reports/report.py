@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from grading.record import Result, Verdict
 from grading.reports.pages import plural, render, sentence, short
-from grading.reports.roster import Practical, Roll, verdicts_of
+from grading.reports.roster import Practical, Roster, verdicts_of
 from project.files import write_whole
 
 MANY = 0.1  # a mistake that this share of a class makes is worth a lecture's minute
@@ -104,10 +104,10 @@ class Histogram:
 
 
 def task_rows(
-    roll: Roll, practical: Practical, titles: Mapping[str, str] | None = None
+    roster: Roster, practical: Practical, titles: Mapping[str, str] | None = None
 ) -> list[TaskRow]:
     """How the class did on the tasks of a practical, in their order."""
-    results = [verdicts_of(result) for result in roll.graded(practical.stem)]
+    results = [verdicts_of(result) for result in roster.graded(practical.stem)]
     rows = []
     for item in practical.tasks:
         verdicts = [found[item.id] for found in results if item.id in found]
@@ -128,11 +128,11 @@ def task_rows(
     return rows
 
 
-def mistakes(roll: Roll, titles: Mapping[str, str] | None = None) -> list[Mistake]:
+def mistakes(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Mistake]:
     """The misconceptions of a class, those that most students hold first."""
     found: dict[str, Mistake] = {}
-    for practical in roll.practicals:
-        results = roll.graded(practical.stem)
+    for practical in roster.practicals:
+        results = roster.graded(practical.stem)
         for result in results:
             for verdict in result.verdicts:
                 if not verdict.hint:
@@ -154,13 +154,15 @@ def mistakes(roll: Roll, titles: Mapping[str, str] | None = None) -> list[Mistak
     )
 
 
-def talking_points(roll: Roll, titles: Mapping[str, str] | None = None) -> list[Point]:
+def talking_points(
+    roster: Roster, titles: Mapping[str, str] | None = None
+) -> list[Point]:
     """What to talk about, at most four: common mistakes, then tasks that few solved.
 
     A mistake is common if a tenth of the class and at least two make it; in a class of
     three or fewer, if anybody does.
     """
-    points, found = [], mistakes(roll, titles)
+    points, found = [], mistakes(roster, titles)
     for mistake in found:
         least = 1 if mistake.of <= 3 else max(2, math.ceil(MANY * mistake.of))
         if mistake.count >= least and len(points) < 3:
@@ -176,8 +178,8 @@ def talking_points(roll: Roll, titles: Mapping[str, str] | None = None) -> list[
     told = {point.task for point in points}
     rows = [
         row
-        for practical in roll.practicals
-        for row in task_rows(roll, practical, titles)
+        for practical in roster.practicals
+        for row in task_rows(roster, practical, titles)
         if row.of - row.ungraded and row.share < FEW and row.id not in told
     ]
     for row in sorted(rows, key=lambda row: (row.share, row.id)):
@@ -193,9 +195,9 @@ def talking_points(roll: Roll, titles: Mapping[str, str] | None = None) -> list[
     return points
 
 
-def histogram(roll: Roll, practical: Practical) -> Histogram | None:
+def histogram(roster: Roster, practical: Practical) -> Histogram | None:
     """The scores in a practical, or None if there are none."""
-    results = [result for result in roll.graded(practical.stem) if result.points]
+    results = [result for result in roster.graded(practical.stem) if result.points]
     if not results:
         return None
     # Whole numbers: 7 of 10 points must not fall below 70 % by a rounding error.
@@ -210,7 +212,7 @@ def histogram(roll: Roll, practical: Practical) -> Histogram | None:
 
 
 def report_page(
-    roll: Roll,
+    roster: Roster,
     *,
     titles: Mapping[str, str] | None = None,
     pages: Mapping[int, PurePosixPath] | None = None,
@@ -218,53 +220,53 @@ def report_page(
     """The page about a class.
 
     Args:
-        roll: the class.
+        roster: the class.
         titles: what tasks are called, by id; see ``marking.titles``.
         pages: where the feedback pages stand; see ``feedback.page_paths``.
     """
-    graded = [result for result in roll.results if result.graded]
+    graded = [result for result in roster.results if result.graded]
     rows = {
-        practical.stem: task_rows(roll, practical, titles)
-        for practical in roll.practicals
+        practical.stem: task_rows(roster, practical, titles)
+        for practical in roster.practicals
     }
-    seconds = sorted(result.seconds for result in roll.results)
+    seconds = sorted(result.seconds for result in roster.results)
     return render(
         "report.html.j2",
-        roll=roll,
+        roster=roster,
         rows=rows,
-        mistakes=mistakes(roll, titles),
-        points=talking_points(roll, titles),
+        mistakes=mistakes(roster, titles),
+        points=talking_points(roster, titles),
         histograms=[
             found
-            for practical in roll.practicals
-            if (found := histogram(roll, practical))
+            for practical in roster.practicals
+            if (found := histogram(roster, practical))
         ],
         bins=BINS,
-        students=_by_score(roll),
+        students=_by_score(roster),
         cells=verdicts_of,
         pages=pages or {},
         graded=graded,
-        failed=[result for result in roll.results if not result.graded],
-        flagged=[result for result in roll.results if result.flags],
-        unmarked=sum(roll.score(student).unmarked for student in roll.students),
+        failed=[result for result in roster.results if not result.graded],
+        flagged=[result for result in roster.results if result.flags],
+        unmarked=sum(roster.score(student).unmarked for student in roster.students),
         lowest=min(
             (row.share for found in rows.values() for row in found if row.of), default=0
         ),
         seconds=seconds,
         median=statistics.median(seconds) if seconds else 0.0,
-        slowest=sorted(roll.results, key=lambda result: -result.seconds)[:5],
+        slowest=sorted(roster.results, key=lambda result: -result.seconds)[:5],
     )
 
 
 def write_report(
-    roll: Roll,
+    roster: Roster,
     out: Path,
     *,
     titles: Mapping[str, str] | None = None,
     pages: Mapping[int, PurePosixPath] | None = None,
 ) -> Path:
     """Write ``report.html``; see ``report_page``."""
-    write_whole(out / "report.html", report_page(roll, titles=titles, pages=pages))
+    write_whole(out / "report.html", report_page(roster, titles=titles, pages=pages))
     return out / "report.html"
 
 
@@ -278,11 +280,11 @@ def _title(task: str, titles: Mapping[str, str] | None) -> str:
     return (titles or {}).get(task) or short(task)
 
 
-def _by_score(roll: Roll) -> list[tuple[str, list[Result | None]]]:
+def _by_score(roster: Roster) -> list[tuple[str, list[Result | None]]]:
     """The students, best first, each with a notebook or None for every practical."""
     rows = [
-        (student, [roll.counting(student, p.stem) for p in roll.practicals])
-        for student in roll.students
+        (student, [roster.counting(student, p.stem) for p in roster.practicals])
+        for student in roster.students
     ]
     # By what the machine judged: marks come in over days, and rows should not jump.
     return sorted(

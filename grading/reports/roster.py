@@ -70,7 +70,7 @@ class Score:
         return self.total / self.possible if self.possible else 0.0
 
 
-class Roll:
+class Roster:
     """All results of a class, in an order that depends on nothing but themselves.
 
     Args:

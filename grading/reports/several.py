@@ -25,7 +25,7 @@ def best_by_task(results: Iterable[Result]) -> list[Result]:
     joined = {}
     for group in groups.values():
         if len(group) > 1:
-            # As ``Roll`` chooses.
+            # As ``Roster`` chooses.
             group.sort(key=lambda one: (-one.earned, one.notebook.casefold()))
             joined[id(group[0])] = _join(group)
     return [joined.get(id(result), result) for result in results]

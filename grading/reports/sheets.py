@@ -44,7 +44,7 @@ from grading.record import Result
 from grading.reports.pages import number, plural
 from grading.reports.roster import (
     Practical,
-    Roll,
+    Roster,
     score_of,
     unanswered,
     verdicts_of,
@@ -115,24 +115,24 @@ def table(rows: Iterable[Sequence[str]], *, mark: bool = False) -> str:
     return ("\ufeff" if mark else "") + text
 
 
-def grades_csv(roll: Roll) -> str:
+def grades_csv(roster: Roster) -> str:
     """Students × tasks and questions, with totals."""
     header = ["student"]
-    for practical in roll.practicals:
+    for practical in roster.practicals:
         header += [item.id for item in practical.tasks + practical.questions]
         header += [f"{practical.stem} points", f"{practical.stem} written"]
     header += ["points", "written", "total", "possible", "unmarked", "not graded"]
     rows = [header]
-    for student in roll.students:
+    for student in roster.students:
         row = [student]
         problems = [
             f"{result.notebook}: {result.problem}"
-            for result in roll.results
+            for result in roster.results
             if result.student == student and not result.graded
         ]
-        for practical in roll.practicals:
-            row += _cells(practical, roll.counting(student, practical.stem))
-        score = roll.score(student)
+        for practical in roster.practicals:
+            row += _cells(practical, roster.counting(student, practical.stem))
+        score = roster.score(student)
         sums = [str(score.points), number(score.written), number(score.total)]
         sums += [str(score.possible), str(score.unmarked)]
         # Where nothing was graded, nothing is known: a zero would be a grade.
@@ -142,18 +142,18 @@ def grades_csv(roll: Roll) -> str:
     return table(rows, mark=True)
 
 
-def moodle_csv(roll: Roll) -> str:
+def moodle_csv(roster: Roster) -> str:
     """The layout of Moodle's gradebook, exported or imported."""
     header = ["Full name", "Username", "ID number", "Email address"]
-    for practical in roll.practicals:
+    for practical in roster.practicals:
         header += [f"Assignment: {practical.title} ({kind})" for kind in MOODLE_KINDS]
     rows = [header]
-    for student in roll.students:
-        who = identity(student, roll.identifier(student))
+    for student in roster.students:
+        who = identity(student, roster.identifier(student))
         login = "" if who.email else who.login
         row = [who.name, login, login, who.email]
-        for practical in roll.practicals:
-            row += _total(roll.counting(student, practical.stem))
+        for practical in roster.practicals:
+            row += _total(roster.counting(student, practical.stem))
         rows.append([guarded(cell) for cell in row])
     return table(rows)
 
@@ -173,13 +173,13 @@ WORKSHEET = (
 )
 
 
-def worksheet_csv(roll: Roll, practical: Practical) -> str:
+def worksheet_csv(roster: Roster, practical: Practical) -> str:
     """The grading worksheet of one Moodle assignment; students whose number is known."""
     rows: list[Sequence[str]] = [WORKSHEET]
-    for student in roll.students:
+    for student in roster.students:
         who, result = (
-            identity(student, roll.identifier(student)),
-            roll.counting(student, practical.stem),
+            identity(student, roster.identifier(student)),
+            roster.counting(student, practical.stem),
         )
         if not who.number or result is None:
             continue
@@ -192,27 +192,28 @@ def worksheet_csv(roll: Roll, practical: Practical) -> str:
     return table(rows)
 
 
-def canvas_csv(roll: Roll) -> str:
+def canvas_csv(roster: Roster) -> str:
     """The layout of Canvas's gradebook."""
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     possible = ["    Points Possible", "", "", "", ""]
-    for practical in roll.practicals:
+    for practical in roster.practicals:
         header.append(practical.title)
         possible.append(str(practical.points))
     rows = [header, possible]
-    for student in roll.students:
-        who = identity(student, roll.identifier(student))
+    for student in roster.students:
+        who = identity(student, roster.identifier(student))
         row = [who.name, who.number, who.login, who.login, ""]
-        for practical in roll.practicals:
-            row.append(_total(roll.counting(student, practical.stem))[0])
+        for practical in roster.practicals:
+            row.append(_total(roster.counting(student, practical.stem))[0])
         rows.append([guarded(cell) for cell in row])
     return table(rows)
 
 
-def grades(roll: Roll) -> dict[str, Any]:
+def grades(roster: Roster) -> dict[str, Any]:
     """Everything but the time it took, as ``grades.schema.json`` describes it."""
     counting = {
-        id(roll.counting(result.student, result.practical)) for result in roll.results
+        id(roster.counting(result.student, result.practical))
+        for result in roster.results
     }
     return {
         "version": VERSION,
@@ -223,7 +224,7 @@ def grades(roll: Roll) -> dict[str, Any]:
                 "tasks": [vars(item) for item in practical.tasks],
                 "questions": [vars(item) for item in practical.questions],
             }
-            for practical in roll.practicals
+            for practical in roster.practicals
         ],
         "students": [
             {
@@ -234,8 +235,8 @@ def grades(roll: Roll) -> dict[str, Any]:
                 "possible": score.possible,
                 "unmarked": score.unmarked,
             }
-            for student in roll.students
-            for score in [roll.score(student)]
+            for student in roster.students
+            for score in [roster.score(student)]
         ],
         "results": [
             _timeless(result)
@@ -244,12 +245,12 @@ def grades(roll: Roll) -> dict[str, Any]:
                 "points": result.points,
                 "counts": id(result) in counting,
             }
-            for result in roll.results
+            for result in roster.results
         ],
     }
 
 
-def timings(roll: Roll) -> list[dict[str, Any]]:
+def timings(roster: Roster) -> list[dict[str, Any]]:
     """Wall clock by submission and task: the one thing that differs from run to run."""
     return [
         {
@@ -260,7 +261,7 @@ def timings(roll: Roll) -> list[dict[str, Any]]:
                 verdict.task: round(verdict.seconds, 3) for verdict in result.verdicts
             },
         }
-        for result in roll.results
+        for result in roster.results
     ]
 
 
@@ -270,20 +271,21 @@ def schema() -> dict[str, Any]:
     return json.loads(text)
 
 
-def write_sheets(roll: Roll, out: Path) -> list[Path]:
+def write_sheets(roster: Roster, out: Path) -> list[Path]:
     """Write every sheet, each whole or not at all; return where they stand."""
     texts = {
-        "grades.csv": grades_csv(roll),
-        "moodle.csv": moodle_csv(roll),
-        "canvas.csv": canvas_csv(roll),
-        "grades.json": _json(grades(roll)),
-        "timings.json": _json(timings(roll)),
+        "grades.csv": grades_csv(roster),
+        "moodle.csv": moodle_csv(roster),
+        "canvas.csv": canvas_csv(roster),
+        "grades.json": _json(grades(roster)),
+        "timings.json": _json(timings(roster)),
     }
     if any(
-        identity(student, roll.identifier(student)).number for student in roll.students
+        identity(student, roster.identifier(student)).number
+        for student in roster.students
     ):
-        for practical in roll.practicals:
-            texts[f"moodle-{practical.stem}.csv"] = worksheet_csv(roll, practical)
+        for practical in roster.practicals:
+            texts[f"moodle-{practical.stem}.csv"] = worksheet_csv(roster, practical)
     for name, text in texts.items():
         write_whole(out / name, text)
     return [out / name for name in texts]

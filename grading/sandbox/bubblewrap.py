@@ -42,8 +42,8 @@ check = _Check()
 '''
 FILTER = "filter.bpf"
 FONTS = "fontlist*.json"
-ROOMS = "/rooms"  # what a template sees of the folders of its kernels
-TEMPLATE = "start/zygote.py"  # in the library
+RUNTIME_DIRS = "/runtime_dirs"  # what a zygote sees of the folders of its kernels
+ZYGOTE = "start/zygote.py"  # in the library
 MIB = 1024 * 1024
 
 
@@ -96,17 +96,17 @@ class Sandbox:
         folder: a new folder of a short name; sockets and the connection file go there.
         library: the folder that ``stage_library`` filled.
         limits: what it may use.
-        walled: use bubblewrap; without it only the limits bind.
+        sandboxed: use bubblewrap; without it only the limits bind.
         hidden: folders that must not be seen even where the view would show them.
-        rooms: the folder of a template that stands ready; ``folder`` is in it.
+        runtime_dirs: the folder of a zygote that stands ready; ``folder`` is in it.
     """
 
     folder: Path
     library: Path
     limits: Limits = field(default_factory=Limits)
-    walled: bool = True
+    sandboxed: bool = True
     hidden: tuple[Path, ...] = ()
-    rooms: Path | None = None
+    runtime_dirs: Path | None = None
 
     @property
     def sockets(self) -> Path:
@@ -125,11 +125,11 @@ class Sandbox:
 
     def environment(self) -> dict[str, str]:
         """All of the kernel's environment."""
-        home = HOME if self.walled else str(self.home)
+        home = HOME if self.sandboxed else str(self.home)
         return {
             "PATH": "/usr/bin:/bin",
             "HOME": home,
-            "TMPDIR": "/tmp" if self.walled else str(self.home),
+            "TMPDIR": "/tmp" if self.sandboxed else str(self.home),
             "USER": "student",
             "LOGNAME": "student",
             "LANG": "C.UTF-8",
@@ -154,7 +154,7 @@ class Sandbox:
             "--nofile=1024",
             f"--as={limits.addresses}",
         ]
-        if not self.walled:
+        if not self.sandboxed:
             return [*limited, *kernel]
         return [*limited, *wall(self), *kernel]
 
@@ -173,8 +173,8 @@ def wall(sandbox: Sandbox) -> list[str]:
     return [*arguments, *_closed(), "--"]
 
 
-def wall_of_template(sandbox: Sandbox) -> list[str]:
-    """The same around a template, which may make namespaces and mount for its kernels.
+def sandbox_of_zygote(sandbox: Sandbox) -> list[str]:
+    """The same around a zygote, which may make namespaces and mount for its kernels.
 
     Each kernel gives up these rights before it runs, and is filtered then.
     """
@@ -182,7 +182,7 @@ def wall_of_template(sandbox: Sandbox) -> list[str]:
     # The last is for giving all of them up for good.
     for right in ("SYS_ADMIN", "NET_ADMIN", "SETPCAP"):
         arguments += ["--cap-add", f"CAP_{right}"]
-    arguments += [*_view(sandbox), "--bind", str(sandbox.folder), ROOMS]
+    arguments += [*_view(sandbox), "--bind", str(sandbox.folder), RUNTIME_DIRS]
     return [*arguments, *_closed(), "--"]
 
 
@@ -263,10 +263,10 @@ def stage_library(folder: Path) -> Path:
         },
     )
     (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
-    with suppress(CourseError):  # whoever needs it asks ``require_wall`` first
+    with suppress(CourseError):  # whoever needs it asks ``require_sandbox`` first
         (folder / FILTER).write_bytes(filter_of())
-    (folder / TEMPLATE).parent.mkdir()
-    shutil.copyfile(Path(__file__).with_name("zygote.py"), folder / TEMPLATE)
+    (folder / ZYGOTE).parent.mkdir()
+    shutil.copyfile(Path(__file__).with_name("zygote.py"), folder / ZYGOTE)
     subprocess.run(
         [sys.executable, "-c", "import matplotlib.font_manager"],
         env=os.environ | {"MPLCONFIGDIR": str(folder / "matplotlib")},
@@ -276,7 +276,7 @@ def stage_library(folder: Path) -> Path:
     return folder
 
 
-def require_wall() -> None:
+def require_sandbox() -> None:
     """See that bubblewrap works here, by running it, and that system calls can be filtered.
 
     Raises:

@@ -54,7 +54,7 @@ class SandboxProvisioner(LocalProvisioner):
         return kwargs
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Start it, from a template if one stands ready, and begin to watch."""
+        """Start it, from a zygote if one stands ready, and begin to watch."""
         if not self._fork():
             await super().launch_kernel(cmd, **kwargs)
         self.supervisor = Supervisor(
@@ -63,20 +63,20 @@ class SandboxProvisioner(LocalProvisioner):
             self.sandbox.limits,
             self.kill_all,
             self.clock,
-            keepers=self.sandbox.walled,
+            shims=self.sandbox.sandboxed,
         )
         self.supervisor.start()
         return self.connection_info
 
     def _fork(self) -> bool:
-        """Have a template fork the kernel; False if none does."""
-        if self.sandbox.rooms is None:
+        """Have a zygote fork the kernel; False if none does."""
+        if self.sandbox.runtime_dirs is None:
             return False
         try:
             module = self.kernel_command.index("-m") + 1
             self.process = Forked(self.sandbox, self.kernel_command[module:])
             self.pid, self.pgid = self.process.pid, os.getpgid(self.process.pid)
-        except OSError:  # the template has ended, or the kernel already has
+        except OSError:  # the zygote has ended, or the kernel already has
             self.process = None
             return False
         return True

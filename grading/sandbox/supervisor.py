@@ -29,8 +29,8 @@ class Supervisor(threading.Thread):
         limits: what it may use.
         kill: ends all of them at once.
         clock: told at every look what they have used and waited for.
-        keepers: the one at the top and those right below are ours; their memory is not
-            counted, since a fork's counts once more all that the template has imported.
+        shims: the one at the top and those right below are ours; their memory is not
+            counted, since a fork's counts once more all that the zygote has imported.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Supervisor(threading.Thread):
         kill: Callable[[], None],
         clock: Clock,
         *,
-        keepers: bool = False,
+        shims: bool = False,
     ) -> None:
         super().__init__(name="supervisor", daemon=True)
         self.top, self.folder, self.limits, self.kill = pid, folder, limits, kill
-        self.keepers, self.clock = keepers, clock
+        self.shims, self.clock = shims, clock
         self.device = folder.stat().st_dev
         self.exceeded: str | None = None
         self.peak = 0
@@ -107,7 +107,7 @@ class Supervisor(threading.Thread):
         return None
 
     def _is_ours(self, process: psutil.Process) -> bool:
-        return self.keepers and self.top in (process.pid, process.ppid())
+        return self.shims and self.top in (process.pid, process.ppid())
 
 
 def _swapped(process: int) -> int:

@@ -1,8 +1,8 @@
 """Warm starts: kernels forked from a process that has imported what a notebook imports.
 
-A template stands behind the wall and never runs an operation. A fork of a process that has
-threads can hang (JAX starts some with its first operation): such a template is not used, and
-every kernel starts by itself, as it does where a template has ended.
+A zygote stands behind the wall and never runs an operation. A fork of a process that has
+threads can hang (JAX starts some with its first operation): such a zygote is not used, and
+every kernel starts by itself, as it does where a zygote has ended.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from grading.sandbox.bubblewrap import (
     FILTER,
     FONTS,
     HOME,
-    ROOMS,
-    TEMPLATE,
+    RUNTIME_DIRS,
+    ZYGOTE,
     Sandbox,
     below_tmp,
-    wall_of_template,
+    sandbox_of_zygote,
 )
 from grading.sandbox.zygote import NAME
 
@@ -45,13 +45,13 @@ KERNEL = (
     "import encodings.ascii, encodings.idna, encodings.latin_1",
 )
 PAUSE = 0.02
-ANSWER = 30.0  # seconds for a template to fork, and for the kernel to stand
+ANSWER = 30.0  # seconds for a zygote to fork, and for the kernel to stand
 CREDENTIALS = struct.Struct(
     "3i"
 )  # process, user and group, as the system fills them in
 
 
-class Template:
+class Zygote:
     """A process that kernels of one practical are forked from.
 
     Args:
@@ -61,14 +61,19 @@ class Template:
     """
 
     def __init__(self, notebook: NotebookNode, sandbox: Sandbox) -> None:
-        self.rooms, self.limit = sandbox.folder, sandbox.limits.start
-        program = sandbox.library / TEMPLATE
-        own = [sys.executable, str(program), ROOMS, str(sandbox.library / FILTER)]
+        self.runtime_dirs, self.limit = sandbox.folder, sandbox.limits.start
+        program = sandbox.library / ZYGOTE
+        own = [
+            sys.executable,
+            str(program),
+            RUNTIME_DIRS,
+            str(sandbox.library / FILTER),
+        ]
         with tempfile.TemporaryFile("w+") as statements:
             statements.write("\n".join([*KERNEL, *imports(notebook)]))
             statements.seek(0)
             self.process = subprocess.Popen(
-                [*wall_of_template(sandbox), *own],
+                [*sandbox_of_zygote(sandbox), *own],
                 env=sandbox.environment(),
                 stdin=statements,
                 stdout=subprocess.DEVNULL,
@@ -79,7 +84,7 @@ class Template:
     def trouble(self) -> str:
         """Wait until it stands; why it cannot be used, or the empty string."""
         deadline = time.monotonic() + self.limit
-        while not (self.rooms / NAME).exists():
+        while not (self.runtime_dirs / NAME).exists():
             if self.process.poll() is not None:
                 return f"it ended with {self.process.returncode}"
             if time.monotonic() > deadline:
@@ -93,21 +98,21 @@ class Template:
         """End it, and every kernel with it."""
         self.process.kill()
         self.process.wait()
-        shutil.rmtree(self.rooms, ignore_errors=True)
+        shutil.rmtree(self.runtime_dirs, ignore_errors=True)
 
 
 class Forked:
-    """A kernel that a template has forked; Jupyter asks of it what it asks of a ``Popen``.
+    """A kernel that a zygote has forked; Jupyter asks of it what it asks of a ``Popen``.
 
     Raises:
-        OSError: the template has ended, or does not answer.
+        OSError: the zygote has ended, or does not answer.
     """
 
     stdin = stdout = stderr = None
 
     def __init__(self, sandbox: Sandbox, argv: list[str]) -> None:
         request = {
-            "room": sandbox.folder.name,
+            "runtime_dir": sandbox.folder.name,
             "path": str(sandbox.folder),
             "kept": [str(path) for path in below_tmp(sandbox)],
             "fonts": str(sandbox.library / "matplotlib" / FONTS),
@@ -123,7 +128,7 @@ class Forked:
         self.connection = socket.socket(socket.AF_UNIX)
         try:
             self.connection.settimeout(ANSWER)
-            self.connection.connect(str(sandbox.rooms / NAME))
+            self.connection.connect(str(sandbox.runtime_dirs / NAME))
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             self.connection.sendall(json.dumps(request).encode() + b"\n")
             self.pid = self._who_answers()
@@ -132,7 +137,7 @@ class Forked:
             raise
 
     def poll(self) -> int | None:
-        """Has it ended? Its keeper's end of the connection closes with it."""
+        """Has it ended? Its shim's end of the connection closes with it."""
         if self.returncode is None:
             readable, _, _ = select.select([self.connection], [], [], 0)
             if readable:
@@ -147,7 +152,7 @@ class Forked:
         return self.poll()
 
     def send_signal(self, number: int) -> None:
-        """To its keeper; any that ends the keeper ends all."""
+        """To its shim; any that ends the shim ends all."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
@@ -158,11 +163,11 @@ class Forked:
     terminate = kill
 
     def _who_answers(self) -> int:
-        """The keeper's number in our eyes: the system says it, whoever writes."""
+        """The shim's number in our eyes: the system says it, whoever writes."""
         space = socket.CMSG_SPACE(CREDENTIALS.size)
         data, extra, _, _ = self.connection.recvmsg(1, space)
         if not data or not extra:
-            raise ConnectionError("the template gave no kernel")
+            raise ConnectionError("the zygote gave no kernel")
         return CREDENTIALS.unpack(extra[0][2])[0]
 
 

@@ -1,15 +1,15 @@
 """The process that warm kernels are forked from: the frameworks imported, and nothing run.
 
 It stands alone, with the standard library: behind the wall, where it runs, there is no
-``grading``. For each kernel it forks three processes. The *keeper* takes namespaces
+``grading``. For each kernel it forks three processes. The *shim* takes namespaces
 of its own and covers what belongs to other runs; it dies with the connection that asked for
-it. The *first* is process 1 of the new process namespace: when it dies, all in there die.
+it. *init* is process 1 of the new process namespace: when it dies, all in there die.
 The third gives up its rights for good and becomes the kernel.
 
-    python zygote.py ROOMS FILTER < imports
+    python zygote.py RUNTIME_DIRS FILTER < imports
 
-It reads import statements and then listens at ROOMS/template. A request is one line of JSON:
-``room`` (a folder in ROOMS), ``path`` (where the kernel sees it), ``kept`` (what is bound
+It reads import statements and then listens at RUNTIME_DIRS/zygote. A request is one line of JSON:
+``runtime_dir`` (a folder in RUNTIME_DIRS), ``path`` (where the kernel sees it), ``kept`` (what is bound
 below /tmp), ``fonts``, ``home``, ``disk``, ``file``, ``files`` and ``addresses`` (bytes), ``cpu``
 (seconds) and ``argv``.
 """
@@ -29,7 +29,7 @@ import socket
 import struct
 import sys
 
-NAME = "template"  # of the socket
+NAME = "zygote"  # of the socket
 SOCKETS = 5  # of a kernel
 LOOK = 0.005  # seconds
 # From Linux's headers, the same on every machine.
@@ -61,7 +61,7 @@ def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> No
     call("mount", *texts, flags, data.encode() or None)
 
 
-def main(rooms: str, filter_path: str) -> None:
+def main(runtime_dirs: str, filter_path: str) -> None:
     """Import, then fork a kernel for everyone who asks."""
     # As ipykernel does, and before matplotlib reads it.
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
@@ -78,9 +78,9 @@ def main(rooms: str, filter_path: str) -> None:
     listener = socket.socket(socket.AF_UNIX)
     gc.collect()
     gc.freeze()  # so that no collection in a kernel copies all of this
-    listener.bind(os.path.join(rooms, NAME))
+    listener.bind(os.path.join(runtime_dirs, NAME))
     listener.listen(64)
-    # Keepers that have ended are not waited for: nobody asks for their status.
+    # Shims that have ended are not waited for: nobody asks for their status.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         connection, _ = listener.accept()
@@ -91,44 +91,44 @@ def main(rooms: str, filter_path: str) -> None:
                 continue
             if child == 0:
                 listener.close()
-                keep(connection, rooms, program)
+                keep(connection, runtime_dirs, program)
 
 
-def keep(connection: socket.socket, rooms: str, program: bytes) -> None:
-    """The keeper of one kernel; does not return."""
+def keep(connection: socket.socket, runtime_dirs: str, program: bytes) -> None:
+    """The shim of one kernel; does not return."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         with connection.makefile("rb") as lines:
             request = json.loads(lines.readline())
         os.setsid()
-        separate(rooms, request)
+        separate(runtime_dirs, request)
         mine, theirs = os.pipe()
-        first = os.fork()
-        if first == 0:
+        init = os.fork()
+        if init == 0:
             os.close(theirs)
             connection.close()
             give_up_rights()
-            be_first(mine, request, program)
+            run_init(mine, request, program)
         os.close(mine)
-        handle = os.pidfd_open(first)
+        handle = os.pidfd_open(init)
         close_sockets(request, handle)
         give_up_rights()
         # Whoever reads this learns the number of this process from the system.
         connection.sendall(b"\n")
         select.select([connection, handle], [], [])
-        os.kill(first, signal.SIGKILL)
-        os.waitpid(first, 0)
+        os.kill(init, signal.SIGKILL)
+        os.waitpid(init, 0)
     finally:
         os._exit(0)
 
 
-def separate(rooms: str, request: dict) -> None:
+def separate(runtime_dirs: str, request: dict) -> None:
     """Take namespaces of one's own, and cover what belongs to other runs."""
     call("unshare", NEWNS | NEWUTS | NEWIPC | NEWPID | NEWNET)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as device:
         flags = struct.pack("16sH14x", b"lo", IFF_UP | IFF_RUNNING)
         fcntl.ioctl(device, SIOCSIFFLAGS, flags)
-    room = os.path.join(rooms, os.path.basename(request["room"]))
+    runtime_dir = os.path.join(runtime_dirs, os.path.basename(request["runtime_dir"]))
     path, home, own = request["path"], request["home"], NOSUID | NODEV
     # The new /tmp covers them: they are bound once more, from what was opened before.
     kept = {folder: os.open(folder, os.O_PATH) for folder in request["kept"]}
@@ -143,18 +143,18 @@ def separate(rooms: str, request: dict) -> None:
         os.close(handle)
     os.chdir("/")
     for name, only_read in (("s", False), ("c", True)):
-        show(os.path.join(room, name), os.path.join(path, name), only_read)
+        show(os.path.join(runtime_dir, name), os.path.join(path, name), only_read)
     os.makedirs(os.path.join(home, "matplotlib"))
     for fonts in glob.glob(request["fonts"]):
         show(fonts, os.path.join(home, "matplotlib", os.path.basename(fonts)), True)
     mount("tmpfs", "/dev/shm", "tmpfs", own, size)
     terminals = "newinstance,ptmxmode=0666,mode=620"
     mount("devpts", "/dev/pts", "devpts", NOSUID | NOEXEC, terminals)
-    mount("tmpfs", rooms, "tmpfs", own | RDONLY, "mode=0700,size=4096")
+    mount("tmpfs", runtime_dirs, "tmpfs", own | RDONLY, "mode=0700,size=4096")
     os.chdir(home)
 
 
-def close_sockets(request: dict, first: int) -> None:
+def close_sockets(request: dict, init: int) -> None:
     """Wait until the kernel's sockets stand; then nothing can be written beside them.
 
     Raises:
@@ -162,7 +162,7 @@ def close_sockets(request: dict, first: int) -> None:
     """
     folder = os.path.join(request["path"], "s")
     while len(os.listdir(folder)) < SOCKETS:
-        if select.select([first], [], [], LOOK)[0]:
+        if select.select([init], [], [], LOOK)[0]:
             raise OSError("the kernel has ended")
     mount("none", folder, "", REMOUNT | BIND | RDONLY | NOSUID | NODEV)
 
@@ -192,15 +192,15 @@ def give_up_rights() -> None:
     call("capset", header, struct.pack("=6I", *[0] * 6))
 
 
-def be_first(keeper: int, request: dict, program: bytes) -> None:
+def run_init(shim: int, request: dict, program: bytes) -> None:
     """Process 1: starts the kernel, waits for what is orphaned, ends with the kernel."""
     call("prctl", PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if select.select([keeper], [], [], 0)[0]:  # it had died before that
+    if select.select([shim], [], [], 0)[0]:  # it had died before that
         os._exit(0)
     os.setsid()
     kernel = os.fork()
     if kernel == 0:
-        os.close(keeper)
+        os.close(shim)
         become_kernel(request, program)
     call("prctl", DUMPABLE, 0, 0, 0, 0)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # of process 1: none from within

@@ -8,10 +8,10 @@ from test_passes import (  # noqa: F401
     SECOND,
     THIRD,
     WRONG,
+    environment,
     graded,
     practical,
     statuses,
-    workshop,
 )
 
 from grading.execution import grader, runner

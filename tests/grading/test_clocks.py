@@ -1,7 +1,6 @@
 """Clocks on a busy machine: only what a submission does itself counts."""
 
 import contextlib
-import dataclasses
 import os
 import sys
 import threading
@@ -11,15 +10,13 @@ from pathlib import Path
 import psutil
 import pytest
 from busy import busy_loops
+from environments import limited, practical_of, prepared
 
-from grading.execution import expected, runner
-from grading.execution.grader import Workshop, grade
-from grading.execution.practical import Practical
-from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
+from grading.execution import runner
+from grading.execution.grader import grade
+from grading.sandbox.bubblewrap import Limits
 from grading.sandbox.clock import Clock, Reading
-from grading.sandbox.warm import Template
 from grading.submissions.answers import Answer, Answers
-from project.practicals import released
 
 ROOT = Path(__file__).parents[2]
 STEM = "bayes_by_backprop"
@@ -112,31 +109,24 @@ def test_a_program_gains_nothing_by_competing_with_itself():
 
 
 @pytest.fixture(scope="module")
-def workshop(tmp_path_factory):
-    library = stage_library(tmp_path_factory.mktemp("stage") / "library")
+def environment(tmp_path_factory):
     limits = Limits(task=2.0, start=60.0, submission=60.0, patience=40.0)
-    box = Sandbox(runner.new_folder(), library, limits, hidden=(ROOT,))
-    template = Template(released(ROOT, STEM), box)
-    assert template.trouble() == ""
-    yield Workshop(library, limits, hidden=(ROOT,), rooms={STEM: template.rooms})
-    template.close()
+    with prepared(tmp_path_factory.mktemp("stage"), STEM, limits) as environment:
+        yield environment
 
 
 @pytest.fixture(scope="module")
 def practical(tmp_path_factory):
-    path = tmp_path_factory.mktemp("expected") / "expected.json"
-    expected.draw(STEM, 2024, path)
-    return Practical.read(ROOT, STEM, path)
+    return practical_of(STEM, tmp_path_factory.mktemp("expected"))
 
 
 @pytest.fixture
-def graded(practical, workshop):
+def graded(practical, environment):
     def run(source, **limits):
         sources = {TASK: source, OTHER: practical.reference[OTHER]}
         answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
-        limits = dataclasses.replace(workshop.limits, **limits)
         began = time.monotonic()
-        found = grade(answers, practical, dataclasses.replace(workshop, limits=limits))
+        found = grade(answers, practical, limited(environment, **limits))
         by_task = {verdict.task: verdict for verdict in found.verdicts}
         return by_task[TASK], by_task[OTHER], time.monotonic() - began
 

@@ -26,7 +26,7 @@ from grading.reports.marking import (
     titles,
     write_marking,
 )
-from grading.reports.roster import Roll
+from grading.reports.roster import Roster
 from project.errors import CourseError
 from project.practicals import chapters, stem_of
 
@@ -106,20 +106,22 @@ def test_page_shows_answers_beside_the_model():
     asked = {
         STEM: [Question(ONE, "Overconfidence", "Why?", "It *is*.", ("1 point: a",))]
     }
-    roll = Roll([result(), result("bob", written=(Written(ONE, 3, ""),))])
-    text = text_of(marking_page(roll, asked))
+    roster = Roster([result(), result("bob", written=(Written(ONE, 3, ""),))])
+    text = text_of(marking_page(roster, asked))
     for part in ("Overconfidence", "Why?", "It is .", "1 point: a", "ada", "Because."):
         assert part in text
     assert "1 student did not answer bob" in text
     assert TWO in text
-    assert "Nobody was asked" in marking_page(Roll([]), {})
+    assert "Nobody was asked" in marking_page(Roster([]), {})
 
 
 @pytest.mark.browser
 def test_hostile_answers_do_nothing(browser, tmp_path):
     nasty = f"{SCRIPT}\n\n{IMAGE}\n\n{REMOTE}\n\n# {'W' * 500}\n\n`{'x' * 500}`"
-    roll = Roll([result(SCRIPT + IMAGE, written=(Written(ONE, 3, nasty),)), result()])
-    page, _ = write_marking(roll, tmp_path, {STEM: questions(ROOT, STEM)})
+    roster = Roster(
+        [result(SCRIPT + IMAGE, written=(Written(ONE, 3, nasty),)), result()]
+    )
+    page, _ = write_marking(roster, tmp_path, {STEM: questions(ROOT, STEM)})
     assert_harmless(browser, page, links=("#", "data:,", "https://doi.org/"))
     assert_readable(browser, page)
 
@@ -147,13 +149,13 @@ def test_table_comes_back(tmp_path):
         for found in results
     ]
     path = tmp_path / "marks.csv"
-    path.write_text(marks_csv(Roll(results)), encoding="utf-8", newline="")
+    path.write_text(marks_csv(Roster(results)), encoding="utf-8", newline="")
     assert read_marks(path, bare) == results
 
 
 def test_rows_follow_the_page():
     table = csv.DictReader(
-        io.StringIO(marks_csv(Roll([result("bob"), result()])).removeprefix("\ufeff"))
+        io.StringIO(marks_csv(Roster([result("bob"), result()])).removeprefix("\ufeff"))
     )
     assert [(row["question"], row["student"]) for row in table] == [
         (ONE, "ada"),
@@ -273,7 +275,7 @@ def test_wrong_files(tmp_path):
 
 def test_filled_table_is_never_written_over(tmp_path):
     path, new = tmp_path / "marks.csv", tmp_path / "marks-new.csv"
-    assert write_marking(Roll([result()]), tmp_path, {})[1] == path
+    assert write_marking(Roster([result()]), tmp_path, {})[1] == path
     filled = path.read_text("utf-8").replace(f"{ONE},,", f"{ONE},2,fine")
     path.write_text(filled, encoding="utf-8", newline="")
 
@@ -281,9 +283,9 @@ def test_filled_table_is_never_written_over(tmp_path):
     marked = read_marks(path, results)
     comments = read_comments(path, results)
     # Whether or not the marks have been merged, and the new table keeps them.
-    for roll, said in ((Roll(marked), comments), (Roll(results), {})):
+    for roster, said in ((Roster(marked), comments), (Roster(results), {})):
         new.unlink(missing_ok=True)
-        assert write_marking(roll, tmp_path, {}, said)[1] == new
+        assert write_marking(roster, tmp_path, {}, said)[1] == new
         assert path.read_bytes() == filled.encode("utf-8")
         check_rows_kept(new)
 
@@ -300,18 +302,18 @@ def check_rows_kept(new):
 
 def test_filled_table_that_has_every_row_is_enough(tmp_path):
     path = tmp_path / "marks.csv"
-    write_marking(Roll([result(), result("bob")]), tmp_path, {})
+    write_marking(Roster([result(), result("bob")]), tmp_path, {})
     path.write_text(
         path.read_text("utf-8").replace(f"{ONE},,", f"{ONE},2,"), encoding="utf-8"
     )
-    assert write_marking(Roll([result()]), tmp_path, {})[1] == path
+    assert write_marking(Roster([result()]), tmp_path, {})[1] == path
     assert not (tmp_path / "marks-new.csv").exists()
 
 
 def test_untouched_table_grows_with_the_class(tmp_path):
     path = tmp_path / "marks.csv"
-    write_marking(Roll([result()]), tmp_path, {})
-    write_marking(Roll([result(), result("bob")]), tmp_path, {})
+    write_marking(Roster([result()]), tmp_path, {})
+    write_marking(Roster([result(), result("bob")]), tmp_path, {})
     assert "bob" in path.read_text("utf-8")
     assert not (tmp_path / "marks-new.csv").exists()
 
@@ -319,14 +321,14 @@ def test_untouched_table_grows_with_the_class(tmp_path):
 def test_unreadable_table_is_left_alone(tmp_path):
     path = tmp_path / "marks.csv"
     path.write_bytes(b"PK\x03\x04 a spreadsheet by another name \xff")
-    write_marking(Roll([result()]), tmp_path, {})
+    write_marking(Roster([result()]), tmp_path, {})
     assert path.read_bytes().startswith(b"PK")
     assert (tmp_path / "marks-new.csv").exists()
 
 
 def test_a_table_somebody_has_written_in_is_found_in_the_output_folder(tmp_path):
-    roll = Roll(classroom(6))
-    write_marking(roll, tmp_path, {})
+    roster = Roster(classroom(6))
+    write_marking(roster, tmp_path, {})
     table = tmp_path / "marks.csv"
     assert filled_table(tmp_path) is None  # nobody has written in it
     lines = table.read_text("utf-8-sig").splitlines(keepends=True)

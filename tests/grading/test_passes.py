@@ -6,17 +6,15 @@ import time
 from pathlib import Path
 
 import pytest
+from environments import limited, practical_of, prepared
 
 from course.task import stems, tasks_of
-from grading.execution import expected, runner
-from grading.execution.grader import STOOD_IN, Workshop, canary, grade
-from grading.execution.practical import Practical
-from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
-from grading.sandbox.warm import Template
+from grading.execution import runner
+from grading.execution.grader import STOOD_IN, canary, grade
+from grading.sandbox.bubblewrap import Limits
 from grading.sandbox.zygote import NAME
 from grading.submissions.answers import Added, Answer, Answers
 from project.errors import CourseError
-from project.practicals import released
 from studies.submissions import planted
 
 ROOT = Path(__file__).parents[2]
@@ -34,22 +32,11 @@ FIRST, SECOND, THIRD, FOURTH, FIFTH = (
 pytestmark = pytest.mark.sandbox
 
 
-def practical_of(stem, folder, seed=2024):
-    path = folder / f"{stem}.json"
-    expected.draw(stem, seed, path)
-    return Practical.read(ROOT, stem, path)
-
-
 @pytest.fixture(scope="module")
-def workshop(tmp_path_factory):
-    """With a template for one practical; the kernels of the others start by themselves."""
-    library = stage_library(tmp_path_factory.mktemp("stage") / "library")
-    limits = Limits(task=20.0, submission=120.0)
-    box = Sandbox(runner.new_folder(), library, limits, hidden=(ROOT,))
-    template = Template(released(ROOT, STEM), box)
-    assert template.trouble() == ""
-    yield Workshop(library, limits, hidden=(ROOT,), rooms={STEM: template.rooms})
-    template.close()
+def environment(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stage")
+    with prepared(folder, STEM, Limits(task=20.0, submission=120.0)) as environment:
+        yield environment
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +45,7 @@ def practical(tmp_path_factory):
 
 
 @pytest.fixture
-def graded(practical, workshop):
+def graded(practical, environment):
     def run(changes=None, added=(), tasks=None, **limits):
         tasks = tasks or (FIRST, SECOND, THIRD)
         sources = {task: practical.reference[task] for task in tasks} | (changes or {})
@@ -67,10 +54,7 @@ def graded(practical, workshop):
             for n, (before, source) in enumerate(added)
         )
         answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {}, own)
-        shop = dataclasses.replace(
-            workshop, limits=dataclasses.replace(workshop.limits, **limits)
-        )
-        result = grade(answers, practical, shop)
+        result = grade(answers, practical, limited(environment, **limits))
         result_by = {verdict.task: verdict for verdict in result.verdicts}
         return result, {task: result_by[task] for task in sources}
 
@@ -82,24 +66,24 @@ def statuses(verdicts):
 
 
 @pytest.mark.parametrize("stem", ["deep_ensembles", "calibration_and_flows"])
-def test_the_reference_gets_full_marks(stem, workshop, tmp_path):
-    canary(practical_of(stem, tmp_path), workshop)
+def test_the_reference_gets_full_marks(stem, environment, tmp_path):
+    canary(practical_of(stem, tmp_path), environment)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stem", ["approximate_inference", "bayes_by_backprop"])
-def test_the_reference_gets_full_marks_elsewhere_too(stem, workshop, tmp_path):
-    canary(practical_of(stem, tmp_path), workshop)
+def test_the_reference_gets_full_marks_elsewhere_too(stem, environment, tmp_path):
+    canary(practical_of(stem, tmp_path), environment)
 
 
-def test_a_reference_that_fails_stops_the_run(practical, workshop):
+def test_a_reference_that_fails_stops_the_run(practical, environment):
     broken = practical.reference[FIRST].replace("return", "return 2 *")
     assert broken != practical.reference[FIRST]
     spoilt = dataclasses.replace(
         practical, reference={**practical.reference, FIRST: broken}
     )
     with pytest.raises(CourseError, match=rf"full marks.*{FIRST}"):
-        canary(spoilt, workshop)
+        canary(spoilt, environment)
 
 
 def test_what_is_not_handed_in_is_wrong_and_the_rest_is_judged(graded):
@@ -306,11 +290,11 @@ def test_values_that_a_student_displays_do_not_count(graded):
     assert [f.code for f in result.flags] == ["forged-values"]
 
 
-def test_nothing_is_left_behind(graded, workshop):
-    rooms = workshop.rooms[STEM]
+def test_nothing_is_left_behind(graded, environment):
+    runtime_dirs = environment.runtime_dirs[STEM]
     graded({SECOND: "import os; os._exit(0)"})
-    assert list(Path("/tmp").glob(f"ku-{os.getpid()}-*")) == [rooms]
-    assert [path.name for path in rooms.iterdir()] == [NAME]
+    assert list(Path("/tmp").glob(f"ku-{os.getpid()}-*")) == [runtime_dirs]
+    assert [path.name for path in runtime_dirs.iterdir()] == [NAME]
 
 
 def test_a_patch_by_a_wrong_answer_costs_no_other(graded):
@@ -350,7 +334,9 @@ def test_folders_nested_beyond_pythons_reach_are_removed(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("stem", stems())
-def test_every_known_mistake_goes_the_same_way_and_is_named(stem, workshop, tmp_path):
+def test_every_known_mistake_goes_the_same_way_and_is_named(
+    stem, environment, tmp_path
+):
     """One submission for each number: the first mistake of every task, the second, …"""
     practical, tasks = practical_of(stem, tmp_path), tasks_of(stem)
     for number in range(max(len(task.misconceptions) for task in tasks.values())):
@@ -361,7 +347,7 @@ def test_every_known_mistake_goes_the_same_way_and_is_named(stem, workshop, tmp_
         }
         sources = dict(practical.reference) | made
         answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
-        for verdict in grade(answers, practical, workshop).verdicts:
+        for verdict in grade(answers, practical, environment).verdicts:
             if verdict.task in made:
                 assert verdict.status == "wrong", (verdict, number)
                 assert verdict.key.startswith(verdict.task), (verdict, number)

@@ -27,7 +27,7 @@ from grading.reports.report import (
     task_rows,
     write_report,
 )
-from grading.reports.roster import Roll
+from grading.reports.roster import Roster
 
 STEMS = (
     "deep_ensembles",
@@ -53,49 +53,49 @@ def student(name, nll="right", heads="right", **changes):
 
 
 def a_class(*kinds):
-    return Roll(student(f"s{index}", kind) for index, kind in enumerate(kinds))
+    return Roster(student(f"s{index}", kind) for index, kind in enumerate(kinds))
 
 
 # --- counts -----------------------------------------------------------------------------
 
 
 def test_rows_add_up():
-    for roll in (Roll(classroom(50, STEMS)), Roll(classroom(1))):
-        for practical in roll.practicals:
-            for row in task_rows(roll, practical):
+    for roster in (Roster(classroom(50, STEMS)), Roster(classroom(1))):
+        for practical in roster.practicals:
+            for row in task_rows(roster, practical):
                 parts = row.right + row.named + row.other + row.missed + row.ungraded
-                assert parts == row.of == len(roll.graded(practical.stem))
+                assert parts == row.of == len(roster.graded(practical.stem))
 
 
 def test_share_leaves_out_what_could_not_be_judged():
-    roll = a_class("right", "known", "wrong", "not-reached", "not-graded")
-    row = task_rows(roll, roll.practicals[0])[1]
+    roster = a_class("right", "known", "wrong", "not-reached", "not-graded")
+    row = task_rows(roster, roster.practicals[0])[1]
     assert (row.right, row.named, row.other, row.missed, row.ungraded) == (1,) * 5
     assert row.share == 1 / 4
 
 
 def test_mistakes_are_counted_by_student_and_ranked():
-    roll = a_class("known", "known", "right", "wrong")
-    (mistake,) = mistakes(roll, {NLL: "The Gaussian NLL"})
+    roster = a_class("known", "known", "right", "wrong")
+    (mistake,) = mistakes(roster, {NLL: "The Gaussian NLL"})
     assert (mistake.count, mistake.of, mistake.hint) == (2, 4, HINT)
     assert mistake.students == ("s0", "s1")
     assert mistake.title == "The Gaussian NLL"
-    counts = [found.count for found in mistakes(Roll(classroom(200, STEMS)))]
+    counts = [found.count for found in mistakes(Roster(classroom(200, STEMS)))]
     assert counts == sorted(counts, reverse=True)
 
 
 def test_second_notebook_is_not_a_second_student():
     twice = dataclasses.replace(student("s0", "known"), notebook="b.ipynb")
-    roll = Roll([student("s0", "known"), twice])
-    assert [found.count for found in mistakes(roll)] == [1]
+    roster = Roster([student("s0", "known"), twice])
+    assert [found.count for found in mistakes(roster)] == [1]
 
 
 def test_talk_about_the_commonest_mistake():
-    roll = a_class(*["known"] * 14, *["right"] * 26)
-    (point,) = talking_points(roll, {NLL: "The Gaussian NLL"})
+    roster = a_class(*["known"] * 14, *["right"] * 26)
+    (point,) = talking_points(roster, {NLL: "The Gaussian NLL"})
     assert (point.count, point.of, point.title) == (14, 40, "The Gaussian NLL")
     assert point.text == "T" + HINT[1:]
-    page = text_of(report_page(roll))
+    page = text_of(report_page(roster))
     assert page.index("14 of 40") < page.index("Task by task")
 
 
@@ -109,16 +109,16 @@ def test_talk_about_what_few_solved():
     (point,) = talking_points(a_class("wrong", "wrong", "not-reached", "right"))
     assert (point.count, point.of, point.task) == (3, 4, NLL)
     assert point.text == "Not solved. 1 of them left it out or never got to it."
-    assert len(talking_points(Roll(classroom(200, STEMS)))) <= 4
+    assert len(talking_points(Roster(classroom(200, STEMS)))) <= 4
 
 
 def test_histogram():
-    roll = Roll(
+    roster = Roster(
         student(str(k), verdicts=tuple(Verdict(f"t{i}", 1, "right" if i < k else "wrong")
         for i in range(10)))
         for k in range(11)
     )  # fmt: skip
-    found = histogram(roll, roll.practicals[0])
+    found = histogram(roster, roster.practicals[0])
     assert found.counts == (1, 1, 1, 1, 1, 1, 1, 1, 1, 2)
     assert found.median == 0.5
     assert "11 notebooks, the median has 50% of the points" in found.label
@@ -188,36 +188,37 @@ def test_markdown_keeps_formulas_and_survives_anything():
 def test_classes_of_all_kinds():
     broken = student("s", graded=False, problem="It is empty.", verdicts=())
     lost = dataclasses.replace(broken, practical="")
-    page = text_of(report_page(Roll([broken, lost])))
+    page = text_of(report_page(Roster([broken, lost])))
     assert "No notebook could be graded" in page
     assert page.count("It is empty.") == 2
-    assert "No notebook was handed in" in report_page(Roll([]))
+    assert "No notebook was handed in" in report_page(Roster([]))
     assert "Everybody solved every task" in report_page(a_class("right", "right"))
     bare = student("s", verdicts=())
-    assert "Talk about" not in report_page(Roll([bare]))
+    assert "Talk about" not in report_page(Roster([bare]))
 
 
 def test_four_hundred_students():
-    roll = Roll(classroom(400, STEMS), STEMS)
-    page = report_page(roll)
+    roster = Roster(classroom(400, STEMS), STEMS)
+    page = report_page(roster)
     assert len(page) < 4_000_000
     assert page.count('<th class="name"') == 400
 
 
 def test_before_sending():
-    roll = Roll(classroom(100))
-    page = text_of(report_page(roll))
+    roster = Roster(classroom(100))
+    page = text_of(report_page(roster))
     assert (
-        f"{len([r for r in roll.results if not r.graded])} notebooks could not" in page
+        f"{len([r for r in roster.results if not r.graded])} notebooks could not"
+        in page
     )
-    assert f"{len([r for r in roll.results if r.flags])} submissions are" in page
+    assert f"{len([r for r in roster.results if r.flags])} submissions are" in page
     assert "answers in words wait for your marks" in page
 
 
 def test_links_lead_to_the_feedback(tmp_path):
-    roll = Roll(classroom(40))
-    written = write_feedback(roll.results, tmp_path)
-    path = write_report(roll, tmp_path, pages=page_paths(roll.results))
+    roster = Roster(classroom(40))
+    written = write_feedback(roster.results, tmp_path)
+    path = write_report(roster, tmp_path, pages=page_paths(roster.results))
     page = path.read_text(encoding="utf-8")
     links = set(re.findall(r'href="(feedback/[^"]*)"', page))
     assert {tmp_path / unquote(link) for link in links} == set(written)
@@ -225,20 +226,20 @@ def test_links_lead_to_the_feedback(tmp_path):
 
 @pytest.mark.browser
 def test_hostile_class_does_nothing(browser, tmp_path):
-    roll = Roll(classroom(48, STEMS[:2]), STEMS)
-    path = write_report(roll, tmp_path, pages=page_paths(roll.results))
+    roster = Roster(classroom(48, STEMS[:2]), STEMS)
+    path = write_report(roster, tmp_path, pages=page_paths(roster.results))
     assert_harmless(browser, path, links=("#", "data:,", "feedback/", "marking.html"))
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("count", [1, 48])
 def test_report_is_readable(browser, tmp_path, count):
-    assert_readable(browser, write_report(Roll(classroom(count)), tmp_path))
+    assert_readable(browser, write_report(Roster(classroom(count)), tmp_path))
 
 
 @pytest.mark.browser
 def test_map_scrolls_in_its_own_box_and_keeps_its_heads(browser, tmp_path):
-    path = write_report(Roll(classroom(200, STEMS), STEMS), tmp_path)
+    path = write_report(Roster(classroom(200, STEMS), STEMS), tmp_path)
     with shown(browser, path, width=390) as page:
         box = page.locator(".grid")
         assert box.evaluate("box => box.scrollWidth > box.clientWidth")
@@ -254,7 +255,7 @@ def test_map_scrolls_in_its_own_box_and_keeps_its_heads(browser, tmp_path):
 
 @pytest.mark.browser
 def test_report_prints(browser, tmp_path):
-    path = write_report(Roll(classroom(60, STEMS), STEMS), tmp_path)
+    path = write_report(Roster(classroom(60, STEMS), STEMS), tmp_path)
     paper = 1032  # pixels: A4 across, without its margins
     with shown(browser, path, width=paper, scheme="dark") as page:
         page.emulate_media(media="print", color_scheme="light")

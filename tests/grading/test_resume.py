@@ -14,10 +14,11 @@ import psutil
 import pytest
 from graded_class import ROOT, finish, hand_in, kept, start, table
 
-from grading.classroom import STATE, Settings, grade_class
+from grading.classroom import STATE, grade_class
 from grading.execution.grader import Graded
 from grading.record import NOT_RUN
 from grading.sandbox.provisioner import dying_with
+from grading.settings import Settings
 from grading.submissions.intake import take_in
 
 pytestmark = pytest.mark.sandbox

@@ -13,7 +13,7 @@ from grading.sandbox import bubblewrap
 from grading.sandbox.bubblewrap import (
     Limits,
     Sandbox,
-    require_wall,
+    require_sandbox,
     stage_library,
 )
 from grading.sandbox.syscalls import (
@@ -205,7 +205,7 @@ def test_there_are_no_other_processes_and_no_way_to_more_rights(inside):
 def test_without_bubblewrap_the_message_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(CourseError, match=r"apt install bubblewrap.*--no-sandbox"):
-        require_wall()
+        require_sandbox()
 
 
 def test_a_bubblewrap_that_does_not_work_is_noticed(monkeypatch, tmp_path):
@@ -216,7 +216,7 @@ def test_a_bubblewrap_that_does_not_work_is_noticed(monkeypatch, tmp_path):
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(CourseError, match="No permissions to create namespace"):
-        require_wall()
+        require_sandbox()
 
 
 def test_a_project_inside_the_installation_is_covered(tmp_path):
@@ -350,4 +350,4 @@ def test_on_a_processor_that_is_not_known_nothing_is_graded_behind_a_wall(monkey
     with pytest.raises(
         CourseError, match=r"^riscv64: There is no filter .*--no-sandbox"
     ):
-        require_wall()
+        require_sandbox()

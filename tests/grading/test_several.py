@@ -14,7 +14,7 @@ from jsonschema import validate
 from grading import bounded
 from grading.flags import flag
 from grading.record import Result, Verdict, Written
-from grading.reports.roster import Roll
+from grading.reports.roster import Roster
 from grading.reports.several import best_by_task
 from grading.reports.sheets import schema
 from grading.submissions import reading
@@ -115,12 +115,12 @@ def test_each_task_counts_where_it_is_right():
 
     one, two = result("1.ipynb", "ab", ""), result("2.ipynb", "bc", "Because.")
     joined = best_by_task([two, one])
-    roll = Roll(joined)
-    counting = roll.counting("ann", STEM)
+    roster = Roster(joined)
+    counting = roster.counting("ann", STEM)
     assert (counting.notebook, counting.earned) == ("1.ipynb", 6)
     assert counting.written[0].text == "Because."
     assert "(of 2); c from 2.ipynb; q from 2.ipynb." in counting.flags[0].message
-    assert roll.spare == [two]
+    assert roster.spare == [two]
 
 
 @pytest.mark.long

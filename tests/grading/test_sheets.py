@@ -11,7 +11,7 @@ import pytest
 from classroom import HOSTILE, classroom, number_of
 
 from grading.record import Result, Verdict, Written
-from grading.reports.roster import Roll
+from grading.reports.roster import Roster
 from grading.reports.sheets import (
     Identity,
     canvas_csv,
@@ -54,8 +54,8 @@ def result(student="ada", right=True, marks=None, text="An answer.", **changes):
 
 
 @pytest.fixture(scope="module")
-def roll():
-    return Roll(classroom(48, STEMS), STEMS)
+def roster():
+    return Roster(classroom(48, STEMS), STEMS)
 
 
 # --- formulas ---------------------------------------------------------------------------
@@ -76,29 +76,29 @@ def test_usual_names_stay_as_they_are(name):
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_no_cell_is_a_formula_whatever_the_separator(roll, separator):
-    sheets = [grades_csv(roll), moodle_csv(roll), canvas_csv(roll)]
-    sheets += [worksheet_csv(roll, practical) for practical in roll.practicals]
+def test_no_cell_is_a_formula_whatever_the_separator(roster, separator):
+    sheets = [grades_csv(roster), moodle_csv(roster), canvas_csv(roster)]
+    sheets += [worksheet_csv(roster, practical) for practical in roster.practicals]
     for sheet in sheets:
         for row in rows(sheet, separator):
             for cell in row:
                 assert cell == "-" or not cell.startswith(FORMULA)
 
 
-def test_every_student_is_found_again(roll):
-    names = [plain(row[0]) for row in rows(grades_csv(roll))[1:]]
+def test_every_student_is_found_again(roster):
+    names = [plain(row[0]) for row in rows(grades_csv(roster))[1:]]
     known = [
-        name.encode("utf-8", "backslashreplace").decode() for name in roll.students
+        name.encode("utf-8", "backslashreplace").decode() for name in roster.students
     ]
     assert names == known
-    assert set(HOSTILE) < set(roll.students)
+    assert set(HOSTILE) < set(roster.students)
 
 
 # --- sums -------------------------------------------------------------------------------
 
 
-def test_sums(roll):
-    for row in csv.DictReader(io.StringIO(grades_csv(roll).removeprefix("\ufeff"))):
+def test_sums(roster):
+    for row in csv.DictReader(io.StringIO(grades_csv(roster).removeprefix("\ufeff"))):
         tasks = [cell for name, cell in row.items() if "/" in name]
         if not any(tasks):  # nothing could be graded, so nothing is known
             sums = ("points", "written", "total", "possible", "unmarked")
@@ -114,9 +114,11 @@ def test_unknown_is_not_zero():
     unclear = dataclasses.replace(
         result("uri"), verdicts=(Verdict("deep-ensembles/heads", 1, "not-graded"),)
     )
-    roll = Roll([result("ada", right=False), broken, unclear, result("bob", text="")])
+    roster = Roster(
+        [result("ada", right=False), broken, unclear, result("bob", text="")]
+    )
     ada, bob, eve, uri = csv.DictReader(
-        io.StringIO(grades_csv(roll).removeprefix("\ufeff"))
+        io.StringIO(grades_csv(roster).removeprefix("\ufeff"))
     )
     assert (ada["deep-ensembles/heads"], ada["deep-ensembles/survey"]) == ("0", "")
     assert (ada["unmarked"], bob["unmarked"]) == ("1", "0")
@@ -125,13 +127,13 @@ def test_unknown_is_not_zero():
     assert (eve["points"], eve["total"], eve["possible"]) == ("", "", "")
     assert eve["not graded"] == "a.ipynb: Empty file."
     assert uri["deep-ensembles/heads"] == ""
-    canvas = {row[0]: row[5] for row in rows(canvas_csv(roll))[2:]}
+    canvas = {row[0]: row[5] for row in rows(canvas_csv(roster))[2:]}
     assert canvas == {"ada": "2", "bob": "3", "eve": "", "uri": "0"}
 
 
 def test_marks_are_added():
-    roll = Roll([result(marks=2.5)])
-    (row,) = csv.DictReader(io.StringIO(grades_csv(roll).removeprefix("\ufeff")))
+    roster = Roster([result(marks=2.5)])
+    (row,) = csv.DictReader(io.StringIO(grades_csv(roster).removeprefix("\ufeff")))
     assert row["deep-ensembles/survey"] == row["written"] == "2.5"
     assert (row["total"], row["possible"], row["unmarked"]) == ("5.5", "6", "0")
 
@@ -141,15 +143,15 @@ def test_best_of_several_notebooks_counts():
     poor = result(right=False)
     broken = result(notebook="0.ipynb", graded=False, problem="No.", verdicts=())
     for order in ([good, poor, broken], [broken, poor, good]):
-        roll = Roll(order)
-        assert roll.counting("ada", "deep_ensembles") == good
-        assert roll.spare == [broken, poor]
-        assert roll.score("ada").points == 3
+        roster = Roster(order)
+        assert roster.counting("ada", "deep_ensembles") == good
+        assert roster.spare == [broken, poor]
+        assert roster.score("ada").points == 3
 
 
-def test_practicals_and_tasks_keep_their_order(roll):
-    assert [practical.stem for practical in roll.practicals] == list(STEMS)
-    first = roll.practicals[0].tasks
+def test_practicals_and_tasks_keep_their_order(roster):
+    assert [practical.stem for practical in roster.practicals] == list(STEMS)
+    first = roster.practicals[0].tasks
     assert [item.id for item in first[:2]] == [
         "deep-ensembles/gaussian-nll-expression",
         "deep-ensembles/laplace-nll-expression",
@@ -184,8 +186,8 @@ def test_identity(student, identifier, who):
 
 
 def test_canvas_layout():
-    roll = Roll([result("lovelaceada_12345"), result("s27", marks=3)])
-    assert rows(canvas_csv(roll)) == [
+    roster = Roster([result("lovelaceada_12345"), result("s27", marks=3)])
+    assert rows(canvas_csv(roster)) == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Deep ensembles"],
         ["    Points Possible", "", "", "", "", "6"],
         ["lovelaceada", "12345", "", "", "", "3"],
@@ -194,9 +196,9 @@ def test_canvas_layout():
 
 
 def test_moodle_layout():
-    roll = Roll([result("Ada_1000001"), result("ada@example.org", marks=3)])
+    roster = Roster([result("Ada_1000001"), result("ada@example.org", marks=3)])
     open_answer = "2 of 2 tasks right; 1 answer in words not marked yet."
-    assert rows(moodle_csv(roll)) == [
+    assert rows(moodle_csv(roster)) == [
         [
             "Full name",
             "Username",
@@ -208,7 +210,7 @@ def test_moodle_layout():
         ["ada@example.org", "", "", "ada@example.org", "6", "2 of 2 tasks right."],
         ["Ada", "", "", "", "3", open_answer],
     ]
-    (sheet,) = csv.DictReader(io.StringIO(worksheet_csv(roll, roll.practicals[0])))
+    (sheet,) = csv.DictReader(io.StringIO(worksheet_csv(roster, roster.practicals[0])))
     assert sheet["Identifier"] == "Participant 1000001"
     assert (sheet["Grade"], sheet["Maximum grade"]) == ("3", "6")
     assert sheet["Last modified (grade)"] == "-"
@@ -218,13 +220,13 @@ def test_moodle_layout():
 # --- programs ---------------------------------------------------------------------------
 
 
-def test_json_fits_its_schema(roll, tmp_path):
+def test_json_fits_its_schema(roster, tmp_path):
     jsonschema.Draft202012Validator.check_schema(schema())
-    write_sheets(roll, tmp_path)
+    write_sheets(roster, tmp_path)
     data = json.loads((tmp_path / "grades.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, schema(), cls=jsonschema.Draft202012Validator)
-    assert data == json.loads(json.dumps(grades(roll)))
-    jsonschema.validate(grades(Roll([])), schema())
+    assert data == json.loads(json.dumps(grades(roster)))
+    jsonschema.validate(grades(Roster([])), schema())
     for wrong in ({"version": 2}, {"more": 1}, {"results": [{}]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(data | wrong, schema())
@@ -244,7 +246,7 @@ def test_same_submissions_give_same_bytes(tmp_path):
     ]
     names = []
     for folder, given in (("one", results), ("two", again)):
-        names = [path.name for path in write_sheets(Roll(given), tmp_path / folder)]
+        names = [path.name for path in write_sheets(Roster(given), tmp_path / folder)]
     same = {
         name: (tmp_path / "one" / name).read_bytes()
         == (tmp_path / "two" / name).read_bytes()
@@ -254,8 +256,8 @@ def test_same_submissions_give_same_bytes(tmp_path):
     assert "seconds" not in (tmp_path / "one" / "grades.json").read_text("utf-8")
 
 
-def test_written_whole_and_nothing_else(roll, tmp_path):
-    written = write_sheets(roll, tmp_path)
+def test_written_whole_and_nothing_else(roster, tmp_path):
+    written = write_sheets(roster, tmp_path)
     assert {path.name for path in written} == {
         "grades.csv",
         "moodle.csv",
@@ -269,7 +271,7 @@ def test_written_whole_and_nothing_else(roll, tmp_path):
 
 
 def test_empty_class(tmp_path):
-    write_sheets(Roll([]), tmp_path)
+    write_sheets(Roster([]), tmp_path)
     assert rows((tmp_path / "moodle.csv").read_text("utf-8")) == [
         ["Full name", "Username", "ID number", "Email address"]
     ]

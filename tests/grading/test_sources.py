@@ -65,7 +65,7 @@ def test_what_compiles_in_jupyter_has_no_problem(source):
 )
 def test_what_does_not_compile_has_one(source, words):
     problem = problem_of(source)
-    if source.startswith("%%"):  # IPython hands the body on as text
+    if source.startswith("%%"):  # IPython workers the body on as text
         assert problem == ""
         return
     assert problem.endswith(".")

@@ -138,7 +138,7 @@ def test_a_student_with_200001_files_is_named_and_stops_nobody(form, tmp_path):
 def test_a_large_file_is_not_read_whole(tmp_path):
     root = tree(tmp_path, {"ann/01-deep-ensembles.ipynb": b"{"})
     with open(root / "ann/01-deep-ensembles.ipynb", "r+b") as file:
-        file.truncate(500_000_000)  # takes no room on the disk
+        file.truncate(500_000_000)  # takes no runtime_dir on the disk
     (one,) = find_submissions(root)
     assert codes(one) == ["too-large"]
     assert one.size == 500_000_000

@@ -1,4 +1,4 @@
-"""Kernels forked from a template: what they can see and do is what any other can."""
+"""Kernels forked from a zygote: what they can see and do is what any other can."""
 
 import contextlib
 import json
@@ -18,9 +18,10 @@ from grading.execution.practical import Practical
 from grading.execution.runner import new_folder
 from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
 from grading.sandbox.kernel import Stopped, WatchedKernel
-from grading.sandbox.warm import Template, imports
+from grading.sandbox.warm import Zygote, imports
 from grading.sandbox.zygote import NAME
-from grading.worker import Bench, Terms
+from grading.settings import Settings
+from grading.worker import Worker
 from project.practicals import chapters, released, stem_of
 
 ROOT = Path(__file__).parents[2]
@@ -50,38 +51,40 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def start(library):
-    """Starts templates, and ends them."""
+    """Starts zygotes, and ends them."""
     started = []
 
-    def template(*sources):
+    def zygote(*sources):
         box = Sandbox(new_folder(), library, LIMITS, hidden=(ROOT,))
-        started.append(Template(notebook(*sources), box))
+        started.append(Zygote(notebook(*sources), box))
         return started[-1]
 
-    yield template
+    yield zygote
     for one in started:
         one.close()
 
 
 @pytest.fixture(scope="module")
 def ready(start):
-    template = start("import numpy.random", "from torch import nn")
-    assert template.trouble() == ""
-    return template
+    zygote = start("import numpy.random", "from torch import nn")
+    assert zygote.trouble() == ""
+    return zygote
 
 
 @pytest.fixture
 def kernel(library, monkeypatch):
-    """Starts kernels behind the wall, from a template or by themselves."""
+    """Starts kernels behind the wall, from a zygote or by themselves."""
     monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "known-unknowns-sandbox")
     # Jupyter asks for it once in a process, and other tests here start kernels too.
     KernelProvisionerFactory.clear_instance()
     running = []
 
-    def new(template=None):
-        rooms = template.rooms if template else None
-        folder = new_folder(rooms) if rooms else new_folder()
-        box = Sandbox(folder, library, LIMITS, hidden=(ROOT,), rooms=rooms)
+    def new(zygote=None):
+        runtime_dirs = zygote.runtime_dirs if zygote else None
+        folder = new_folder(runtime_dirs) if runtime_dirs else new_folder()
+        box = Sandbox(
+            folder, library, LIMITS, hidden=(ROOT,), runtime_dirs=runtime_dirs
+        )
         running.append(WatchedKernel(box))
         return running[-1]
 
@@ -122,8 +125,11 @@ def test_it_finds_itself_where_any_other_kernel_is(kernel, ready, library):
         mine = found["folders"]["/tmp"]
         found["folders"]["/tmp"] = [n for n in mine if not n.startswith("ku-")]
         assert len(mine) == len(found["folders"]["/tmp"]) + 1
-    # A place more: what a template sees of all folders, covered.
-    assert seen["folders"]["/"].pop(seen["folders"]["/"].index("rooms")) == "rooms"
+    # A place more: what a zygote sees of all folders, covered.
+    assert (
+        seen["folders"]["/"].pop(seen["folders"]["/"].index("runtime_dirs"))
+        == "runtime_dirs"
+    )
     assert seen == other
     assert seen["filtered"] == 2
     assert seen["no new ones"] == 1
@@ -146,21 +152,21 @@ def test_nothing_brings_rights_back(kernel, ready):
         "    if getattr(libc, name)(*arguments) == -1: refused.append(name)\n"
         "for flag in (1 << 17, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30):\n"
         "    tried('unshare', flag)\n"
-        "for place in (b'/rooms', b'/tmp', b'/dev/shm', b'/dev/pts', b'/proc'):\n"
+        "for place in (b'/runtime_dirs', b'/tmp', b'/dev/shm', b'/dev/pts', b'/proc'):\n"
         "    tried('umount2', place, 2)\n"
         "tried('mount', b'tmpfs', b'/tmp/home', b'tmpfs', 0, None)\n"
         "tried('setuid', 1)\n"
         "tried('chroot', b'/tmp')\n"
         "tried('pivot_root', b'/tmp', b'/tmp/home') if hasattr(libc, 'pivot_root') else 0\n"
-        "try: os.mkdir('/rooms/mine')\n"
-        "except OSError: refused.append('rooms')\n"
-        "refused += os.listdir('/rooms')\n"
+        "try: os.mkdir('/runtime_dirs/mine')\n"
+        "except OSError: refused.append('runtime_dirs')\n"
+        "refused += os.listdir('/runtime_dirs')\n"
         "print(json.dumps(refused))",
     )
     counts = {name: refused.count(name) for name in refused}
     assert counts.pop("pivot_root", 1) == 1
     expected = {"unshare": 6, "umount2": 5, "mount": 1, "setuid": 1, "chroot": 1}
-    assert counts == expected | {"rooms": 1}
+    assert counts == expected | {"runtime_dirs": 1}
 
 
 def namespaces(kernel):
@@ -249,7 +255,7 @@ def test_empty_files_are_counted_since_they_take_memory(kernel, ready, way):
     assert ("No space left" if way == "warm" else "more than 20,000 files") in said
 
 
-def test_a_template_that_has_threads_is_not_used(start, library):
+def test_a_zygote_that_has_threads_is_not_used(start, library):
     """A fork of it could hang. Nothing but imports is run: here is one that starts a thread."""
     (library / "busy.py").write_text(BUSY)
     assert start("import busy").trouble() == "it has 2 threads"
@@ -268,29 +274,29 @@ def test_what_every_practical_imports_can_be_forked(start, chapter):
     assert start(*sources(released(ROOT, stem_of(chapter)))).trouble() == ""
 
 
-def test_without_its_template_a_kernel_starts_by_itself(kernel, start):
-    template = start("import os")
-    assert template.trouble() == ""
-    psutil.Process(template.process.pid).kill()
-    template.process.wait()
-    assert (template.rooms / NAME).exists()
-    alone = kernel(template)
+def test_without_its_zygote_a_kernel_starts_by_itself(kernel, start):
+    zygote = start("import os")
+    assert zygote.trouble() == ""
+    psutil.Process(zygote.process.pid).kill()
+    zygote.process.wait()
+    assert (zygote.runtime_dirs / NAME).exists()
+    alone = kernel(zygote)
     assert not is_forked(alone)
     assert ask(alone, "print(7)") == 7
 
 
 def test_a_fork_that_fails_costs_one_warm_start(kernel, start, library):
-    """There may be too many processes for a moment; the template lives on."""
+    """There may be too many processes for a moment; the zygote lives on."""
     (library / "full.py").write_text(
         "import os\nfork = os.fork\n"
         "def fails():\n    os.fork = fork\n    raise BlockingIOError\n"
         "os.fork = fails\n"
     )
-    template = start("import full")
-    assert template.trouble() == ""
+    zygote = start("import full")
+    assert zygote.trouble() == ""
     (library / "full.py").unlink()
-    assert not is_forked(kernel(template))
-    assert is_forked(kernel(template))
+    assert not is_forked(kernel(zygote))
+    assert is_forked(kernel(zygote))
 
 
 @pytest.fixture
@@ -306,16 +312,16 @@ def practical(tmp_path):
 
 def test_where_it_is_not_safe_a_class_is_graded_without_and_told(practical, tmp_path):
     said = []
-    bench = Bench(Terms(), tmp_path / "library", said.append)
-    (bench.workshop.library / "busy.py").write_text(BUSY)
-    with contextlib.closing(bench):
-        bench.warm_up({STEM: practical.released})
-        bench.open({STEM: practical})
+    worker = Worker(Settings(ROOT, tmp_path / "out"), tmp_path / "library", said.append)
+    (worker.environment.library / "busy.py").write_text(BUSY)
+    with contextlib.closing(worker):
+        worker.warm_up({STEM: practical.released})
+        worker.open({STEM: practical})
         assert said == [
             f"{STEM}: no warm start, every kernel starts by itself (it has 2 threads)."
         ]
-        assert bench.rooms == {}
-        bench.prove(STEM)
+        assert worker.runtime_dirs == {}
+        worker.prove(STEM)
 
 
 def test_many_at_once_are_all_forked(kernel, ready):

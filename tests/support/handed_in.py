@@ -1,4 +1,4 @@
-"""Folders and zips as a class hands them in."""
+"""Folders and zips as a class workers them in."""
 
 import zipfile
 

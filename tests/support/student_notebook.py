@@ -1,4 +1,4 @@
-"""The third exercise as a student opens it and hands it in, its cells, and what is read there."""
+"""The third exercise as a student opens it and workers it in, its cells, and what is read there."""
 
 import json
 from pathlib import Path

@@ -1,0 +1,38 @@
+"""The settings of a run of the grader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grading.sandbox.bubblewrap import Limits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a class is graded.
+
+    Args:
+        root: the checkout, with ``exercises`` and ``solutions``.
+        out: the folder that everything is written to.
+        jobs: how many submissions are graded at a time.
+        sandboxed: use bubblewrap.
+        retry: judge once more where code was stopped or a task was not reached.
+        warm: fork kernels from processes that have imported what notebooks import.
+        dask: the address of a cluster's scheduler, or the empty string.
+        limits: what one submission may use.
+    """
+
+    root: Path
+    out: Path
+    jobs: int = 1
+    sandboxed: bool = True
+    retry: bool = False
+    warm: bool = True
+    dask: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def hidden(self) -> tuple[Path, ...]:
+        """Folders that no submission may see."""
+        return self.root.resolve(), self.out.resolve()
