@@ -5,21 +5,20 @@ for each practical, or as many as ``SOAK`` says, and any of them can be drawn ag
 ``SOAK=1 SEED=<seed> python -m pytest tests/grading/test_draws.py``.
 """
 
-import hashlib
 import json
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from seeds import SOAK, first_seed
 
 from course.task import stems
 
 ROOT = Path(__file__).parents[2]
 FEW = 2
-DRAWS = int(os.environ.get("SOAK", FEW))
+DRAWS = SOAK or FEW
 
 # One process for each practical: torch and JAX do not meet. The probe's own source runs, and
 # its numbers go the way of a submission's: displayed, decoded, judged.
@@ -76,20 +75,6 @@ def judged(stem, first, count):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
-
-
-def first_seed():
-    """From the commit; without git, from the sources of the checks. ``SEED`` says another."""
-    if "SEED" in os.environ:
-        return int(os.environ["SEED"])
-    asked = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    )
-    commit = asked.stdout.strip()
-    if asked.returncode or not commit:
-        checks = sorted((ROOT / "course" / "checks").rglob("*.py"))
-        commit = hashlib.sha256(b"".join(map(Path.read_bytes, checks))).hexdigest()
-    return int(commit[:8], 16)
 
 
 @pytest.mark.parametrize("stem", stems())

@@ -12,12 +12,14 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from grading.sandbox.bubblewrap import Limits
 from studies.attacks import ATTACKS, CORPUS, does, notebook
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +34,22 @@ HONEST = ("aaa honest", "zzz honest")  # the first and the last of the class
 # In every notebook here: what is not in it.
 ABSENT = {"check-deleted", "given-deleted", "missing-answer", "missing-written"}
 WALL_CLOCK = 300 + 60  # of one submission, and what ends it
+# What `course grade` does, with other limits than its own.
+GRADE = """
+import dataclasses, json, sys
+from pathlib import Path
+from grading.app import Screen, grade_folder
+from grading.sandbox.bubblewrap import Limits
+from grading.settings import Settings
+
+handed_in, out, limits, start = sys.argv[1:]
+settings = Settings(Path.cwd(), Path(out), jobs=4, warm=start == "--warm")
+settings = dataclasses.replace(settings, limits=Limits(**json.loads(limits)))
+results = grade_folder(Path(handed_in), settings, None, Screen(), "last")
+sys.exit(not all(result.graded for result in results))
+"""
+# So that nobody waits half a minute for each endless loop.
+SHORT = {"task": 6.0, "start": 45.0, "submission": 120.0}
 SCRIPT = "<script>hacked()</script>"
 NAMES = (
     "=1+1",
@@ -103,13 +121,16 @@ def fingerprints(*folders):
     return found
 
 
-def run(handed_in, out, *options):
-    """Grade with the real command; what came out."""
-    watched = (ROOT / "course", ROOT / "solutions", ROOT / "exercises", handed_in)
+def run(handed_in, out, *options, limits=None):
+    """Grade with the real command, or with other limits; what came out."""
+    folders = ("course", "exercises", "grading", "project", "solutions")
+    watched = (*(ROOT / folder for folder in folders), handed_in)
     before = fingerprints(*watched)
-    command = [*(sys.executable, "-m", "commands", "grade", str(handed_in))]
+    command = ["-m", "commands", "grade", str(handed_in), "--out", str(out)]
+    if limits:
+        command = ["-c", GRADE, str(handed_in), str(out), json.dumps(limits)]
     process = subprocess.Popen(
-        [*command, "--out", str(out), *options],
+        [sys.executable, *command, *options],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -154,7 +175,8 @@ def compare(name, graded):
     assert statuses(result) == expected, said
     assert graded.points[name] == expected.count("right")
     says = row.get("says", "")
-    assert (row.get("cold", says) if graded.cold else says) in said[1]
+    says = row.get("cold", says) if graded.cold else says
+    assert says.replace("30 s", f"{graded.limits['task']:g} s") in said[1]
     flags = {flag["code"] for flag in result["flags"]}
     assert flags - ABSENT == set(row.get("flags", ()))
     assert graded.seconds[name] < WALL_CLOCK
@@ -206,9 +228,10 @@ def compare_what_is_left(graded, around):
         assert not (small and b"hacked" in path.read_bytes()), path
 
 
-def graded_class(folder, names, *options):
+def graded_class(folder, names, *options, limits=None):
     hand_in(folder / "class", names)
-    graded = run(folder / "class", folder / "out", *options)
+    graded = run(folder / "class", folder / "out", *options, limits=limits)
+    graded.limits = limits or asdict(Limits())
     graded.around = folder
     graded.cold = "--cold" in options
     return graded
@@ -222,12 +245,12 @@ def few(tmp_path_factory):
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
     """Most of the time somebody waits for a clock: four of them at a time."""
-    return graded_class(tmp_path_factory.mktemp("warm"), ROWS, "--warm", "--jobs", "4")
+    return graded_class(tmp_path_factory.mktemp("warm"), ROWS, "--warm", limits=SHORT)
 
 
 @pytest.fixture(scope="module")
 def cold(tmp_path_factory):
-    return graded_class(tmp_path_factory.mktemp("cold"), COLD, "--cold", "--jobs", "4")
+    return graded_class(tmp_path_factory.mktemp("cold"), COLD, "--cold", limits=SHORT)
 
 
 def test_every_attack_has_a_row_and_every_row_an_attack():
