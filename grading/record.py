@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self
+from dataclasses import dataclass, field
+from typing import Literal
 
 Status = Literal["right", "wrong", "not-reached", "not-graded"]
 NOT_RUN = "The notebook could not be run"  # a fault of the machine, or of ours
 STOPPED = (
     "Its code was stopped"  # how the reason begins where a clock or a limit ended it
 )
-STATUSES: tuple[Status, ...] = ("right", "wrong", "not-reached", "not-graded")
 
 
 @dataclass(frozen=True)
@@ -121,19 +120,3 @@ class Result:
         """Was a task stopped or not reached? A machine that was busy may be the cause."""
         late = any(v.stopped or v.status == "not-reached" for v in self.verdicts)
         return late or self.problem.startswith(NOT_RUN)
-
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary that ``json`` can write."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """The inverse of ``to_json``."""
-        return cls(
-            **data
-            | {
-                "verdicts": tuple(Verdict(**verdict) for verdict in data["verdicts"]),
-                "written": tuple(Written(**written) for written in data["written"]),
-                "flags": tuple(Flag(**flag) for flag in data["flags"]),
-            }
-        )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
-from types import NoneType
+
+import msgspec
 
 import course
-from grading.record import STATUSES, Flag, Result, Verdict, Written
+from grading.record import Result
 from grading.sandbox.bubblewrap import Limits
 from grading.submissions.intake import Submission
 from grading.worker import blank
@@ -36,14 +37,16 @@ class Store:
 
     def get(self, name: str) -> Result | None:
         """The grade of this name, if it is there; what is damaged is graded again."""
-        with contextlib.suppress(FileNotFoundError, ValueError, TypeError, KeyError):
-            result = Result.from_json(json.loads(self._path(name).read_text("utf-8")))
-            return result if _has_types(result) else None
+        with contextlib.suppress(
+            FileNotFoundError, ValueError, msgspec.ValidationError
+        ):
+            data = json.loads(self._path(name).read_text("utf-8"))
+            return msgspec.convert(data, Result)
         return None
 
     def put(self, name: str, result: Result) -> None:
         """Keep a grade."""
-        write_whole(self._path(name), json.dumps(result.to_json(), ensure_ascii=True))
+        write_whole(self._path(name), json.dumps(msgspec.to_builtins(result)))
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"
@@ -82,24 +85,3 @@ def name_of(submission: Submission, machinery: str) -> str:
     ]
     text = json.dumps(parts, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:40]
-
-
-def _has_types(record: Result | Verdict | Written | Flag) -> bool:
-    """Are the fields of a record, and of those in it, of the types that its class names?"""
-    types = {
-        "int": int,
-        "bool": bool,
-        "float": (int, float),
-        "float | None": (int, float, NoneType),
-    }
-    for one in fields(record):
-        value = getattr(record, one.name)
-        if isinstance(value, tuple):
-            good = all(map(_has_types, value))
-        elif one.type == "Status":
-            good = value in STATUSES
-        else:
-            good = isinstance(value, types.get(one.type, str))
-        if not good:
-            return False
-    return True

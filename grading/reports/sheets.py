@@ -40,6 +40,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from grading.record import Result
 from grading.reports.pages import number, plural
 from grading.reports.roster import (
@@ -211,10 +213,6 @@ def canvas_csv(roster: Roster) -> str:
 
 def grades(roster: Roster) -> dict[str, Any]:
     """Everything but the time it took, as ``grades.schema.json`` describes it."""
-    counting = {
-        id(roster.counting(result.student, result.practical))
-        for result in roster.results
-    }
     return {
         "version": VERSION,
         "practicals": [
@@ -243,7 +241,7 @@ def grades(roster: Roster) -> dict[str, Any]:
             | {
                 "earned": result.earned,
                 "points": result.points,
-                "counts": id(result) in counting,
+                "counts": result is roster.counting(result.student, result.practical),
             }
             for result in roster.results
         ],
@@ -326,7 +324,7 @@ def _total(result: Result | None) -> tuple[str, str]:
 
 
 def _timeless(result: Result) -> dict[str, Any]:
-    data = result.to_json()
+    data = msgspec.to_builtins(result)
     del data["seconds"]
     for verdict in data["verdicts"]:
         del verdict["seconds"]

@@ -7,6 +7,7 @@ of each practical.
 """
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -42,26 +43,58 @@ def statements(cell):
         yield statement, names, inner
 
 
-def unbound(cells):
-    """The uses of names that are unbound if one task raises: cell, name and task."""
-    tasks, uses, bindings, rows = set(), {}, {}, []
-    for number, cell in enumerate(cells):
-        for statement, names, inner in statements(cell):
+def definitions(cells):
+    """What each definition of the cells uses, by name; and which of them are tasks."""
+    uses, tasks = {}, set()
+    for cell in cells:
+        for statement, _, inner in statements(cell):
             if inner is not None:
                 uses[statement.name] = uses.get(statement.name, set()) | inner
                 if cell["role"] == "task":
                     tasks.add(statement.name)
-            rows.append((number, statement, names))
+    return uses, tasks
 
-    def reached(names):
-        found, waiting = set(), list(names)
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting += uses.get(name, ())
-        return found
 
+def reached(names, uses):
+    """The names, and all that the definitions of these names use."""
+    found, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += uses.get(name, ())
+    return found
+
+
+def most_needed(cells):
+    """The cell of the task without which most other cells stop."""
+    uses, tasks = definitions(cells)
+    stops = Counter()
+    for cell in cells:
+        if cell["role"] != "task":
+            looked_up = set().union(*(names for _, names, _ in statements(cell)))
+            stops.update(reached(looked_up, uses) & tasks)
+    name = max(stops, key=lambda name: (stops[name], name))
+    return next(
+        cell["id"]
+        for cell in cells
+        if cell["role"] == "task" and name in map(_name, ast.parse(cell["source"]).body)
+    )
+
+
+def _name(statement):
+    return getattr(statement, "name", None)
+
+
+def unbound(cells):
+    """The uses of names that are unbound if one task raises: cell, name and task."""
+    uses, tasks = definitions(cells)
+    bindings = {}
+    rows = [
+        (number, statement, names)
+        for number, cell in enumerate(cells)
+        for statement, names, _ in statements(cell)
+    ]
     before, last = set(), -1
     needed = []  # the tasks that each statement's cell has needed by then, itself included
     for number, _, names in rows:
@@ -69,13 +102,13 @@ def unbound(cells):
         last = number
         task = cells[number]["role"] == "task"
         earlier = set(before)
-        before |= set() if task else reached(names) & tasks
+        before |= set() if task else reached(names, uses) & tasks
         needed.append((earlier, set(before)))
     for (number, statement, _), (_, by_then) in zip(rows, needed, strict=True):
         for name in bound(statement):
             bindings.setdefault(name, []).append((number, by_then))
     for (number, _, names), (earlier, _) in zip(rows, needed, strict=True):
-        for name in reached(names) & bindings.keys():
+        for name in reached(names, uses) & bindings.keys():
             found = [by_then for at, by_then in bindings[name] if at < number]
             if found and not any(at == number for at, _ in bindings[name]):
                 for task in set.intersection(*found) - earlier:

@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from test_half_solved import cells_of, most_needed
 
 from authoring.exercises import generate
 from project.practicals import chapters
@@ -18,10 +19,6 @@ ROOT = Path(__file__).parents[2]
 each_chapter = pytest.mark.parametrize(
     "chapter", chapters(ROOT), ids=lambda path: path.stem
 )
-
-# The answer that is missing where it is not the one in the middle: a loop needs it for one
-# value before it looks up a name that another cell has not defined for want of it.
-MISSING = {"02-approximate-inference": "approximate-inference--dropout-mlp"}
 
 
 def nbval(notebook, *options):
@@ -86,8 +83,8 @@ def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path)
     """Cells that need it raise NotImplementedError, none a NameError for what another cell left undefined.
 
     One answer at a time is enough: what fails with several missing fails with one of them.
-    ``test_half_solved.py`` decides it for every task by reading the cells; a run, which takes
-    most of a minute, shows for one task of each practical that it reads them as Python runs
+    ``test_half_solved.py`` decides it for every task by reading the cells; a run shows for
+    one task of each practical, that which most cells need, that it reads them as Python runs
     them. ``EVERY_TASK=1`` runs all.
     """
     untouched = nbformat.reads(generate(ROOT, chapter), as_version=4)
@@ -96,7 +93,7 @@ def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path)
     solved.cells = [cell for cell in solved.cells if role(cell) != "check"]
     tasks = [cell for cell in solved.cells if role(cell) == "task"]
     if not os.environ.get("EVERY_TASK"):
-        one = MISSING.get(chapter.stem, tasks[len(tasks) // 2]["id"])
+        one = most_needed(cells_of(chapter))
         tasks = [task for task in tasks if task["id"] == one]
     assert tasks
     for task in tasks:

@@ -7,6 +7,7 @@ import pytest
 from cell_edits import IDS, TASKS, read, right, solved
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from seeds import SOAK
 from student_notebook import RELEASED, cell, code
 
 # --- edits that a student or an editor makes ------------------------------------------
@@ -184,7 +185,7 @@ def test_edits_of_cells_cost_no_points(steps, version_3):
 
 
 @pytest.mark.long
-@settings(max_examples=400, **PROFILE)
+@settings(max_examples=400 if SOAK else 100, **PROFILE)
 @given(edits, st.booleans())
 def test_many_edits_of_cells_cost_no_points(steps, version_3):
     check_points(steps, version_3)

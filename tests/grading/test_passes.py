@@ -332,10 +332,17 @@ def test_folders_nested_beyond_pythons_reach_are_removed(tmp_path):
     assert not box.exists()
 
 
+@pytest.fixture
+def warm_environment(stem, tmp_path):
+    """With a zygote for this practical."""
+    with prepared(tmp_path, stem, Limits(task=20.0, submission=120.0)) as environment:
+        yield environment
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("stem", stems())
 def test_every_known_mistake_goes_the_same_way_and_is_named(
-    stem, environment, tmp_path
+    stem, warm_environment, tmp_path
 ):
     """One submission for each number: the first mistake of every task, the second, …"""
     practical, tasks = practical_of(stem, tmp_path), tasks_of(stem)
@@ -347,7 +354,7 @@ def test_every_known_mistake_goes_the_same_way_and_is_named(
         }
         sources = dict(practical.reference) | made
         answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
-        for verdict in grade(answers, practical, environment).verdicts:
+        for verdict in grade(answers, practical, warm_environment).verdicts:
             if verdict.task in made:
                 assert verdict.status == "wrong", (verdict, number)
                 assert verdict.key.startswith(verdict.task), (verdict, number)

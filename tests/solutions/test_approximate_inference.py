@@ -1,10 +1,6 @@
 """Practical 2's reference solutions against independent libraries, a grid posterior and reference figures."""
 
 import math
-import sys
-import warnings
-from functools import cache
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,14 +11,12 @@ import torch
 import torch.nn.functional as F
 from blobs import blobs_at_mode, grid, tensors
 from generators import seeded
+from peers import OWN_WARNING, laplace_torch
 from torch import nn
 from torch.distributions import Normal
 
 from course import data
 from solutions import approximate_inference as ref
-
-# PyTorch's own forward-mode derivatives still use a function that it has deprecated.
-OWN_WARNING = "ignore:`torch.jit.script` is deprecated:DeprecationWarning"
 
 
 @pytest.fixture(scope="module")
@@ -93,30 +87,6 @@ class TwoLogits(nn.Module):
     def forward(self, x):
         logit = x @ self.w
         return torch.stack([torch.zeros_like(logit), logit], dim=1)
-
-
-@cache
-def laplace_torch():
-    """The peer. It imports torchvision, whose wheel may not fit torch's CPU build.
-
-    Nothing of torchvision is used here, so a stand-in will do where it cannot be imported.
-    """
-    stand_ins = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # at import, of its own dependencies
-        try:
-            import torchvision  # noqa: F401
-        except (ImportError, RuntimeError):
-            names = ("torchvision", "torchvision.models", "torchvision.transforms")
-            stand_ins = {name: mock.MagicMock() for name in names}
-        sys.modules.update(stand_ins)
-        try:
-            import laplace
-            import laplace.curvature
-        finally:
-            for name in stand_ins:
-                del sys.modules[name]
-    return laplace
 
 
 @pytest.mark.filterwarnings(OWN_WARNING)

@@ -9,9 +9,9 @@ import scipy.integrate
 import scipy.stats
 import torch
 from netcal.metrics import ECE
+from peers import OWN_WARNING, laplace_torch
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
-from test_approximate_inference import OWN_WARNING, laplace_torch
 
 from studies.which_method import scores
 from studies.which_method.__main__ import COSTS, HERE, main

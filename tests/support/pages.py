@@ -4,7 +4,7 @@ import html
 import re
 
 from browser import shown
-from test_book import COLOURS, WIDTH
+from page_facts import COLOURS, WIDTH
 
 DANGER = """
 () => ({
