@@ -101,7 +101,7 @@ def grade_folder(
 
 
 def _with_present_flags(result: Result, submission: Submission) -> Result:
-    """Replace the flags of the submission, which a stored grade may have from another run."""
+    """Use the submission's current flags: those of a stored grade may be from another run."""
     codes = {flag.code for flag in submission.flags}
     others = [flag for flag in result.flags if flag.code not in codes]
     return replace(result, flags=(*submission.flags, *others))

@@ -2,7 +2,7 @@
 
 A parser, a renderer or a reader can take minutes or gigabytes for a few kilobytes of hostile
 input. Such a call runs in a worker process with limits of processor time and of memory; if it
-exceeds one, its worker is killed and only this call fails, not the run.
+exceeds one, only this call fails, not the run.
 """
 
 from __future__ import annotations

@@ -144,8 +144,8 @@ class _Place(threading.Thread):
 
     def run(self) -> None:
         """Create the worker and keep it until ``close`` is called."""
-        # Dask's workers are daemons, which may not start processes. Allow it: ours check
-        # whether the worker is alive, and end with it.
+        # Dask's workers are daemons, which may not start processes. Allow it: the grader's
+        # processes check whether the worker is alive, and end with it.
         multiprocessing.current_process()._config["daemon"] = False
         sweep()
         folder = new_folder()

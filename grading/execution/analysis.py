@@ -67,7 +67,7 @@ def analyse(
         released: the release.
         todo: the tasks whose answers can run.
         names: the name of each task's answer, by task.
-        given: the source of what is given, by name.
+        given: the sources of given definitions, by name.
     """
     effects = _effects(answers, released)
     cells = {cell_id(task) for task in todo} | answers.around.keys()

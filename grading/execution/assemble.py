@@ -143,7 +143,7 @@ def _borrowed(
 ) -> dict[str, list[str]]:
     """The definitions that a student's code needs of cells not run as a whole, by cell id."""
     wanted: set[str] = set()
-    order: list[tuple[str, str, bool]] = []  # and whether it is the student's
+    order: list[tuple[str, str, bool]] = []  # id, source, is it the student's?
     whole: list[str] = []
     own: dict[str, list[Added]] = {}
     for added in answers.added:
@@ -196,7 +196,7 @@ def _is_task(cell: NotebookNode) -> bool:
 
 
 def _barred(released: NotebookNode, sources: Collection[str]) -> set[str]:
-    """The names that pieces must not call, as they train or draw: given code and its users."""
+    """The names that pieces must not call: given code and its users may train, plots draw."""
     names = {*Release.of(released).slow}
     names |= {name for source in sources for name in imported(source, APART)}
     for cell in released.cells:

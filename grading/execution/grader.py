@@ -1,6 +1,6 @@
 """Grade one submission, in as many passes as it needs.
 
-In the first pass all answers are judged together, each beside the student's other answers, and
+In the first pass all answers are judged together, each with the student's other answers, and
 statements of the student's cells that do more than define are left out. Tasks that are not
 right then are judged again with all statements. A task that a wrong, crashed or hanging answer
 may have affected is judged again, with the reference in place of the tasks that are not judged
@@ -112,7 +112,7 @@ class _Passes:
         self.is_second = False  # True in the passes with acting statements
 
     def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
-        """Judge all tasks; flag those right only with references they do not depend on."""
+        """Judge all tasks; flag those that are right only with an undeclared reference."""
         result = self._all()
         for task, verdict in self.verdicts.items():
             if verdict.status == "right" and verdict.reason == STOOD_IN:
@@ -340,7 +340,7 @@ class _Passes:
         return chosen
 
     def _disturbed(self, task: str, todo: list[str]) -> bool:
-        """Is it wrong in no known way, and was judged beside code that does more than define?"""
+        """Is it wrong in no known way, judged beside code that does more than define?"""
         verdict = self.verdicts[task]
         if verdict.status != "wrong" or verdict.hint or self._acts(task):
             return False

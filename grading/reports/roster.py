@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from grading.record import Result, Verdict, Written
 from project.practicals import ANSWER_HERE
 
-# Texts that are no answer: the placeholders of the course and of nbgrader.
+# Texts that are not answers: the placeholders of the course and of nbgrader.
 PLACEHOLDERS = ("", ANSWER_HERE, "YOUR ANSWER HERE")
 
 

@@ -19,7 +19,7 @@ from grading.sandbox.bubblewrap import Limits, Sandbox
 from grading.sandbox.clock import Clock, Reading
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
-FRAME = 64  # bytes counted for each message frame beside its size, as it may be empty
+FRAME = 64  # bytes added to the size of each message frame, which may be empty
 QUEUE = 64  # messages held in memory; further ones are lost, with their output
 AFTER = 10.0  # seconds for the output that follows a reply
 POLL = 100  # milliseconds

@@ -326,7 +326,7 @@ def _plainly(asked: ast.expr | None) -> bool:
 
 
 def _sets(function: ast.FunctionDef | ast.AsyncFunctionDef, method: bool) -> bool:
-    """Does it set an attribute of an object, or an item of a parameter, but for ``self``?"""
+    """Does it set an attribute of an object, or an item of a parameter, except ``self``?"""
     given = function.args
     parameters = {
         one.arg

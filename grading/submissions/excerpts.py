@@ -80,7 +80,8 @@ def definitions(
 def additions(source: str, released: str) -> tuple[str, bool]:
     """The code that an edited cell adds to the released one, and whether that is intact.
 
-    A statement that rebinds a name of the released cell is no addition: it removes something.
+    A statement that rebinds a name of the released cell is not an addition, as it removes
+    something.
     """
     try:
         own, theirs = _statements(source), _statements(released)
