@@ -1,4 +1,4 @@
-"""What ``course grade`` does: from what was handed in to everything that comes out."""
+"""The command ``course grade``: from the submissions to sheets, feedback and report."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from project.errors import CourseError
 from project.files import all_or_none, require_writable
 from project.practicals import released
 
-# Folders of a checkout that are no place for grades, beside those that begin with . or _
+# Folders of a checkout that must not hold grades, besides those that begin with . or _
 PROJECT = {
     *("authoring", "book", "course", "exercises", "grading", "project", "solutions"),
     *("studies", "tests"),
 }
-# What is in a folder of grades.
+# Files and folders that the grader writes.
 WRITTEN = re.compile(
     r"(report|marking)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new)\.csv"
     rf"|(grades|timings)\.json|feedback|{re.escape(STATE)}"
@@ -47,10 +47,10 @@ WRITTEN = re.compile(
 
 
 class Screen(Console):
-    """A console that does not end the program with status 1 if nobody reads it."""
+    """A console that does not end the program with status 1 if its output is closed."""
 
     def on_broken_pipe(self) -> NoReturn:
-        """Called while a ``BrokenPipeError`` is handled."""
+        """Raise again; called while a ``BrokenPipeError`` is handled."""
         raise BrokenPipeError(32, "Nobody reads the output")
 
 
@@ -61,19 +61,19 @@ def grade_folder(
     console: Console,
     several: Several = "last",
 ) -> list[Result]:
-    """Grade what was handed in and write the sheets, the feedback and the report.
+    """Grade the submissions, and write the sheets, the feedback and the report.
 
     Args:
-        handed_in: a folder or a zip. All paths are absolute.
-        settings: how to grade, and where to.
+        handed_in: a folder or a zip of submissions. All paths are absolute.
+        settings: how to grade, and where to write.
         manual: the table with marks for the answers in words; by default the one in the
             output folder, if somebody has written in it.
         console: for the progress and the summary.
         several: which of several notebooks of one student and practical counts.
 
     Raises:
-        CourseError: wrong use; nothing of what comes out has been touched.
-        OSError: something cannot be written; sheets, feedback and report are as before.
+        CourseError: wrong use; no output has been changed.
+        OSError: something cannot be written; sheets, feedback and report are unchanged.
     """
     _check_places(handed_in, settings.out, manual, settings.root)
     manual = manual or filled_table(settings.out)
@@ -101,14 +101,14 @@ def grade_folder(
 
 
 def _with_present_flags(result: Result, submission: Submission) -> Result:
-    """A grade may have been kept since the class was another one."""
+    """Use the submission's current flags: those of a stored grade may be from another run."""
     codes = {flag.code for flag in submission.flags}
     others = [flag for flag in result.flags if flag.code not in codes]
     return replace(result, flags=(*submission.flags, *others))
 
 
 def _unmarked(submissions: Sequence[Submission], root: Path) -> list[Result]:
-    """What a table of marks may be about, before anything is graded."""
+    """Results with only the questions, to check a table of marks before grading."""
     gradable = {one.practical for one in submissions if not one.problem} - {""}
     questions = {
         stem: tuple(in_words(released(root, stem), {})) for stem in sorted(gradable)
@@ -124,10 +124,10 @@ def _unmarked(submissions: Sequence[Submission], root: Path) -> list[Result]:
 
 
 def _check_out(out: Path, handed_in: Path, root: Path) -> None:
-    """See that grades can be written to a folder, and that it is not for anything else.
+    """Check that grades can be written to a folder, and that it has no other purpose.
 
     Raises:
-        CourseError: they cannot, or it is.
+        CourseError: they cannot, or it has.
     """
     remedy = "Name another folder with --out."
     require_writable(out)
@@ -161,10 +161,10 @@ def _check_out(out: Path, handed_in: Path, root: Path) -> None:
 
 
 def _check_places(handed_in: Path, out: Path, manual: Path | None, root: Path) -> None:
-    """See that the paths of a run can go together.
+    """Check that the paths of a run do not conflict.
 
     Raises:
-        CourseError: they cannot.
+        CourseError: they do.
     """
     remedy = "Name another folder with --out."
     if handed_in.is_dir() and out.is_relative_to(handed_in):

@@ -1,8 +1,8 @@
-"""Call functions on what was handed in, in processes that can be ended.
+"""Call functions on submitted data in processes with limits of time and memory.
 
-A parser, a renderer or a reader can take minutes or gigabytes for a few kilobytes that were
-made for it. Such a call runs in a worker process with a limit of processor time and of memory;
-a worker that goes over a limit is ended and costs one call, not the run.
+A parser, a renderer or a reader can take minutes or gigabytes for a few kilobytes of hostile
+input. Such a call runs in a worker process with limits of processor time and of memory; if it
+exceeds one, only this call fails, not the run.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from pebble import ProcessExpired, ProcessPool
 T = TypeVar("T")
 
 SECONDS = 20.0  # processor time of one call
-PATIENCE = 15  # wall clock, in multiples of that: the machine may be busy
-MEMORY = 1024**3  # bytes that one worker may take beside what it has imported
-CALLS = 500  # of one worker: what parsers keep does not pile up
+PATIENCE = 15  # wall time, in multiples of that: the machine may be busy
+MEMORY = 1024**3  # bytes that one worker may take besides what it has imported
+CALLS = 500  # of one worker, so that memory that parsers keep does not pile up
 
 _lock = threading.Lock()
 _pool: ProcessPool | None = None
-_held = 0  # addresses, in bytes, of a worker when it began
+_held = 0  # address space, in bytes, of a worker when it started
 
 
 class TooCostly(Exception):
-    """A call went over its limit of processor time or memory, or ended its worker."""
+    """A call exceeded its limit of processor time or memory, or ended its worker."""
 
 
 def bounded(
@@ -44,18 +44,18 @@ def bounded(
     seconds: float = SECONDS,
     memory: int = MEMORY,
 ) -> T:
-    """Call a function of a module in a worker process; what it raises is raised.
+    """Call a function of a module in a worker process; its exceptions are raised here.
 
     Arguments and result are pickled. Several threads may call at a time.
 
     Args:
-        function: found by its name in its module.
+        function: must be importable by name from its module.
         arguments: its positional arguments.
-        seconds: of processor time that it may take.
-        memory: in bytes, beside what the worker had when it started.
+        seconds: limit of processor time.
+        memory: limit in bytes, besides what the worker had when it started.
 
     Raises:
-        TooCostly: it went over one of the two, or ended its worker.
+        TooCostly: the call exceeded one of the limits, or ended its worker.
     """
     for attempt in (1, 2):
         task = _workers().schedule(
@@ -66,7 +66,7 @@ def bounded(
         try:
             return task.result()
         except BrokenProcessPool as error:
-            # A worker ended between two calls: this one need not be to blame.
+            # A worker ended between two calls; this one may not be to blame.
             if attempt == 2:
                 raise TooCostly(f"{function.__name__}: {error!r}") from None
         except (TimedOut, ProcessExpired, MemoryError, RecursionError) as error:
@@ -75,7 +75,7 @@ def bounded(
 
 
 def close() -> None:
-    """End the workers; the next call starts new ones."""
+    """Stop the workers; the next call starts new ones."""
     global _pool
     with _lock:
         pool, _pool = _pool, None
@@ -88,7 +88,7 @@ def _workers() -> ProcessPool:
     global _pool
     with _lock:
         if _pool is None or not _pool.active:
-            # The same server that passes are forked from; see ``execution.runner``.
+            # The same fork server that passes are forked from; see ``execution.runner``.
             context = multiprocessing.get_context("forkserver")
             workers = max(2, os.cpu_count() or 1)
             _pool = ProcessPool(
@@ -104,7 +104,7 @@ atexit.register(close)
 
 
 def _begin() -> None:
-    """In a new worker: note what it has before the first call."""
+    """Record the address space of a new worker before its first call."""
     global _held
     _held = psutil.Process().memory_info().vms
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -113,9 +113,9 @@ def _begin() -> None:
 def _limited(
     function: Callable[..., T], arguments: tuple, seconds: float, memory: int
 ) -> T:
-    """In the worker: bind what this call may take, then call."""
+    """Apply the limits of a call within the worker, then call."""
     limits = {
-        # Its signal ends the process; it is given in whole seconds.
+        # Its signal ends the process; the limit is in whole seconds.
         resource.RLIMIT_CPU: math.ceil(time.process_time() + seconds),
         resource.RLIMIT_AS: _held + memory,
     }
@@ -125,6 +125,6 @@ def _limited(
     try:
         return function(*arguments)
     finally:
-        # The worker has to receive the next call, which may be a large one.
+        # Lift the limits: receiving the next call may take much memory.
         for limit, most in hard.items():
             resource.setrlimit(limit, (most, most))

@@ -1,8 +1,8 @@
-"""Grades many submissions, some at a time; a killed run goes on where it stopped.
+"""Grade many submissions in parallel, and resume a run that was killed.
 
-Everything that is kept stands in ``.grading`` of the output folder: one file for each grade,
-named after all that it depends on, written whole as soon as it is known. A run draws one
-seed; it is kept until the run has ended, so that one that goes on judges on the same inputs.
+All state is in ``.grading`` of the output folder: one file for each grade, named by a hash of
+everything that it depends on, and written atomically as soon as it is known. A run draws one
+seed, which is kept until the run has ended, so that a resumed run judges on the same inputs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from project.files import write_whole
 from project.practicals import released
 
 STATE = ".grading"
-NEEDED = 1024 * 1024  # bytes without which nothing can be graded
+NEEDED = 1024 * 1024  # bytes of disk space without which nothing can be graded
 Report = Callable[[Result, bool], None]
 
 
@@ -58,18 +58,18 @@ def grade_class(
     report: Report,
     say: Callable[[str], None] | None = None,
 ) -> list[Result]:
-    """Grade what has not been graded; the results, in the order of the submissions.
+    """Grade what has not been graded; return all results in the order of the submissions.
 
     Args:
-        submissions: what was handed in.
-        settings: how.
-        report: told of each result as it comes, and whether it is a new one.
-        say: told what somebody who waits should know, in a sentence.
+        submissions: all submissions of the class.
+        settings: how to grade.
+        report: called with each result as soon as it is known, and whether it is new.
+        say: called with a sentence that a waiting person should read.
 
     Raises:
-        CourseError: bubblewrap does not work, another run is at it, what is kept of a run
-            is not what this version keeps, or the reference itself does not get full marks.
-        OSError: grades cannot be kept, for example because the disk is full.
+        CourseError: bubblewrap does not work, another run uses the folder, the state of an
+            earlier run has another format, or the reference itself does not get full marks.
+        OSError: grades cannot be stored, for example because the disk is full.
     """
     if settings.sandboxed and not settings.dask:
         require_sandbox()
@@ -103,7 +103,7 @@ def grade_class(
                         result = future.result()
                     except (InterruptedError, CourseError):
                         raise
-                    # A fault of ours costs one grade and not the run; the next run tries again.
+                    # A fault of the grader costs one grade, not the run; the next run retries.
                     except Exception as error:
                         _require_space(state)
                         result = run.failed(submission, error)
@@ -117,7 +117,7 @@ def grade_class(
 
 
 class _Run:
-    """What is kept of a run until it has ended: its seed, and what has been drawn from it."""
+    """The state of a run that is kept until its end: the seed, and what was drawn from it."""
 
     def __init__(self, settings: Settings, state: Path, machinery: dict[str, str]):
         self.settings, self.state, self.machinery = settings, state, machinery
@@ -130,7 +130,7 @@ class _Run:
         """Draw the inputs of practicals, several at a time.
 
         Raises:
-            CourseError: not one of them can be drawn. Others that cannot are refused.
+            CourseError: none of them can be drawn. If only some cannot, these are refused.
         """
         for stem, drawn in zip(stems, workers.map(self._drawn, stems), strict=True):
             if isinstance(drawn, CourseError):
@@ -141,10 +141,10 @@ class _Run:
         return self.practicals
 
     def prove(self, worker: Worker) -> None:
-        """See that the references get full marks, once in a run.
+        """Check that the references get full marks, once in a run.
 
         Raises:
-            CourseError: not one of them does. Practicals of others that do not are refused.
+            CourseError: none of them does. If only some do not, their practicals are refused.
         """
         for stem in self.practicals:
             if self.kept["proven"].get(stem) == self.machinery[stem]:
@@ -156,7 +156,7 @@ class _Run:
         self._require_one()
 
     def without_refused(self, workers: Workers) -> Workers:
-        """Those who grade, with no work of practicals that nothing can be graded of."""
+        """Wrap the workers: a submission of a refused practical is not graded."""
 
         def submit(submission: Submission) -> Future[Result]:
             problem = self.refused.get(submission.practical)
@@ -173,9 +173,9 @@ class _Run:
             raise next(iter(self.refused.values()))
 
     def failed(self, submission: Submission, error: Exception) -> Result:
-        """A submission at which the grader itself failed; the log says how."""
+        """The result of a submission on which the grader itself failed; log the error."""
         with (
-            contextlib.suppress(OSError),  # a disk that is full may be the cause
+            contextlib.suppress(OSError),  # a full disk may be the cause
             open(self.state / "errors.log", "a", encoding="utf-8") as log,
         ):
             log.write(f"{submission.student!r} {submission.notebook!r}\n")
@@ -184,7 +184,7 @@ class _Run:
         return not_graded(submission, self.practicals.get(submission.practical), said)
 
     def close(self) -> None:
-        """The run has ended: the next one draws new inputs."""
+        """End the run: the next one draws new inputs."""
         self.path.unlink(missing_ok=True)
         for path in self.state.glob("expected-*"):
             path.unlink(missing_ok=True)
@@ -219,7 +219,7 @@ class _Run:
         return self.kept
 
     def _checked(self, kept: Any) -> dict:
-        """What was read, if it has the shape of what ``_keep`` writes."""
+        """Return the state that was read if it has the format that ``_keep`` writes."""
         match kept:
             case {"seed": int(), "proven": dict() as proven} if set(
                 map(type, proven.values())
@@ -244,7 +244,7 @@ def _workers(
     run: _Run,
     say: Callable[[str], None] | None,
 ) -> Iterator[Workers]:
-    """Who grades, ready: threads of this process, or the workers of a cluster."""
+    """Start the workers: threads of this process, or the workers of a cluster."""
     if settings.dask:
         try:
             from grading.cluster import cluster
@@ -277,9 +277,9 @@ def _workers(
 
 @contextlib.contextmanager
 def _library() -> Iterator[Path]:
-    """A place for what notebooks may import, and not below ``--out``.
+    """Create a folder for the modules that notebooks may import, not below ``--out``.
 
-    A path with a colon cannot be in ``PYTHONPATH``, and a user may give any path.
+    A path with a colon cannot be in ``PYTHONPATH``, and ``--out`` may be any path.
     """
     folder = new_folder()
     try:
@@ -304,10 +304,10 @@ def _worker(
 
 
 def _require_space(state: Path) -> None:
-    """Tell a full disk from a fault of the grader.
+    """Distinguish a full disk from a fault of the grader.
 
     Raises:
-        OSError: there is no space left where grades are kept, or for temporary files.
+        OSError: there is no space left where grades are stored, or for temporary files.
     """
     for folder in (state, SHORT):
         if shutil.disk_usage(folder).free < NEEDED:
@@ -317,7 +317,7 @@ def _require_space(state: Path) -> None:
 def _as_they_come(
     workers: Workers, submissions: Sequence[Submission], todo: Iterable[int]
 ) -> Iterator[tuple[int, Future[Result]]]:
-    """Hand out a few at a time; each, by its index, when it is done."""
+    """Submit a few at a time, and yield each future with its index when it is done."""
     waiting, running = iter(todo), {}
     while True:
         for index in itertools.islice(waiting, workers.many - len(running)):
@@ -330,7 +330,7 @@ def _as_they_come(
 
 @contextlib.contextmanager
 def _alone(state: Path) -> Iterator[None]:
-    """No two runs at a time in one folder."""
+    """Lock the folder, so that no two runs use it at a time."""
     with open(state / "lock", "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""Sends submissions to the workers of a Dask cluster, where they are graded as they are here.
+"""Send submissions to the workers of a Dask cluster, which grade them as one process does.
 
-A worker needs this project and bubblewrap, and sees nothing of the grader's files: it is sent
-the job, the expected values and the content of one submission at a time. What a worker that
-dies was at is given to another one.
+A worker needs this project and bubblewrap, and does not see the grader's files: it is sent the
+job, the expected values and the content of one submission at a time. Tasks of a worker that
+dies are rescheduled.
 """
 
 from __future__ import annotations
@@ -28,21 +28,19 @@ from grading.submissions.intake import Submission
 from grading.worker import Worker, Workers, content, not_graded
 from project.errors import CourseError
 
-AHEAD = (
-    2  # submissions for each of the cluster's threads, so that none waits for the next
-)
+AHEAD = 2  # submissions for each of the cluster's threads, so that none waits for its next one
 WAIT = 30.0  # seconds for a scheduler to answer, and for a first worker
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that grading needs beside the submissions; sent to every worker.
+    """Everything that grading needs besides the submissions; sent to every worker.
 
     Args:
         practicals: by stem.
         settings: how they are graded.
         expected: the contents of the files of expected values, by stem.
-        id: tells runs apart.
+        id: distinguishes runs.
     """
 
     practicals: Mapping[str, Practical]
@@ -55,10 +53,10 @@ class Job:
 def cluster(
     practicals: Mapping[str, Practical], settings: Settings
 ) -> Iterator[Workers]:
-    """The threads of a cluster's workers.
+    """Connect to a cluster; yields the threads of its workers.
 
     Raises:
-        CourseError: no scheduler answers there, or it has no workers.
+        CourseError: no scheduler answers at the address, or it has no workers.
     """
     address = settings.dask
     try:
@@ -98,12 +96,12 @@ def cluster(
         try:
             yield Workers(AHEAD * sum(client.nthreads().values()), submit)
         finally:
-            executor.shutdown(wait=False)  # what is not done is cancelled
+            executor.shutdown(wait=False)  # cancels pending tasks
             client.run(put_away, job.id)
 
 
 def grade_there(job: Job, submission: Submission, data: bytes) -> Result:
-    """On a worker: one submission."""
+    """Grade one submission, on a worker of the cluster."""
     with _lock:
         if job.id not in _places:
             _places[job.id] = _Place(job)
@@ -111,7 +109,7 @@ def grade_there(job: Job, submission: Submission, data: bytes) -> Result:
 
 
 def put_away(job_id: str) -> None:
-    """On a worker: end what grading for a job has started."""
+    """Stop everything that a job has started, on a worker of the cluster."""
     with _lock:
         place = _places.pop(job_id, None)
     if place is not None:
@@ -119,7 +117,10 @@ def put_away(job_id: str) -> None:
 
 
 class _Place(threading.Thread):
-    """A worker on a worker; zygotes end with the thread that starts them, which is this."""
+    """A thread that keeps a ``Worker`` on a worker of the cluster.
+
+    Zygotes end with the thread that starts them, so it has to live as long as they do.
+    """
 
     def __init__(self, job: Job) -> None:
         super().__init__(name="worker", daemon=True)
@@ -129,22 +130,22 @@ class _Place(threading.Thread):
         self.start()
 
     def worker(self) -> Worker:
-        """The worker, when it stands.
+        """Wait until the worker is ready, and return it.
 
         Raises:
-            CourseError: the sandbox does not work here, or the reference does not get full marks.
+            CourseError: the sandbox does not work here, or no reference gets full marks.
         """
         return self._ready.result()
 
     def close(self) -> None:
-        """End what it has started."""
+        """Stop everything that it has started."""
         self._over.set()
         self.join()
 
     def run(self) -> None:
-        """Make the worker and keep it until it is closed."""
-        # Dask's workers are daemons, which could start no processes of their own. Ours end
-        # with a worker: they look whether it is alive.
+        """Create the worker and keep it until ``close`` is called."""
+        # Dask's workers are daemons, which may not start processes. Allow it: the grader's
+        # processes check whether the worker is alive, and end with it.
         multiprocessing.current_process()._config["daemon"] = False
         sweep()
         folder = new_folder()

@@ -1,8 +1,8 @@
-"""What can be odd about a submission: one code each, and the sentence that a person reads.
+"""Everything that can be unusual about a submission, each with a code and a sentence.
 
-A flag never changes a grade. Those in ``LOOK`` rarely come about by honest work with a
-notebook, or tell of a choice that a person may see otherwise: a person should look at the
-submission. Those in ``PRIVATE`` tell of other students and are not shown to this one.
+A flag never changes a grade. Those in ``LOOK`` rarely result from honest work with a notebook,
+or report a choice that a person may make differently: a person should look at the submission.
+Those in ``PRIVATE`` concern other students and are not shown to this one.
 """
 
 from __future__ import annotations

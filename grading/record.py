@@ -1,4 +1,4 @@
-"""What is known of a submission and of its grade: plain data that goes to JSON and back."""
+"""The data about a submission and its grade, which can be written to JSON and read back."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Status = Literal["right", "wrong", "not-reached", "not-graded"]
-NOT_RUN = "The notebook could not be run"  # a fault of the machine, or of ours
-STOPPED = (
-    "Its code was stopped"  # how the reason begins where a clock or a limit ended it
-)
+NOT_RUN = "The notebook could not be run"  # a fault of the machine or the grader
+STOPPED = "Its code was stopped"  # beginning of the reason if a time or resource limit ended it
 
 
 @dataclass(frozen=True)
@@ -18,7 +16,7 @@ class Flag:
 
     Args:
         code: a short name, such as ``check-edited``; ``grading.flags`` lists them.
-        where: the task, the cell's id or the file that it is about, or the empty string.
+        where: the task, the cell's id or the file concerned, or the empty string.
         message: one sentence.
     """
 
@@ -33,16 +31,16 @@ class Verdict:
 
     Args:
         task: its id.
-        points: what it is worth.
-        status: ``right`` alone earns the points. It starts as ``not-reached``: a probe that
-            never ran is not a pass.
+        points: the points that the task is worth.
+        status: only ``right`` earns the points. It is ``not-reached`` at first, so that a
+            task whose probe never ran earns none.
         attempt: the pass in which it was judged, from 1; in later ones the reference stands
             in for tasks that are not judged.
         reason: what went wrong, in one sentence or two; empty if it is right.
-        hint: the misconception that gives just these values, as it goes on after "this is
+        hint: the misconception that gives exactly these values, as it continues "this is
             what comes out when"; or the empty string.
         key: the name of the misconception for counting, ``<task>#<number>``, or empty.
-        seconds: wall clock of its answer and its probe.
+        seconds: wall time of its answer and its probe.
     """
 
     task: str
@@ -56,18 +54,18 @@ class Verdict:
 
     @property
     def earned(self) -> int:
-        """The points that it gives."""
+        """The points that the answer earns."""
         return self.points if self.status == "right" else 0
 
     @property
     def stopped(self) -> bool:
-        """Was its code ended, and not judged by what it returned?"""
+        """Was its code stopped, instead of being judged by what it returned?"""
         return self.reason.startswith(STOPPED)
 
 
 @dataclass(frozen=True)
 class Written:
-    """An answer in words; ``marks`` are a person's, None until given, at most ``points``."""
+    """An answer in words; a person gives ``marks``, None until then, at most ``points``."""
 
     task: str
     points: int
@@ -81,8 +79,8 @@ class Result:
 
     Args:
         student: the name that the platform gives, with its number if it gives one.
-        practical: the stem, such as ``deep_ensembles``; empty if it cannot be told.
-        notebook: the file's name as handed in.
+        practical: the stem, such as ``deep_ensembles``; empty if it is unknown.
+        notebook: the file's name as submitted.
         digest: SHA-256 of the file's content, hexadecimal.
         identifier: the platform's number for the student, or the empty string.
         graded: False if no task of it could be judged.
@@ -90,7 +88,7 @@ class Result:
         verdicts: one for each task, in the order of the practical.
         written: one for each question.
         flags: what a person should know.
-        seconds: wall clock of the whole.
+        seconds: wall time of grading it.
     """
 
     student: str
@@ -107,16 +105,16 @@ class Result:
 
     @property
     def earned(self) -> int:
-        """Points for the tasks, without the answers in words."""
+        """The points for the tasks, without the answers in words."""
         return sum(verdict.earned for verdict in self.verdicts)
 
     @property
     def points(self) -> int:
-        """What all tasks together are worth."""
+        """The points that all tasks together are worth."""
         return sum(verdict.points for verdict in self.verdicts)
 
     @property
     def cut_short(self) -> bool:
-        """Was a task stopped or not reached? A machine that was busy may be the cause."""
+        """Was a task stopped or not reached? A busy machine may be the cause."""
         late = any(v.stopped or v.status == "not-reached" for v in self.verdicts)
         return late or self.problem.startswith(NOT_RUN)

@@ -10,17 +10,17 @@ from grading.sandbox.bubblewrap import Limits
 
 @dataclass(frozen=True)
 class Settings:
-    """How a class is graded.
+    """The settings for grading a class.
 
     Args:
         root: the checkout, with ``exercises`` and ``solutions``.
         out: the folder that everything is written to.
-        jobs: how many submissions are graded at a time.
+        jobs: the number of submissions that are graded at a time.
         sandboxed: use bubblewrap.
-        retry: judge once more where code was stopped or a task was not reached.
+        retry: grade again if code was stopped or a task was not reached.
         warm: fork kernels from processes that have imported what notebooks import.
         dask: the address of a cluster's scheduler, or the empty string.
-        limits: what one submission may use.
+        limits: the resource limits of one submission.
     """
 
     root: Path
@@ -34,5 +34,5 @@ class Settings:
 
     @property
     def hidden(self) -> tuple[Path, ...]:
-        """Folders that no submission may see."""
+        """The folders that no submission may see."""
         return self.root.resolve(), self.out.resolve()

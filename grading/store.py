@@ -1,4 +1,4 @@
-"""Keeps grades on the disk, so that a run that was stopped can go on."""
+"""Store grades on disk, so that a run that was stopped can be resumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Store:
     """Grades by name, one file each.
 
     Args:
-        folder: holds them; it is made if it is not there.
+        folder: contains them; it is created if it does not exist.
 
     Raises:
         OSError: a grade cannot be read or written.
@@ -36,7 +36,7 @@ class Store:
         folder.mkdir(exist_ok=True)
 
     def get(self, name: str) -> Result | None:
-        """The grade of this name, if it is there; what is damaged is graded again."""
+        """Return the grade of this name; None if it is missing or damaged."""
         with contextlib.suppress(
             FileNotFoundError, ValueError, msgspec.ValidationError
         ):
@@ -45,7 +45,7 @@ class Store:
         return None
 
     def put(self, name: str, result: Result) -> None:
-        """Keep a grade."""
+        """Store a grade."""
         write_whole(self._path(name), json.dumps(msgspec.to_builtins(result)))
 
     def _path(self, name: str) -> Path:
@@ -53,7 +53,7 @@ class Store:
 
 
 def machinery_of(root: Path, stem: str, limits: Limits, sandboxed: bool) -> str:
-    """A hash of all that a grade in a practical depends on beside the submission."""
+    """A hash of everything that a grade in a practical depends on besides the submission."""
     package = Path(course.__file__).parents[1]
     code = closure(
         package,
@@ -73,7 +73,7 @@ def machinery_of(root: Path, stem: str, limits: Limits, sandboxed: bool) -> str:
 
 
 def name_of(submission: Submission, machinery: str) -> str:
-    """The name under which the grade of a submission is kept."""
+    """The name under which the grade of a submission is stored."""
     parts = [
         blank(submission).student,
         submission.practical,

@@ -1,4 +1,4 @@
-"""Where one process grades: the library, the zygotes and the reference, proven."""
+"""Grade in one process, with its library, its zygotes and a check of the references."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from project.errors import CourseError
 
 
 class Worker:
-    """Grades the submissions of some practicals.
+    """The grader of one process, for the submissions of some practicals.
 
     Args:
-        settings: how they are run.
-        library: a new folder, which holds what notebooks may import.
-        say: told, in a sentence, if a practical has to do without a warm start.
+        settings: how to grade.
+        library: a new folder, for the modules that notebooks may import.
+        say: called with a sentence if a practical cannot have warm starts.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class Worker:
         self.environment = Environment(library, settings, self.runtime_dirs)
 
     def warm_up(self, releases: Mapping[str, NotebookNode]) -> None:
-        """Start what takes seconds to start, and do not wait: this thread may go on.
+        """Start the fork server and the zygotes, which take seconds, without waiting.
 
         Args:
-            releases: the exercises as they are handed out, by practical. Their zygotes
-                end with this thread.
+            releases: the releases, by practical. Their zygotes end with the thread that
+                calls this.
         """
         prepare_passes()
         settings, library = self.settings, self.environment.library
@@ -64,7 +64,7 @@ class Worker:
                 self.zygotes[stem] = Zygote(notebook, box)
 
     def open(self, practicals: Mapping[str, Practical]) -> None:
-        """Take up the practicals, and wait until the zygotes stand."""
+        """Set the practicals, and wait until the zygotes are ready."""
         self.practicals = practicals
         for stem, zygote in list(self.zygotes.items()):
             trouble = zygote.trouble()
@@ -74,7 +74,7 @@ class Worker:
                 self.runtime_dirs[stem] = zygote.runtime_dirs
 
     def prove(self, stem: str) -> bool:
-        """See whether the reference of a practical gets full marks.
+        """Check whether the reference of a practical gets full marks.
 
         If it does not, the practical is refused: none of its notebooks is graded.
         """
@@ -94,7 +94,7 @@ class Worker:
         return canary(practical, self.environment)
 
     def grade(self, submission: Submission, data: bytes | None = None) -> Result:
-        """One submission, read from its place unless its content is given."""
+        """Grade one submission, which is read from its file unless its content is given."""
         began = time.monotonic()
         practical = self.practicals.get(submission.practical)
         if submission.practical in self.refused:
@@ -119,7 +119,7 @@ class Worker:
         )
 
     def close(self) -> None:
-        """End the zygotes."""
+        """Stop the zygotes."""
         for stem in list(self.zygotes):
             self._close(stem)
 
@@ -134,11 +134,11 @@ class Worker:
 
 @dataclass(frozen=True)
 class Workers:
-    """Those who grade.
+    """A pool of workers.
 
     Args:
-        many: how many submissions they work at, at a time.
-        submit: workers one of them a submission.
+        many: the number of submissions that they grade at a time.
+        submit: gives one of them a submission.
     """
 
     many: int
@@ -146,10 +146,10 @@ class Workers:
 
 
 def content(submission: Submission, practical: Practical | None) -> bytes:
-    """What was handed in.
+    """Return the content of a submission.
 
     Raises:
-        NotGradable: it cannot be read, or is of no practical.
+        NotGradable: it cannot be read, or its practical is unknown.
     """
     if practical is None:
         problem = "It cannot be told which practical this is."
@@ -161,7 +161,7 @@ def blank(submission: Submission) -> Result:
     """The result of a submission before anything is known."""
     parts = [submission.student, submission.identifier]
     return Result(
-        # With the platform's number: two students may be called the same.
+        # With the platform's number, because two students may have the same name.
         student="_".join(part for part in parts if part),
         practical=submission.practical,
         notebook=submission.notebook,
@@ -185,16 +185,16 @@ def not_graded(
 def refused(
     submission: Submission, problem: CourseError, practical: Practical | None = None
 ) -> Result:
-    """The result of a submission to a practical that nothing can be graded of here."""
+    """The result of a submission to a practical of which nothing can be graded here."""
     return not_graded(submission, practical, f"{NOT_RUN}: {problem}")
 
 
 def in_words(notebook: NotebookNode, texts: Mapping[str, str]) -> Iterator[Written]:
-    """The answers to a practical's questions.
+    """Yield the answers in words to a practical's questions.
 
     Args:
-        notebook: the exercise as it is handed out.
-        texts: what was answered, by question.
+        notebook: the release.
+        texts: the texts of the answers, by question.
     """
     for cell in notebook.cells:
         course = cell.metadata.get("course", {})

@@ -1,11 +1,11 @@
-"""A submission is run and its numbers are compared with what is right.
+"""Execution: run a submission and compare its numbers with the right ones.
 
 ``expected``  draws a run's inputs and computes the right values, in a process of its own;
 ``probe``     calls an answer on these inputs and displays its numbers;
-``assemble``  puts answers into the pristine notebook, with the probe of each task;
-``attempt``   what one pass over such a notebook is given, and what it found;
-``runner``    gives a pass a process of its own, and ends it;
-``plugin``    lets nbval run the notebook there; ``values`` reads the numbers that come out,
-              ``verdicts`` says what they mean;
-``grader``    one submission, in as many passes as it needs.
+``assemble``  puts answers into the released notebook, with the probe of each task;
+``attempt``   defines the input and the result of one pass over such a notebook;
+``runner``    runs each pass in a process of its own, and ends it;
+``plugin``    lets nbval run the notebook there; ``values`` reads the resulting numbers,
+              ``verdicts`` judges them;
+``grader``    grades one submission, in as many passes as it needs.
 """

@@ -1,7 +1,7 @@
 """Static analysis of a submission's code.
 
-All of it is read once, before the first run: ``analyse`` is called in a process with limits,
-since code can be made to take long to read.
+All code is analysed once, before the first pass. ``analyse`` is called in a process with
+limits, because hostile code can take long to analyse.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ class Analysis:
     """The result of a static analysis.
 
     Args:
-        effects: where its names come from.
-        acting: the ids of the student's cells that hold more than definitions.
-        loud: the ids of own cells that may touch what is not theirs.
-        reaching: the tasks whose answers may.
+        effects: the origins of its names.
+        acting: the ids of the student's cells that contain more than definitions.
+        loud: the ids of the student's own cells that may change what is not theirs.
+        reaching: the tasks whose answers may change what is not theirs.
         needs: for each task the others whose names its answer uses, directly, or through
             others and given code.
+        blamed: for each task the ids of cells to look at first if it needs code that acts.
     """
 
     effects: Effects
@@ -59,14 +60,14 @@ def analyse(
     names: Mapping[str, str],
     given: Mapping[str, str],
 ) -> Analysis:
-    """Read all code of a submission.
+    """Analyse all code of a submission.
 
     Args:
-        answers: what was handed in.
-        released: the exercise as it was handed out.
+        answers: the contents of the submission.
+        released: the release.
         todo: the tasks whose answers can run.
         names: the name of each task's answer, by task.
-        given: the source of what is given, by name.
+        given: the sources of given definitions, by name.
     """
     effects = _effects(answers, released)
     cells = {cell_id(task) for task in todo} | answers.around.keys()
@@ -89,7 +90,7 @@ def analyse(
 
 
 def as_written(answers: Answers) -> dict[str, str]:
-    """The sources that can stand for tasks that are not judged, where no reference does."""
+    """The student's sources for tasks that are not judged, where no reference stands in."""
     return {id_: one.source for id_, one in answers.tasks.items() if not one.problem}
 
 
@@ -114,7 +115,7 @@ def _cells(answers: Answers) -> dict[str, str]:
 def _sources(
     answers: Answers, names: Mapping[str, str], given: Mapping[str, str]
 ) -> dict[str, str]:
-    """The statements of all that is bound, by name; of an answer, its whole cell."""
+    """The statements that bind each name; for the name of an answer, its whole cell."""
     texts = {name: [text] for name, text in given.items()}
     for source in _cells(answers).values():
         for name, text in definitions_of(source):
@@ -152,7 +153,7 @@ def needs_of(
     """For each task the others whose names its answer uses, directly or through others.
 
     Args:
-        sources: definitions by name, those of the answers among them.
+        sources: definitions by name, including those of the answers.
         names: the name of each task's answer, by task.
     """
     by_name = {name: task for task, name in names.items()}

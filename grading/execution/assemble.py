@@ -1,8 +1,8 @@
-"""Puts a student's answers into the pristine notebook, with a probe for each task.
+"""Put a student's answers into the released notebook, with a probe for each task.
 
-What is assembled holds nothing that trains or draws, and of the release only sources that
-a student has too. A probe calls the answer on the run's inputs and displays the numbers
-that come out; whether they are right is not known in that notebook.
+The assembled notebook contains nothing that trains or draws, and of the release only sources
+that students have, too. A probe calls the answer on the run's inputs and displays the
+resulting numbers; the notebook does not contain the right ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grading.submissions.statements import Release
 
 PIECE = "__"  # between the id of a cell and the number of a piece of it
 MAX_PIECES = 500  # of all cells that are not run as a whole; each becomes a cell
-# SymPy evaluates texts, wherever one is given instead of a number.
+# SymPy evaluates a string as code wherever it is given instead of a number.
 GUARD = """
 import sympy.parsing.sympy_parser
 
@@ -47,23 +47,23 @@ def assemble(
     effects: Effects | None = None,
     guarded: bool = False,
 ) -> NotebookNode:
-    """The notebook of one pass, in the order of the release, up to the last judged task.
+    """Assemble the notebook of one pass, in the release's order, up to the last judged task.
 
-    It holds the imports, given code, the student's own cells, an answer for each task and a
-    probe, where its check was, for each judged one. Other cells of the release are not run,
-    but of them comes what a student's code takes for granted: imports and the like.
+    It contains the imports, given code, the student's own cells, an answer for each task and,
+    in place of its check, a probe for each judged one. Other cells of the release are not run,
+    except for the definitions that the student's code relies on, such as imports.
 
     Args:
-        released: the exercise as it was handed out.
+        released: the release.
         answers: the student's.
-        judged: the tasks to judge: the student's answers stand for them.
+        judged: the tasks to judge, for which the student's answers are used.
         reference: the sources that stand in for other tasks, by task.
         probes: the source of the probe of every judged task.
         left_out: ids of cells to leave out.
         reduced: ids of the student's own cells of which only definitions are to run.
-        effects: of the student's notebook. If given, of every cell that a student wrote
-            only definitions are to run; a cell that holds nothing else stays as it is.
-        guarded: have SymPy evaluate no texts.
+        effects: of the student's notebook. If given, only the definitions in a student's
+            cells are to run; a cell that contains nothing else stays as it is.
+        guarded: prevent SymPy from evaluating strings.
     """
     last = max(
         (
@@ -120,12 +120,12 @@ def assemble(
 
 
 def origin(cell: str) -> str:
-    """The id of the cell that a piece was taken from; any other id stays as it is."""
+    """The id of the cell that a piece was taken from; any other id is returned unchanged."""
     return cell.partition(PIECE)[0]
 
 
 def differing(some: NotebookNode, others: NotebookNode) -> set[str]:
-    """The ids of the cells whose source is not the same in two assembled notebooks."""
+    """The ids of the cells whose sources differ between two assembled notebooks."""
     sources: list[dict[str, list[str]]] = [{}, {}]
     for found, notebook in zip(sources, (some, others), strict=True):
         for cell in notebook.cells:
@@ -141,9 +141,9 @@ def _borrowed(
     reduced: Collection[str],
     effects: Effects | None,
 ) -> dict[str, list[str]]:
-    """What a student's code needs of cells that are not run as a whole, by the id of the cell."""
+    """The definitions that a student's code needs of cells not run as a whole, by cell id."""
     wanted: set[str] = set()
-    order: list[tuple[str, str, bool]] = []  # each with: is it the student's own?
+    order: list[tuple[str, str, bool]] = []  # id, source, is it the student's?
     whole: list[str] = []
     own: dict[str, list[Added]] = {}
     for added in answers.added:
@@ -196,7 +196,7 @@ def _is_task(cell: NotebookNode) -> bool:
 
 
 def _barred(released: NotebookNode, sources: Collection[str]) -> set[str]:
-    """What pieces must not call: given code and what uses it, which may train, and what draws."""
+    """The names that pieces must not call: given code and its users may train, plots draw."""
     names = {*Release.of(released).slow}
     names |= {name for source in sources for name in imported(source, APART)}
     for cell in released.cells:

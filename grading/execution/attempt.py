@@ -1,7 +1,7 @@
-"""One pass over a submission, as files: what it is given, and what came out.
+"""The input and the result of one pass over a submission, stored in files.
 
-The grader writes a pass, nbval runs it in a process of its own, the grader reads it. If that
-process is killed, what it had found by then is there.
+The grader writes the input, nbval runs the pass in a process of its own, and the grader reads
+the result. If that process is killed, the file contains what it had found by then.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ NOTEBOOK, GIVEN, FOUND = "graded.ipynb", "given.json", "found.json"
 
 @dataclass(frozen=True)
 class Given:
-    """What a pass is given.
+    """The input of a pass.
 
     Args:
-        number: from 1.
+        number: of the pass, from 1.
         expected: the file of the expected values.
         judged: the tasks that are judged; the reference stands in for the others.
         sandbox: where the kernel runs.
-        seconds: how long it may run, of the time that counts.
+        seconds: the limit of the time that counts.
     """
 
     number: int
@@ -76,21 +76,21 @@ class Given:
 
 @dataclass
 class Found:
-    """What came out of a pass.
+    """The result of a pass.
 
     Args:
         verdicts: by task.
-        started: did a kernel start?
+        started: whether a kernel started.
         running: the id of the cell that was sent last.
         stopped: the id of the cell in which the kernel ended, or the empty string.
         because: why it ended.
         reached: the ids of the cells that ran to their end.
-        slow: those of the student's own that took long.
+        slow: the ids of the student's own cells that took long.
         flags: what a person should know.
-        peak: the most memory that was seen, in bytes.
-        finished: did the pass come to its end?
-        unsure: was it ended by a clock that a busy machine may be to blame for?
-        excused: the seconds that do not count: something else had the processor.
+        peak: the largest memory use that was measured, in bytes.
+        finished: whether the pass was completed.
+        unsure: whether a time limit ended it for which a busy machine may be to blame.
+        excused: the seconds that do not count, because others used the processor.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Found:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """The inverse of ``save``; nothing was found if there is no file."""
+        """The inverse of ``save``; an empty result if there is no file."""
         path = folder / FOUND
         if not path.exists():
             return cls()

@@ -1,7 +1,7 @@
-"""Draws a run's inputs and computes what is right for them, in a process of its own.
+"""Draw a run's inputs and compute the right values for them, in a process of its own.
 
-The oracles need a framework, the grader does not, and torch and JAX never meet. Nothing
-of what is computed here enters a sandbox but the inputs.
+The oracles need a framework, the grader does not, and torch and JAX are never imported in one
+process. Of everything computed here, only the inputs enter a sandbox.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Values = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known misconception: the numbers that it gives on this run's inputs, and its name.
+    """A known misconception, with its values on this run's inputs.
 
-    ``number`` counts the task's misconceptions from 1, those included that give no numbers.
+    ``number`` counts the task's misconceptions from 1, including those without values.
     """
 
     number: int
@@ -39,7 +39,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Key:
-    """One task in this run: the source of its probe, inputs included, and what is right."""
+    """A task in this run: the source of its probe, with the inputs, and the right values."""
 
     task: str
     name: str
@@ -55,7 +55,7 @@ def draw(stem: str, seed: int, target: Path) -> None:
     Raises:
         CourseError: the checks of the practical cannot be evaluated.
     """
-    # The seed goes through a pipe: arguments can be read by every process.
+    # The seed is sent through a pipe, because every process can read arguments.
     done = subprocess.run(
         [sys.executable, "-m", __name__, stem, str(target)],
         input=str(seed),
@@ -73,7 +73,7 @@ def draw(stem: str, seed: int, target: Path) -> None:
 
 
 def read(path: Path) -> dict[str, Key]:
-    """The keys that ``draw`` wrote, by task, in the order of the practical."""
+    """Read the keys that ``draw`` wrote, by task, in the order of the practical."""
     data = json.loads(path.read_text(encoding="utf-8"))
     return {
         item["task"]: Key(
@@ -107,7 +107,7 @@ def read(path: Path) -> dict[str, Key]:
 
 
 def key_of(task: Task, seed: int) -> Key:
-    """One task's inputs, right values and what its misconceptions give."""
+    """Compute a task's inputs, its right values and those of its misconceptions."""
     cases = task.cases(np.random.default_rng([seed, zlib.crc32(task.id.encode())]))
     right = [dict(task.oracle(**case)) for case in cases]
     mistakes = []
@@ -120,7 +120,7 @@ def key_of(task: Task, seed: int) -> Key:
 
 
 def encode(value: Any) -> Any:
-    """An array or a plain value, as JSON has it; floats keep every digit."""
+    """An array or a plain value as JSON; floats keep every digit."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if hasattr(value, "detach"):
@@ -147,9 +147,7 @@ def decode(value: Any) -> Any:
 def _given(task: Task, answer: Any, cases: Sequence[Case]) -> Values | None:
     try:
         return [dict(task.probe(answer, **case)) for case in cases]
-    except (
-        Exception
-    ):  # a mistake may well break on some input; then it gives no numbers
+    except Exception:  # a mistake may fail on some input; then it has no values
         return None
 
 

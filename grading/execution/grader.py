@@ -1,10 +1,11 @@
-"""Grades one submission, in as many passes as it needs.
+"""Grade one submission, in as many passes as it needs.
 
-In the first pass all answers are judged together, each in the company of the student's
-other answers, and nothing runs that acts at the top level of a student's cells. What is not
-right then is judged again with everything. A task that a wrong, dead or hanging one has spoilt is judged again, with the
-reference in the place of the tasks that are not judged in that pass; only verdicts leave it.
-So is one that may have been spoilt by code that does more than define: a thread, a patch.
+In the first pass all answers are judged together, each with the student's other answers, and
+statements of the student's cells that do more than define are left out. Tasks that are not
+right then are judged again with all statements. A task that a wrong, crashed or hanging answer
+may have affected is judged again, with the reference in place of the tasks that are not judged
+in that pass; only its verdicts are kept. The same holds for a task that may have been affected
+by code that does more than define, such as a thread or a patch.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from grading.submissions.answers import Answer, Answers
 from grading.submissions.effects import Effects
 from project.errors import CourseError
 
-ALONE = 3  # passes of one submission that are run once more, with none beside them
-MANY = 3  # cells of the student's own that end the kernel, before none is run
+ALONE = 3  # passes of one submission that are repeated, with no other pass beside them
+MANY = 3  # own cells of the student that end the kernel, after which none is run
 TOO_COSTLY = "The notebook takes too long or too much memory to read."
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
 
 
 @dataclass(frozen=True)
 class Graded:
-    """What grading found: a verdict for each task, flags, and why nothing could be judged."""
+    """A verdict for each task, flags, and the reason if nothing could be judged."""
 
     verdicts: tuple[Verdict, ...]
     flags: tuple[Flag, ...] = ()
@@ -60,7 +61,7 @@ def grade(answers: Answers, practical: Practical, environment: Environment) -> G
 
 
 def canary(practical: Practical, environment: Environment) -> None:
-    """Send the reference the way that submissions go.
+    """Grade the reference solution like a submission.
 
     Raises:
         CourseError: it does not get full marks, so nothing can be graded.
@@ -89,7 +90,7 @@ class _Passes:
     ):
         self.answers, self.practical, self.environment = answers, practical, environment
         limits = environment.settings.limits
-        self.until = time.monotonic() + limits.submission  # later by what is excused
+        self.until = time.monotonic() + limits.submission  # plus excused time
         self.last = time.monotonic() + limits.submission * limits.patience
         self.again = ALONE
         self.verdicts = {
@@ -98,20 +99,20 @@ class _Passes:
         self.flags: list[Flag] = []
         self.left_out: set[str] = set()
         self.reduced: set[str] = set()
-        self.apart: list[list[str]] = []  # what is judged with nothing loud beside it
+        self.apart: list[list[str]] = []  # groups to judge without loud cells
         self.is_apart = False
         self.spoilt: list[str] = []  # by another answer; not yet judged without it
         self.number = 0
         self.known: Analysis
         names = {task: key.name for task, key in practical.keys.items()}
         sources = {names[task]: text for task, text in practical.reference.items()}
-        # What the reference solution of each task needs of others.
+        # The other tasks that the reference solution of each task needs.
         self.declared = needs_of(dict(practical.given) | sources, names)
-        self.effects: Effects | None = None  # while nothing is run that acts
-        self.is_second = False  # after the passes in which nothing acts
+        self.effects: Effects | None = None  # set while acting statements are left out
+        self.is_second = False  # True in the passes with acting statements
 
     def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
-        """Judge all; flag what the reference helped with that the release does not."""
+        """Judge all tasks; flag those that are right only with an undeclared reference."""
         result = self._all()
         for task, verdict in self.verdicts.items():
             if verdict.status == "right" and verdict.reason == STOOD_IN:
@@ -155,10 +156,10 @@ class _Passes:
         while todo and self._left() > 0:
             found = self._one(todo)
             self.number += 1
-            # A pass that was not stopped has judged all, or something of ours is at fault.
+            # A pass that was not stopped has judged all tasks, or the grader is at fault.
             began = found.started and found.running
             began = began and (found.stopped or self._judged(found))
-            # In a cell of ours it can only be code that has outlived its own.
+            # If it ended in a cell of the grader's, code that outlived its own cell ended it.
             lost = not began or (found.stopped and not self._culprit(found))
             if lost and (self.is_apart or not began):
                 failures += 1
@@ -180,7 +181,7 @@ class _Passes:
             *(task for group in self.apart for task in group),
         }
         for task, verdict in self.verdicts.items():
-            # What was to be judged without another's fault beside it is not yet wrong.
+            # A task that was to be judged without the faults of others is not yet wrong.
             if verdict.status == "not-reached" or (
                 verdict.status == "wrong" and task in waiting
             ):
@@ -189,7 +190,7 @@ class _Passes:
         return self.verdicts, self.flags, ""
 
     def _written(self) -> list[str]:
-        """The tasks whose answers can run; the others are wrong as they stand."""
+        """Return the tasks whose answers can run, and settle the others as wrong."""
         todo = []
         for task in self.verdicts:
             answer = self.answers.tasks.get(task)
@@ -219,9 +220,9 @@ class _Passes:
         )
 
     def _standing_in(self, todo: list[str]) -> dict[str, str]:
-        """The references of the tasks that are tried, or on which those to judge depend.
+        """The references of tasks that were tried, or on which the judged ones depend.
 
-        One that nobody has tried would solve any other task that calls it.
+        The reference of a task that was not tried would solve any other task that calls it.
         """
         tried = {
             task
@@ -237,13 +238,13 @@ class _Passes:
         notebook = self._assembled(todo)
         found = self._pass(notebook, todo)
         if found.unsure and self.again and self._left() > 0:
-            # The machine may be to blame: it says nothing of the answer.
+            # The machine may be to blame; this result says nothing about the answer.
             self.again -= 1
             found = self._pass(notebook, todo, alone=True)
         if found.running and not found.finished and not found.stopped:
             found.stopped, found.because = found.running, "nbval itself had to be ended"
             task = _task_of(found.running)
-            # Where the time is up, it is not reached, and not wrong.
+            # If the time is up, the task is not reached rather than wrong.
             if task in found.verdicts and self._left() > 0:
                 reason = f"{STOPPED}: {found.because}."
                 found.verdicts[task] = dataclasses.replace(
@@ -272,7 +273,7 @@ class _Passes:
         return min(self.until, self.last) - time.monotonic()
 
     def _culprit(self, found: Found) -> bool:
-        """Deal with the cell in which the kernel ended; False if it is one of ours."""
+        """Handle the cell in which the kernel ended; False if it is one of the grader's."""
         if _task_of(found.stopped) in found.verdicts:
             return True
         added = {added.id for added in self.answers.added}
@@ -307,18 +308,18 @@ class _Passes:
                 self.verdicts[task] = verdict
         if not self.is_apart:
             self._set_apart([t for t in todo if self._disturbed(t, todo)])
-        # Own cells that take long would use up the time of the passes that follow.
+        # The student's own slow cells would use up the time of later passes.
         self.reduced |= {a.id for a in self.answers.added} & set(found.slow)
-        if self.number == 1:  # only verdicts leave the passes that hold a reference
+        if self.number == 1:  # of passes with references, only verdicts are kept
             self.flags += [one for one in found.flags if self._holds(one)]
 
     def _holds(self, told: Flag) -> bool:
-        """Is it new, and no fault of what was left out?"""
+        """Is the flag new, and not the fault of statements that were left out?"""
         fault = self.effects is not None and told.code == "added-raised"
         return not fault and told not in self.flags
 
     def _again(self, todo: list[str]) -> list[str]:
-        """The tasks for the next pass: those not reached, else those that others spoilt."""
+        """The tasks for the next pass: those not reached, else those affected by others."""
         self.spoilt += [
             task
             for task in todo
@@ -334,12 +335,12 @@ class _Passes:
                 task in self.known.needs[other] for other in chosen
             ):
                 chosen.append(task)
-        # Of two that need one another's names, the second waits for a pass of its own.
+        # Of two tasks that use each other's names, the second gets a pass of its own.
         self.spoilt = [task for task in self.spoilt if task not in chosen]
         return chosen
 
     def _disturbed(self, task: str, todo: list[str]) -> bool:
-        """Was it judged, and wrong in no known way, beside code that does more than define?"""
+        """Is it wrong in no known way, judged beside code that does more than define?"""
         verdict = self.verdicts[task]
         if verdict.status != "wrong" or verdict.hint or self._acts(task):
             return False
@@ -358,7 +359,7 @@ class _Passes:
         return task in self.known.reaching
 
     def _set_apart(self, tasks: list[str]) -> None:
-        """Have these judged once more: the quiet ones together, each other one alone."""
+        """Schedule these tasks again: the quiet ones together, each of the others alone."""
         quiet = [task for task in tasks if not self._acts(task)]
         alone = [[task] for task in tasks if self._acts(task)]
         self.apart += [group for group in [quiet, *alone] if group]

@@ -1,8 +1,8 @@
-"""Lets nbval run one pass over a submission, and compares the numbers outside its kernel.
+"""Let nbval run one pass over a submission, and compare the numbers outside its kernel.
 
 A pytest plugin: ``pytest -p nbval.plugin -p grading.execution.plugin --pass FOLDER``. Items are
-named by cell id; what a notebook asks of nbval (tags, ``# NBVAL_SKIP``) is not read. What is
-found is written after every cell, so that a session that is killed leaves what it had.
+named by cell id; a notebook's instructions to nbval (tags, ``# NBVAL_SKIP``) are ignored. The
+result is written after every cell, so that a session that is killed leaves what it had found.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from grading.flags import flag
 from grading.record import STOPPED, Verdict
 from grading.sandbox.kernel import OutOfTime, Stopped, TooSlow, WatchedKernel
 
-MEMORY = 1024**3  # what nbval may use of it
+MEMORY = 1024**3  # bytes that nbval may use
 SLOW = 5.0  # seconds for one of the student's own cells
 
 
@@ -43,15 +43,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A grader that is killed takes its passes, and so their kernels, with it."""
+    """End this pass, and so its kernel, if the grader is killed."""
     if config.option.attempt:
         threading.Thread(target=_follow, daemon=True).start()
 
 
 def _follow() -> None:
-    """End if the grader has ended, or if a kernel has filled this process's memory.
+    """Exit if the grader has ended, or if a kernel has filled this process's memory.
 
-    What a kernel sends is counted when it has arrived; a message may never do so.
+    A kernel's output is counted when a message has arrived, which a message may never do.
     """
     own, grader = psutil.Process(), multiprocessing.parent_process()
     while grader.is_alive() and own.memory_info().rss < MEMORY:
@@ -66,7 +66,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector):
 
 
 class Submission(IPyNbFile):
-    """The notebook of a pass: its kernel, and what is found in it."""
+    """The notebook of a pass, with its kernel and its result."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -84,7 +84,7 @@ class Submission(IPyNbFile):
         self.sources: dict[str, str] = {}
 
     def collect(self):
-        """One item for each code cell, named by its id."""
+        """Yield an item for each code cell, named by its id."""
         notebook = nbformat.read(self.path, as_version=4)
         for number, cell in enumerate(notebook.cells):
             if cell.metadata.course.get("role") == "task":
@@ -98,7 +98,7 @@ class Submission(IPyNbFile):
             )
 
     def setup(self) -> None:
-        """Start the kernel, in its sandbox and not in this folder, where the values lie."""
+        """Start the kernel in its sandbox, not in this folder, which leads to the values."""
         self.save()
         try:
             self.kernel = WatchedKernel(self.given.sandbox, self.given.seconds)
@@ -109,7 +109,7 @@ class Submission(IPyNbFile):
         self.found.started = True
 
     def teardown(self) -> None:
-        """End the kernel."""
+        """Stop the kernel and write the result."""
         self.found.finished = True
         if self.kernel is not None:
             self.found.peak = self.kernel.peak
@@ -117,22 +117,22 @@ class Submission(IPyNbFile):
         self.save()
 
     def save(self) -> None:
-        """Write what has been found."""
+        """Write the result so far."""
         if self.kernel is not None:
             self.found.excused = self.kernel.excused
         self.found.save(self.folder)
 
 
 class Cell(IPyNbCell):
-    """One cell; a probe's numbers are judged."""
+    """A cell; the numbers of a probe are judged."""
 
     parent: Submission
 
     def setup(self) -> None:
-        """Nothing: nbval would expect failures after a time-out."""
+        """Do nothing: nbval's own setup expects failures after a time-out."""
 
     def runtest(self) -> None:
-        """Run the cell as nbval does, and note what came of it."""
+        """Run the cell as nbval does, and record the result."""
         submission, found = self.parent, self.parent.found
         role, task = (
             self.cell.metadata.course.get("role"),
@@ -145,20 +145,20 @@ class Cell(IPyNbCell):
         found.running = self.name
         submission.save()
         limits = submission.given.sandbox.limits
-        # Imports stand in what is given, and may take long on a busy machine.
+        # Given cells contain the imports, which may take long on a busy machine.
         submission.kernel.allow(limits.start if role == "given" else limits.task)
         try:
             super().runtest()
         except NbCellError as caught:
             error = caught
-        except OutOfTime as stop:  # its task is not reached, and not wrong
+        except OutOfTime as stop:  # its task is not reached rather than wrong
             self._stop("", str(stop), began)
             raise
         except Stopped as stop:
             found.unsure = isinstance(stop, TooSlow) and stop.unsure
             self._stop(task, str(stop), began)
             raise
-        except Exception:  # nbval stumbled over what the kernel sent
+        except Exception:  # nbval failed on a message of the kernel
             self._stop(task, "what it put out cannot be read", began)
             raise
         found.reached.append(self.name)
@@ -175,7 +175,7 @@ class Cell(IPyNbCell):
         elif error is not None:
             kind, said, line = _where(self.test_outputs)
             lines = self.cell.source.count("\n") + 1
-            # Any number could be said here.
+            # The kernel can report any line.
             honest = line and line <= lines
             reason = raised(
                 "Its cell",
@@ -184,20 +184,20 @@ class Cell(IPyNbCell):
                 said=said,
                 source=self.cell.source,
             )
-            if submission.given.number > 1:  # what it says could tell of the reference
+            if submission.given.number > 1:  # details could reveal the reference
                 reason = "Its cell raised an exception."
             if role == "task" and task in submission.keys:
                 submission.raised[task] = reason
             elif role == "added" and not any(
                 f.code == "added-raised" for f in found.flags
             ):
-                # Once, without its kind: many cells could spell out a text.
+                # Once and without the type: the types of many cells could spell out a text.
                 found.flags.append(flag("added-raised", self.name))
             submission.save()
             raise error
 
     def repr_failure(self, excinfo) -> str:
-        """One line: nbval would print the probe and its hidden inputs."""
+        """Return one line; nbval would print the probe and its hidden inputs."""
         return f"{self.name}: {excinfo.type.__name__}: {str(excinfo.value)[:200]}"
 
     def _judged(self, task: str) -> Verdict:
@@ -206,15 +206,15 @@ class Cell(IPyNbCell):
         source = submission.sources.get(task, "")
         verdict = judge(key, self.test_outputs or [], attempt=number, source=source)
         if verdict.status == "right" and submission.kernel.reply != "ok":
-            # It displayed values and ended in an exception that was not published.
+            # The probe displayed values and ended in an exception that was not published.
             return wrong(key, "Calling it raised an exception.", attempt=number)
         if verdict.status != "right" and task in submission.raised and not verdict.hint:
-            # The cell broke before it defined the answer: that is what went wrong.
+            # The answer's cell failed before it defined the answer: report that instead.
             return wrong(key, submission.raised[task], attempt=number)
         return verdict
 
     def _stop(self, task: str, because: str, began: float) -> None:
-        """End the kernel; the task whose cell this is is wrong."""
+        """Stop the kernel; the task of this cell, if any, is wrong."""
         submission, found = self.parent, self.parent.found
         found.stopped, found.because = self.name, because
         submission.kernel.stop()

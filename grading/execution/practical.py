@@ -1,4 +1,4 @@
-"""What is the same for every submission of one practical: the release, and what is right."""
+"""The data that all submissions of one practical share: the release and the right values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from project.source import read_solutions
 
 @dataclass(frozen=True)
 class Practical:
-    """What is the same for every submission of one practical.
+    """The data that all submissions of one practical share.
 
     Args:
         stem: such as ``deep_ensembles``.
-        released: the notebook as it was handed out.
+        released: the release.
         reference: the source of each task's reference solution, by task.
-        given: the source of what is given, by name.
+        given: the sources of given definitions, by name.
         expected: the file of the expected values.
         keys: its content, by task.
     """
@@ -36,7 +36,7 @@ class Practical:
 
     @classmethod
     def read(cls, root: Path, stem: str, expected: Path) -> Self:
-        """A practical of the checkout, with the values that were drawn into a file.
+        """Read a practical of the checkout, with the file of its expected values.
 
         Raises:
             CourseError: it has no exercise, or no reference solution.

@@ -1,6 +1,6 @@
 """The source of a probe: it calls an answer on a run's inputs and displays the numbers.
 
-Whether they are right is not known where it runs.
+The right numbers are not known to the kernel in which it runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from course.task import Case, Task
 from grading.execution.values import MAX_NUMBERS, VALUES
 
-# Runs in a namespace of its own: of the student's, it knows the answer alone.
+# Runs in a namespace of its own, with only the answer from the student's.
 PROBE = """\
 import json
 
@@ -75,7 +75,7 @@ def probe_source(task: Task, cases: Sequence[Case]) -> str:
         [{name: _literal(value) for name, value in case.items()} for case in cases],
         allow_nan=False,
     )
-    # Python's own exec, whatever the student's namespace calls so.
+    # Python's own exec, even if the student's namespace redefines it.
     return (
         f'__import__("builtins").exec(\n    {source!r},\n'
         f'    {{"answer": {task.name}, "cases": {text!r}}},\n)'
@@ -83,7 +83,7 @@ def probe_source(task: Task, cases: Sequence[Case]) -> str:
 
 
 def _literal(value: Any) -> Any:
-    """An input as JSON that gives it back exactly."""
+    """An input as JSON, from which the probe restores it exactly."""
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "fiub":
             raise TypeError(f"an array of {value.dtype} cannot be an input")

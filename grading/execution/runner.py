@@ -1,4 +1,4 @@
-"""Runs one assembled notebook with nbval, in a process of its own that can be ended."""
+"""Run one assembled notebook with nbval, in a process of its own that can be killed."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from grading.sandbox.provisioner import NAME
 from grading.settings import Settings
 
 PREFIX = "ku-"
-SHORT = Path("/tmp")  # the name of a socket has room for 107 characters
-SLACK = 15.0  # seconds, for nbval itself and for a pass to come to its end
+SHORT = Path("/tmp")  # the path of a socket is limited to 107 characters
+SLACK = 15.0  # seconds, for nbval itself and for finishing a pass
 LOOK = 0.5  # seconds
-# Of pytest: they cost a tenth of a second to import, and more at every cell.
+# Plugins of pytest that take 0.1 s to import, and more time at every cell.
 NOT_NEEDED = (
     *("doctest", "junitxml", "logging", "pastebin", "setuponly"),
     *("setupplan", "stepwise", "subtests", "threadexception", "tracemalloc"),
@@ -54,8 +54,8 @@ class Environment:
 
     Args:
         library: the folder that ``sandbox.stage_library`` filled.
-        settings: how.
-        runtime_dirs: of zygotes that stand ready, by practical.
+        settings: how to grade.
+        runtime_dirs: the folders of zygotes that are ready, by practical.
     """
 
     library: Path
@@ -74,15 +74,15 @@ def run_pass(
     *,
     alone: bool = False,
 ) -> Found:
-    """Run one assembled notebook with nbval, in a process of its own; what it found.
+    """Run one assembled notebook with nbval, in a process of its own; return the result.
 
     Args:
-        notebook: what is run.
+        notebook: the assembled notebook.
         number: of the pass, from 1.
         judged: the tasks that are judged.
         expected: the file of the expected values.
-        environment: where and how.
-        seconds: how long it may run, of the time that counts.
+        environment: where and how to run it.
+        seconds: the limit of the time that counts.
         stem: of the practical.
         alone: wait until no other pass of this process runs, and let none begin.
 
@@ -100,7 +100,7 @@ def run_pass(
 
 
 class _Floor:
-    """Passes run side by side, but for one that has to be alone."""
+    """A lock that lets passes run in parallel, or one pass alone."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -109,7 +109,7 @@ class _Floor:
 
     @contextlib.contextmanager
     def taken(self, alone: bool) -> Iterator[None]:
-        """While a pass runs."""
+        """Hold the lock while a pass runs."""
         with self._changed:
             self._wait_for(lambda: not self._alone)
             if alone:
@@ -158,7 +158,7 @@ def _one_pass(
             settings.hidden,
             runtime_dirs,
         )
-        # A pass that has begun may go on a little, so that what it has judged counts.
+        # A pass that has begun may run a little longer, so that its verdicts count.
         given = Given(number, expected, tuple(judged), sandbox, seconds + SLACK)
         given.save(folder)
         nbformat.write(notebook, folder / NOTEBOOK)
@@ -170,12 +170,12 @@ def _one_pass(
 
 
 def new_folder(within: Path = SHORT) -> Path:
-    """A new folder that ``sweep`` removes if this process cannot."""
+    """Create a folder that ``sweep`` removes if this process cannot."""
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=within))
 
 
 def sweep() -> None:
-    """Remove what the passes of killed runs have left."""
+    """Remove the folders that killed runs have left."""
     for path in SHORT.glob(f"{PREFIX}*-*"):
         number = path.name.removeprefix(PREFIX).partition("-")[0]
         mine = (
@@ -188,7 +188,7 @@ def sweep() -> None:
 
 
 def prepare_passes() -> None:
-    """Start the process that passes are forked from; it imports while others go on."""
+    """Start the process that passes are forked from; it imports in the background."""
     forkserver.ensure_running()
 
 
@@ -198,7 +198,7 @@ def allow_passes() -> None:
 
 
 def end_passes() -> None:
-    """End every pass that runs in this process, and start no more."""
+    """Kill every running pass of this process, and start no more."""
     _ending.set()
     with _lock:
         for process in _running:
@@ -206,7 +206,7 @@ def end_passes() -> None:
 
 
 def _nbval(folder: Path, processor: float, wall: float) -> None:
-    """Run nbval; end it after this much processor time of its own, or wall time."""
+    """Run nbval; kill it after this much processor time of its own, or wall time."""
     with _lock:
         if _ending.is_set():
             raise InterruptedError("the run is ending")
@@ -225,10 +225,10 @@ def _nbval(folder: Path, processor: float, wall: float) -> None:
 
 
 def _pytest(folder: Path, processor: float) -> None:
-    """nbval for one pass, in its own process."""
+    """Run nbval for one pass, within the process of the pass."""
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(processor), most))
-    gc.freeze()  # pytest collects garbage, and should not look for it in what is shared
+    gc.freeze()  # keeps pytest's garbage collections out of shared memory
     os.setsid()
     os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = NAME
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -239,21 +239,21 @@ def _pytest(folder: Path, processor: float) -> None:
     arguments = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
     arguments += ["-p", "nbval.plugin", "-p", "grading.execution.plugin"]
     arguments += ["-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)]
-    arguments += ["--confcutdir", str(folder)]  # or every folder above is listed
+    arguments += ["--confcutdir", str(folder)]  # else it lists every parent folder
     arguments += ["--capture=no", *(f"-pno:{name}" for name in NOT_NEEDED)]
     pytest.main([*arguments, "--nbval-current-env", str(folder / NOTEBOOK)])
 
 
 def _kill(process: BaseProcess) -> None:
-    """End a pass; its kernel dies with it."""
+    """Kill a pass; its kernel dies with it."""
     with contextlib.suppress(ProcessLookupError):
         process.kill()
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder in which a submission may have made whatever it liked.
+    """Remove a folder in which a submission may have created anything.
 
-    Python gives up on folders that are nested too deeply; these two do not.
+    Python fails on folders that are nested too deeply; ``chmod`` and ``rm`` do not.
     """
     for box in (folder, *folder.glob(f"{PREFIX}*")):
         if (box / "s").is_dir():

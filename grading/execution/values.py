@@ -1,4 +1,4 @@
-"""Reads the numbers that a probe displayed. They come from a student's process: anything goes."""
+"""Read the numbers that a probe displayed, which a student's process may have forged."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 VALUES = "application/vnd.known-unknowns.values+json"
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 MAX_CASES, MAX_KEYS, MAX_NAME, MAX_AXES = 1_000, 100, 100, 16
-MAX_NUMBERS = 1_000_000  # of one task; no probe passes on more in one value
+MAX_NUMBERS = 1_000_000  # of one task; no probe displays more in one value
 NAME = re.compile(r"[\w .<>|\[\],-]{1,60}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """Stands for a value that does not consist of floating-point numbers; compared, it is a ``dtype``."""
+    """A value that does not consist of floating-point numbers: a mismatch of ``dtype``."""
 
     dtype: str
     shape: tuple[int, ...] = ()
@@ -27,14 +27,14 @@ class Foreign:
 def decode_values(
     payload: Any, limit: int = MAX_NUMBERS
 ) -> list[dict[str, np.ndarray | Foreign | None]]:
-    """The values that a probe displayed, as ``course.judge.compare`` takes them.
+    """Decode the values that a probe displayed, for ``course.judge.compare``.
 
     Args:
-        payload: what stands under the MIME type, parsed from JSON.
-        limit: how many numbers it may hold in all.
+        payload: the data of the MIME type, parsed from JSON.
+        limit: the number of numbers that it may contain in all.
 
     Raises:
-        ValueError: it is not of the form that a probe gives, or too large.
+        ValueError: it does not have the form that a probe displays, or is too large.
     """
     if not isinstance(payload, dict) or payload.keys() != {"task", "values"}:
         raise ValueError("the values have not the form that a probe gives")

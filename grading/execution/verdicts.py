@@ -1,9 +1,9 @@
-"""From the numbers that came out of a kernel to a verdict, in words that give nothing away.
+"""Judge the numbers that a kernel displayed, in words that reveal nothing hidden.
 
-A student learns what kind of thing is wrong and which known mistake it is; the inputs and
-the right values stay hidden, and so does whatever the student's own code would like to say:
-an exception's message could carry the hidden inputs, or a reference solution that stood in
-for an earlier task, so only its type is named, and only if it is a known one.
+A student learns what kind of thing is wrong and which known mistake it is. The inputs and the
+right values stay hidden, and so do texts that the student's own code produces: an exception's
+message could carry the hidden inputs, or a reference solution that stood in for an earlier
+task. Therefore only its type is named, and only if it is a known one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grading.execution.expected import Key
 from grading.execution.values import VALUES, decode_values
 from grading.record import Verdict
 
-# Beside Python's own: what the frameworks raise at a mistake in an answer.
+# Python's own exceptions, and those that the frameworks raise on mistakes in an answer.
 KNOWN = frozenset(
     name
     for name, value in vars(builtins).items()
@@ -32,7 +32,7 @@ KNOWN = frozenset(
     "TracerIntegerConversionError",
     "UnexpectedTracerError",
 }
-# Their messages name what is missing.
+# Exceptions whose messages name what is missing.
 NAMING = {"AttributeError", "ModuleNotFoundError", "NameError", "UnboundLocalError"}
 UNWRITTEN = "It is not written yet."
 
@@ -43,10 +43,10 @@ def judge(
     """Compare what a probe displayed with the expected values.
 
     Args:
-        key: what the task is compared with.
-        outputs: the probe cell's outputs, as nbformat has them.
-        attempt: the pass.
-        source: the answer, as far as its own names may be said.
+        key: the task's right values and misconceptions.
+        outputs: the probe cell's outputs, as in nbformat.
+        attempt: the number of the pass.
+        source: the answer; only names that occur in it may be mentioned.
     """
     shown = [
         output["data"][VALUES]
@@ -91,7 +91,7 @@ def judge(
 def wrong(
     key: Key, reason: str, *, attempt: int, hint: str = "", mistake: str = ""
 ) -> Verdict:
-    """No points."""
+    """The verdict of a wrong answer, which earns no points."""
     return Verdict(
         key.task, key.points, "wrong", attempt, reason=reason, hint=hint, key=mistake
     )
@@ -100,13 +100,13 @@ def wrong(
 def raised(
     name: str, kind: str, line: int | None = None, *, said: str = "", source: str = ""
 ) -> str:
-    """A sentence about an exception: its type if it is a known one, where, and about which name.
+    """A sentence about an exception: its type if it is a known one, its line, and a name.
 
     Args:
         name: what raised it.
-        kind: its type, as the kernel gives it.
-        line: of the cell.
-        said: its message. Of it only a name is taken that stands in ``source`` as well.
+        kind: its type, as the kernel reports it.
+        line: the line of the cell.
+        said: its message, of which only a name that also occurs in ``source`` is used.
         source: the answer.
     """
     if kind == "NotImplementedError":
@@ -125,13 +125,13 @@ def raised(
 
 
 def named(kind: str) -> str:
-    """An exception's type, if it is one that Python or the frameworks have."""
+    """An exception's type, if it is one of Python's or of the frameworks'."""
     return kind if kind in KNOWN else "an exception of its own"
 
 
 def _nothing(outputs: Sequence[dict[str, Any]], attempt: int, source: str) -> str:
     errors = [output for output in outputs if output.get("output_type") == "error"]
-    if errors and attempt > 1:  # which one could say something about the reference
+    if errors and attempt > 1:  # the type could reveal something about the reference
         return "Calling it raised an exception."
     if errors:
         kind, said = str(errors[0].get("ename")), str(errors[0].get("evalue"))

@@ -1,7 +1,7 @@
-"""Everything that people and programs are given when a class has been graded.
+"""Reports: all files that people and programs get when a class has been graded.
 
-``roster``     the class as rows and columns, for everything that follows;
-``sheets``   the grade sheets, ``feedback`` and ``report`` the pages, ``marking`` the answers
-             in words and ``questions`` what was asked; ``pages`` what the pages share;
-``outcome``  all of these in one go.
+``roster``   holds the class as rows and columns, for all other modules;
+``sheets``   writes the grade sheets, ``feedback`` and ``report`` the pages, ``marking`` the page
+             and the table for answers in words; ``pages`` is what the pages share;
+``outcome``  writes all of these at once.
 """

@@ -1,8 +1,7 @@
-"""What a student gets back: one page for each notebook, in a folder of their own.
+"""The students' feedback: one page for each notebook, in a folder for each student.
 
-A page says for each task whether it is right, and if not what came out wrong, in the
-words that the grader found for it. It holds no input, no expected value, no solution,
-and nothing of what Python printed.
+A page says for each task whether it is right and, if not, what is wrong, in the words of the
+verdict. It contains no input, no expected value, no solution, and nothing that Python printed.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from grading.reports.pages import GENERATOR, render
 from grading.reports.roster import score_of, title_of, unanswered
 from project.files import discard, write_whole
 
-# As long as a name may be, with room for a hash and an ending, on any file system.
+# Characters of a name, which leaves room for a hash and a suffix on any file system.
 LONGEST = 80
 SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]*")
 HASHED = re.compile(r"-[0-9a-f]{16}$")
-# Windows takes these for devices, whatever their ending and capitals.
+# Windows treats these as devices, whatever their suffix and case.
 RESERVED = re.compile(
     r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE | re.DOTALL
 )
-REASON = 600  # characters of a reason; ours are far shorter
+REASON = 600  # characters of a reason; the grader's are far shorter
 
 Comments = Mapping[tuple[str, str, str], str]
 """What a marker wrote, by student, practical and question."""
@@ -37,9 +36,9 @@ Comments = Mapping[tuple[str, str, str], str]
 def slug(text: str, *, changed: bool = False) -> str:
     """A name that is safe in every file system.
 
-    A name of plain letters, figures, spaces, dots and hyphens stays as it is. Any other is
-    rewritten and gets a hash of the original, 16 figures; so does one that looks as if it
-    had one already, so that no name can be chosen to be another's.
+    A name of plain letters, digits, spaces, dots, underscores and hyphens is unchanged. Any
+    other is rewritten and gets a hash of the original, 16 digits; so does one that seems to
+    have a hash already, so that nobody can choose a name that collides with another.
 
     Args:
         text: any text at all.
@@ -60,10 +59,10 @@ def slug(text: str, *, changed: bool = False) -> str:
 
 
 def page_paths(results: Iterable[Result]) -> dict[int, PurePosixPath]:
-    """Where the page of each result stands below ``feedback``, by ``id(result)``.
+    """The path of each result's page below ``feedback``, by ``id(result)``.
 
-    No two students share a folder, not even where capitals do not count; two notebooks
-    share a page only if a student handed in the same content under the same name.
+    No two students share a folder, even on disks that ignore case; two notebooks share a page
+    only if a student submitted the same content under the same name.
     """
     results = list(results)
     students = _names({result.student for result in results})
@@ -89,12 +88,12 @@ def feedback_page(
     titles: Mapping[str, str] | None = None,
     comments: Comments | None = None,
 ) -> str:
-    """The page for one notebook.
+    """Render the page for one notebook.
 
     Args:
         result: its grade.
-        titles: what tasks and questions are called, by id; see ``marking.titles``.
-        comments: what a person wrote to their answers; see ``marking.read_comments``.
+        titles: the titles of tasks and questions, by id; see ``marking.titles``.
+        comments: a person's comments on the answers; see ``marking.read_comments``.
     """
     counts = {
         status: sum(verdict.status == status for verdict in result.verdicts)
@@ -123,8 +122,8 @@ def write_feedback(
 ) -> list[Path]:
     """Write ``feedback/<student>/<notebook>.html`` for each result; return the paths.
 
-    Pages of ours that belong to no result any more are removed: a class that grows can
-    move a page, and nobody should send the old one.
+    Generated pages that belong to no result any more are removed: the path of a page may
+    change as the class grows, and nobody should send the old one.
     """
     results = list(results)
     folder = out / "feedback"
@@ -140,7 +139,7 @@ def write_feedback(
 
 
 def _names(texts: set[str]) -> dict[str, str]:
-    """A name for each text, all different even where capitals do not count."""
+    """A name for each text, all different even if case is ignored."""
     names = {text: slug(text) for text in texts}
     count = Counter(name.casefold() for name in names.values())
     return {
@@ -159,6 +158,6 @@ def _hash(text: str) -> str:
 
 
 def _reason(text: str) -> str:
-    """A reason without anything that Python printed, should some have slipped in."""
+    """A reason of limited length, without a traceback in case it contains one."""
     text = text.partition("Traceback (most recent call last)")[0].strip()
     return text if len(text) <= REASON else f"{text[:REASON].rstrip()} …"

@@ -1,7 +1,7 @@
-"""Answers in words: a page to mark them by, and the marks that come back.
+"""Answers in words: a page for marking them, and a table of the marks.
 
-``marking.html`` sets every answer beside the model answer and the rubric of
-``questions``; ``marks.csv`` has a row for each, to be filled in and read again.
+``marking.html`` shows every answer beside the model answer and the rubric of
+``questions``; ``marks.csv`` has a row for each, to be filled in and read back.
 """
 
 from __future__ import annotations
@@ -42,12 +42,11 @@ NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 
 
 def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str:
-    """The page on which every answer stands beside the model answer and the rubric.
+    """Render the page that shows every answer beside the model answer and the rubric.
 
     Args:
         roster: the class.
-        asked: the questions of each practical, by stem; one that is not there is shown
-            by its id alone.
+        asked: the questions of each practical, by stem; a missing one is shown by its id.
     """
     sections = []
     for practical in roster.practicals:
@@ -70,7 +69,7 @@ def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str
 def marks_csv(roster: Roster, comments: Comments | None = None) -> str:
     """The table to fill in: a row for each answer, in the order of the page.
 
-    What is marked already is filled in; what was not answered has no row.
+    Existing marks are filled in; unanswered questions have no row.
     """
     return _text(_open_rows(roster, comments))
 
@@ -81,11 +80,11 @@ def write_marking(
     asked: Mapping[str, Sequence[Question]],
     comments: Comments | None = None,
 ) -> list[Path]:
-    """Write ``marking.html`` and the table to fill in; return where they stand.
+    """Write ``marking.html`` and the table to fill in; return their paths.
 
-    A ``marks.csv`` in which anything has been filled in, or that cannot be read, is left
-    alone. If answers have come that it has no row for, a table with all rows, and with
-    what it says already, goes to ``marks-new.csv``.
+    A ``marks.csv`` in which anything has been filled in, or that cannot be read, is not
+    changed. If it lacks rows for new answers, a table with all rows, which includes its
+    entries, is written to ``marks-new.csv``.
     """
     write_whole(out / "marking.html", marking_page(roster, asked))
     path, rows = out / "marks.csv", _open_rows(roster, comments)
@@ -104,17 +103,17 @@ def filled_table(out: Path) -> Path | None:
     """The table in the output folder, if somebody has written in it."""
     path = out / "marks.csv"
     filled = _filled(path) if path.is_file() else {}
-    # One that cannot be read was written in as well: merging it says what is wrong.
+    # An unreadable table was written in as well: merging it reports what is wrong.
     return path if filled or filled is None else None
 
 
 def check_marks(path: Path, results: Iterable[Result] | None = None) -> None:
-    """See that a table of marks can be merged.
+    """Check that a table of marks can be merged.
 
     Args:
         path: the table.
         results: of a class, with its questions; answers and verdicts are not needed. If it
-            is None, only the form of the table is checked.
+            is None, only the format of the table is checked.
 
     Raises:
         CourseError: as ``read_marks``.
@@ -127,14 +126,14 @@ def check_marks(path: Path, results: Iterable[Result] | None = None) -> None:
 
 
 def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
-    """The results with the marks of a table put in; rows without marks change nothing.
+    """Put the marks of a table into the results; rows without marks change nothing.
 
-    The table may be separated by commas, semicolons or tabs, with a decimal point or
-    comma, and may have further columns.
+    The table may be separated by commas, semicolons or tabs, use a decimal point or a decimal
+    comma, and have further columns.
 
     Raises:
-        CourseError: a row cannot be what was meant; the message names file, line and
-            remedy. Nothing is merged then.
+        CourseError: a row is invalid; the message names file, line and remedy. Nothing is
+            merged then.
     """
     results = list(results)
     marks = {
@@ -159,7 +158,7 @@ def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
 def read_comments(
     path: Path, results: Iterable[Result]
 ) -> dict[tuple[str, str, str], str]:
-    """The comments of a table, by student, practical and question.
+    """Read the comments of a table, by student, practical and question.
 
     Raises:
         CourseError: as ``read_marks``.
@@ -210,18 +209,18 @@ def _text(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _shown(cells: Iterable[str]) -> tuple[str, ...]:
-    """Cells as they stand in the table, where a name need not be UTF-8."""
+    """Cells as written to the table, where names that are not UTF-8 are escaped."""
     return tuple(cell.encode("utf-8", "backslashreplace").decode() for cell in cells)
 
 
 def _kept(row: list[str], known: tuple[str, str] | None) -> list[str]:
-    """A new row with what the old table says where it says nothing itself."""
+    """A new row, with the entries of the old table where it has none itself."""
     marks, comment = known or ("", "")
     return [*row[:3], row[3] or marks, row[4] or comment]
 
 
 def _filled(path: Path) -> dict[tuple[str, ...], tuple[str, str]] | None:
-    """Marks and comments by row, none at all if nobody has written any; None if unreadable."""
+    """Marks and comments by row; empty if nobody has written any, None if unreadable."""
     found = {}
     try:
         for _, record in _records(path):
@@ -259,7 +258,7 @@ def _row(
     student = plain(record["student"])
     students = {name for name, _ in counting}
     if student not in students:
-        # A name that is not UTF-8 stands in the table as `table` writes it.
+        # A name that is not UTF-8 is escaped by `table`.
         shown = {_shown([name])[0]: name for name in students}
         if student not in shown:
             raise _unknown(path, line, "student", student, shown)
@@ -296,7 +295,7 @@ def _row(
 
 
 def _records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
-    """The rows of a table, each with the line that it begins in."""
+    """Yield the rows of a table, each with the line that it begins on."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Everything that comes out of grading a class, written in one go."""
+"""Write all sheets and pages of a graded class at once."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def write_outcome(
 
     Args:
         results: of a whole class, in any order.
-        out: the folder; it is made if it is not there.
-        root: the project's folder, whose chapters give titles, order and model answers.
+        out: the folder; it is created if it does not exist.
+        root: the checkout, whose chapters give titles, order and model answers.
         marks: a table of marks to merge first.
 
     Returns:

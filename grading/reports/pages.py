@@ -1,7 +1,7 @@
-"""What all pages share: one look, everything escaped, nothing fetched from anywhere.
+"""The parts that all pages share: one style, everything escaped, nothing fetched.
 
-A page is one file. Its policy forbids scripts and requests even if an escape were
-forgotten; a test looks at the pages without that policy as well.
+A page is one file. Its security policy forbids scripts and requests even if escaping were
+forgotten; a test also opens the pages without that policy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grading.bounded import TooCostly, bounded
 GENERATOR = "Known Unknowns, course grade"
 LONGEST = 20_000  # characters of an answer that a page shows
 # A table of a few kilobytes can become millions of cells. An honest answer of that length
-# is rendered in a twentieth of a second and grows by less than a factor of ten.
+# is rendered in 0.05 s and grows by less than a factor of ten.
 RENDER_SECONDS, RENDER_MEMORY, RENDER_LONGEST = 2.0, 256 * 1024**2, 20 * LONGEST
 
 SYMBOLS = {"right": "✓", "wrong": "✗", "not-reached": "–", "not-graded": "?"}
@@ -33,7 +33,7 @@ WORDS = {
 
 
 def number(value: float) -> str:
-    """A number of points as a person writes it: ``2``, ``2.5``."""
+    """A number of points without trailing zeros: ``2``, ``2.5``."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -43,7 +43,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def percent(share: float) -> str:
-    """``74 %``; 100 and 0 are said of all and of none alone."""
+    """``74 %``; shares that are not exactly 1 or 0 never become 100 or 0."""
     rounded = round(100 * share)
     if share < 1:
         rounded = min(rounded, 99)
@@ -65,31 +65,31 @@ def duration(seconds: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """A hint as a sentence of its own: it continues *this is what comes out when …*."""
+    """A hint as a separate sentence; it is written to continue *this is what comes out when …*."""
     head = text[:1]
     return (head.upper() if head.isascii() else head) + text[1:]
 
 
 def short(task: str) -> str:
-    """The part of an id that tells tasks of one practical apart."""
+    """The part of an id that distinguishes the tasks of one practical."""
     return task.partition("/")[2] or task
 
 
 def place(where: str) -> str:
-    """What a flag is about, for a reader: ``own cell 3`` for a cell that was added."""
+    """The place that a flag names, for a reader: ``own cell 3`` for a cell that was added."""
     added = re.fullmatch(r"added--(\d+)", where)
     return f"own cell {int(added[1]) + 1}" if added else where
 
 
 def to_student(message: str) -> str:
-    """What is said of a student, said to the student."""
+    """A message about a student, addressed to the student."""
     return message.replace("the student's own", "your own")
 
 
 def markdown(text: str, *, trusted: bool = False) -> Markup:
-    """Markdown as HTML that can do nothing: no HTML of its own, formulas as text.
+    """Render Markdown as harmless HTML: without its raw HTML, with formulas as text.
 
-    Links and pictures stay as they were typed, unless the text is ours (``trusted``).
+    Links and pictures are shown as typed, unless the text is the course's (``trusted``).
     """
     cut = text[:LONGEST]
     html = _TRUSTED.render(cut) if trusted else _answer(cut)
@@ -100,7 +100,7 @@ def markdown(text: str, *, trusted: bool = False) -> Markup:
 
 @lru_cache(maxsize=512)
 def _answer(text: str) -> str:
-    """A student's answer as HTML; as typed, if it takes too much to render."""
+    """A student's answer as HTML, or as typed if it takes too much to render."""
     try:
         return bounded(
             _html_of_answer, text, seconds=RENDER_SECONDS, memory=RENDER_MEMORY
@@ -113,10 +113,10 @@ def _answer(text: str) -> str:
 
 
 def _html_of_answer(text: str) -> str:
-    """In a process of its own.
+    """Render a student's answer; called in a process of its own.
 
     Raises:
-        TooCostly: what comes out would be too long for a page.
+        TooCostly: the result would be too long for a page.
     """
     html = _STUDENTS.render(text)
     if len(html) > RENDER_LONGEST:
@@ -125,9 +125,9 @@ def _html_of_answer(text: str) -> str:
 
 
 def render(template: str, **values: Any) -> str:
-    """A page from its template, as text that UTF-8 can hold."""
+    """Render a page from its template, as text that can be encoded in UTF-8."""
     text = _ENVIRONMENT.get_template(template).render(generator=GENERATOR, **values)
-    # A file name that is not UTF-8 comes as lone surrogates.
+    # A file name that is not UTF-8 contains lone surrogates.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -141,7 +141,7 @@ def _parser(*, trusted: bool) -> MarkdownIt:
     parser.use(dollarmath_plugin, renderer=_formula, allow_labels=False)
     parser.disable("image")  # a picture would be fetched
     if not trusted:
-        # A link that is typed is shown as typed: where it leads stays visible.
+        # A link is shown as typed, so that its target stays visible.
         parser.disable(["link", "autolink", "reference", "html_block", "html_inline"])
     return parser
 

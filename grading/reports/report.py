@@ -1,7 +1,7 @@
-"""The picture of a class: one page that says what to talk about in the next lecture.
+"""The class report: one page that shows what to talk about in the next lecture.
 
-The page computes nothing and fetches nothing: this module counts, the template shows.
-Whatever is said in colour is said by a symbol or a number as well.
+The page computes nothing and fetches nothing: this module counts, the template displays.
+Everything shown by colour is also shown by a symbol or a number.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from grading.reports.pages import plural, render, sentence, short
 from grading.reports.roster import Practical, Roster, verdicts_of
 from project.files import write_whole
 
-MANY = 0.1  # a mistake that this share of a class makes is worth a lecture's minute
-FEW = 0.5  # and so is a task that fewer than this share solve
+MANY = 0.1  # a mistake made by at least this share of a class is a talking point
+FEW = 0.5  # a task solved by less than this share of a class is one, too
 BINS = 10
 
 
 @dataclass(frozen=True)
 class TaskRow:
-    """How a class did on one task; the counts add up to ``of``, which are graded."""
+    """The results of a class on one task; the counts add up to ``of``, the graded ones."""
 
     id: str
     title: str
@@ -46,7 +46,7 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A misconception, and who holds it, of how many who handed in the practical."""
+    """A misconception, and the students who hold it, out of those who submitted."""
 
     key: str
     task: str
@@ -57,18 +57,18 @@ class Mistake:
 
     @property
     def count(self) -> int:
-        """How many students."""
+        """The number of students who hold it."""
         return len(self.students)
 
     @property
     def share(self) -> float:
-        """Which part of those who handed in."""
+        """Their share of those who submitted."""
         return self.count / self.of if self.of else 0.0
 
 
 @dataclass(frozen=True)
 class Point:
-    """Something to talk about: how many, what about, and the sentence."""
+    """A talking point: how many students of how many, the task, and a sentence."""
 
     count: int
     of: int
@@ -79,7 +79,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many notebooks of a practical have which share of the points for tasks."""
+    """The distribution of a practical's notebooks by their share of the points for tasks."""
 
     title: str
     counts: tuple[int, ...]
@@ -87,12 +87,12 @@ class Histogram:
 
     @property
     def median(self) -> float:
-        """The share that half of them exceed."""
+        """The median share."""
         return statistics.median(self.shares)
 
     @property
     def label(self) -> str:
-        """The picture in words."""
+        """The histogram in words."""
         best = max(range(BINS), key=self.counts.__getitem__)
         low = sum(self.counts[: BINS // 2])
         return (
@@ -106,7 +106,7 @@ class Histogram:
 def task_rows(
     roster: Roster, practical: Practical, titles: Mapping[str, str] | None = None
 ) -> list[TaskRow]:
-    """How the class did on the tasks of a practical, in their order."""
+    """The results of the class on the tasks of a practical, in their order."""
     results = [verdicts_of(result) for result in roster.graded(practical.stem)]
     rows = []
     for item in practical.tasks:
@@ -129,7 +129,7 @@ def task_rows(
 
 
 def mistakes(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Mistake]:
-    """The misconceptions of a class, those that most students hold first."""
+    """The misconceptions of a class, the most common first."""
     found: dict[str, Mistake] = {}
     for practical in roster.practicals:
         results = roster.graded(practical.stem)
@@ -157,10 +157,10 @@ def mistakes(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Mi
 def talking_points(
     roster: Roster, titles: Mapping[str, str] | None = None
 ) -> list[Point]:
-    """What to talk about, at most four: common mistakes, then tasks that few solved.
+    """At most four talking points: common mistakes, then tasks that few solved.
 
-    A mistake is common if a tenth of the class and at least two make it; in a class of
-    three or fewer, if anybody does.
+    A mistake is common if at least a tenth of the class and at least two students make it; in
+    a class of three or fewer, if anybody does.
     """
     points, found = [], mistakes(roster, titles)
     for mistake in found:
@@ -196,11 +196,11 @@ def talking_points(
 
 
 def histogram(roster: Roster, practical: Practical) -> Histogram | None:
-    """The scores in a practical, or None if there are none."""
+    """The histogram of the scores in a practical, or None if there are none."""
     results = [result for result in roster.graded(practical.stem) if result.points]
     if not results:
         return None
-    # Whole numbers: 7 of 10 points must not fall below 70 % by a rounding error.
+    # Integer division: a rounding error must not put 7 of 10 points below 70%.
     bins = Counter(
         min(result.earned * BINS // result.points, BINS - 1) for result in results
     )
@@ -217,12 +217,12 @@ def report_page(
     titles: Mapping[str, str] | None = None,
     pages: Mapping[int, PurePosixPath] | None = None,
 ) -> str:
-    """The page about a class.
+    """Render the class report.
 
     Args:
         roster: the class.
-        titles: what tasks are called, by id; see ``marking.titles``.
-        pages: where the feedback pages stand; see ``feedback.page_paths``.
+        titles: the titles of tasks, by id; see ``marking.titles``.
+        pages: the paths of the feedback pages; see ``feedback.page_paths``.
     """
     graded = [result for result in roster.results if result.graded]
     rows = {
@@ -286,7 +286,7 @@ def _by_score(roster: Roster) -> list[tuple[str, list[Result | None]]]:
         (student, [roster.counting(student, p.stem) for p in roster.practicals])
         for student in roster.students
     ]
-    # By what the machine judged: marks come in over days, and rows should not jump.
+    # Only by the tasks' points: marks come in over days, and rows should not move.
     return sorted(
         rows,
         key=lambda row: (

@@ -1,7 +1,7 @@
-"""The class as rows and columns: who handed in what, and which notebook counts.
+"""The class as rows and columns: who submitted what, and which notebook counts.
 
-The sheets and the pages all read the class through this, so that no two of them can
-disagree about a total.
+All sheets and pages read the class through this module, so that no two of them can disagree
+about a total.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from grading.record import Result, Verdict, Written
 from project.practicals import ANSWER_HERE
 
-# What a student has not written: our own words, and nbgrader's.
+# Texts that are not answers: the placeholders of the course and of nbgrader.
 PLACEHOLDERS = ("", ANSWER_HERE, "YOUR ANSWER HERE")
 
 
 @dataclass(frozen=True)
 class Item:
-    """A column: one task or one question, and what it is worth."""
+    """A column: one task or one question, and the points it is worth."""
 
     id: str
     points: int
@@ -26,9 +26,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Practical:
-    """A practical as the class has met it.
+    """A practical, with the tasks and questions in the results of the class.
 
-    ``tasks`` and ``questions`` stand in the order in which they are set.
+    ``tasks`` and ``questions`` are in the order of the practical.
     """
 
     stem: str
@@ -42,16 +42,16 @@ class Practical:
 
     @property
     def points(self) -> int:
-        """What the tasks and questions together are worth."""
+        """The points that the tasks and questions together are worth."""
         return sum(item.points for item in self.tasks + self.questions)
 
 
 @dataclass(frozen=True)
 class Score:
-    """What one student has: for the tasks, for the answers in words, and what is open.
+    """A student's points for the tasks and marks for the answers in words.
 
-    ``possible`` is what the practicals that were graded are worth; ``unmarked`` counts
-    answers that wait for a person.
+    ``possible`` is the worth of the practicals that were graded; ``unmarked`` is the number of
+    answers that a person has not marked yet.
     """
 
     points: int
@@ -71,15 +71,15 @@ class Score:
 
 
 class Roster:
-    """All results of a class, in an order that depends on nothing but themselves.
+    """All results of a class, in an order that depends only on the results.
 
     Args:
         results: any number of them, in any order.
         order: stems of practicals, first to last; others follow by name.
 
-    Where a student handed in several notebooks of one practical, the one with most
-    points for its tasks counts, and among equals the first by file name and content.
-    The others are kept in ``results`` and in ``spare``.
+    If a student submitted several notebooks of one practical, the one with the most points
+    for its tasks counts, and among equals the first by file name and content. The others
+    are in ``results`` and in ``spare``.
     """
 
     def __init__(self, results: Iterable[Result], order: Sequence[str] = ()) -> None:
@@ -120,7 +120,7 @@ class Roster:
         return [result for result in found if result is not None and result.graded]
 
     def score(self, student: str) -> Score:
-        """What a student has over all practicals."""
+        """The score of a student over all practicals."""
         results = [
             result
             for practical in self.practicals
@@ -129,8 +129,8 @@ class Roster:
         return score_of(*results)
 
     def _practical(self, stem: str) -> Practical:
-        # Every notebook of a practical names all its tasks; if one does not, a fuller
-        # one comes first, and what only others have follows.
+        # Every notebook of a practical has all its tasks. In case one does not, those with
+        # the most come first, and items that only others have follow.
         results = [result for result in self.results if result.practical == stem]
         results.sort(key=lambda result: -len(result.verdicts) - len(result.written))
         tasks: dict[str, Item] = {}
@@ -149,12 +149,12 @@ def title_of(stem: str) -> str:
 
 
 def unanswered(answer: Written) -> bool:
-    """Is there nothing to mark?"""
+    """Is there no answer to mark?"""
     return answer.text.strip() in PLACEHOLDERS
 
 
 def score_of(*results: Result) -> Score:
-    """Points, marks and what is open, over some notebooks."""
+    """The score over some notebooks."""
     answers = [answer for result in results for answer in result.written]
     return Score(
         points=sum(result.earned for result in results),
@@ -186,5 +186,5 @@ def _key(result: Result) -> tuple:
 
 
 def _text(text: str) -> tuple[str, str]:
-    # Names as a person sorts them; capitals decide only between equals.
+    # Ignore case, as a person does when sorting names, except between equal ones.
     return text.casefold(), text

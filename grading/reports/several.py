@@ -1,4 +1,4 @@
-"""Joins several graded notebooks of one student and practical: each task counts where it is right."""
+"""Join a student's graded notebooks of one practical: a task counts if one has it right."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grading.reports.roster import unanswered
 
 
 def best_by_task(results: Iterable[Result]) -> list[Result]:
-    """The results, in each group the one that counts with the others' right answers in it.
+    """Return the results; in each group, add the others' right answers to the one that counts.
 
-    The notebook with most points counts, and among equals the first by name. It takes over
-    verdicts that are right in another one, and answers in words that it has not itself. Its
-    flag ``best-of-several`` says from where.
+    The notebook with the most points counts, and among equals the first by name. It takes over
+    verdicts that are right in another one, and answers in words that it lacks. Its flag
+    ``best-of-several`` names the notebooks that they come from.
     """
     results = list(results)
     groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
@@ -25,7 +25,7 @@ def best_by_task(results: Iterable[Result]) -> list[Result]:
     joined = {}
     for group in groups.values():
         if len(group) > 1:
-            # As ``Roster`` chooses.
+            # The same choice as in ``Roster``.
             group.sort(key=lambda one: (-one.earned, one.notebook.casefold()))
             joined[id(group[0])] = _join(group)
     return [joined.get(id(result), result) for result in results]

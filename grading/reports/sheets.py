@@ -5,27 +5,27 @@
     totals. An empty cell is *not known* (no notebook, or it could not be graded), 0 is
     known.
 ``moodle.csv``
-    What *Grades → Import → CSV file* takes: one row for each student and two columns for
-    each practical, named as Moodle's own export names them. Moodle finds a student by
-    the column that you map to a user field: username, ID number or e-mail address,
-    never by name.
+    The format of *Grades → Import → CSV file*: one row for each student and two columns
+    for each practical, named as in Moodle's own export. Moodle finds a student by the
+    column that you map to a user field: username, ID number or e-mail address, never by
+    name.
 ``moodle-<practical>.csv``
-    What *Upload grading worksheet* takes on an assignment's page. Rows are found by
+    The format of *Upload grading worksheet* on an assignment's page. Rows are found by
     ``Identifier``, the number that Moodle puts into the names of downloaded files.
 ``canvas.csv``
-    What *Grades → Import* takes. Canvas looks for a student by ``ID``, then ``SIS User
+    The format of *Grades → Import*. Canvas looks for a student by ``ID``, then ``SIS User
     ID``, then ``SIS Login ID``, then name, and for an assignment by its title, which must
-    be the practical's (or be put there, with its number, from Canvas's own export).
+    be the practical's (or be copied, with its number, from Canvas's own export).
 ``grades.json``
     Everything, for programs; ``grades.schema.json`` describes it. The same submissions
-    give the same bytes, so the seconds stand by themselves in ``timings.json``.
+    give the same bytes; therefore the times are in a separate file, ``timings.json``.
 
-Spreadsheets run cells that begin like a formula. In every CSV file such text gets an
-apostrophe in front, and so does text that begins with an apostrophe or a quote, which
-makes ``plain(guarded(text)) == text``. The same holds after a comma, a semicolon, a tab
-or a line's end inside a text: there begins a new cell for a spreadsheet that expects
-another separator than ours. Platforms meet a guarded name only where a real name begins
-so; they find such a student by number, login or address, none of which can.
+Spreadsheets evaluate cells that begin like a formula. In every CSV file such text gets an
+apostrophe in front, and so does text that begins with an apostrophe or a quote, so that
+``plain(guarded(text)) == text``. The same is done after a comma, a semicolon, a tab or a
+line break inside a text, where a new cell begins in a spreadsheet that expects another
+separator. Platforms see a guarded name only if the real name begins in this way; they find
+such a student by number, login or address, none of which can begin so.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ from grading.reports.roster import (
 )
 from project.files import write_whole
 
-# What a spreadsheet takes for the beginning of a formula (in some countries in full
-# width), and what would make the guard ambiguous. Then: where a cell can begin.
+# Characters that begin a formula in a spreadsheet (in some countries in full width), or that
+# would make the guard ambiguous; then the places where a cell can begin.
 RISKY = "=+\\-@\t\r\n＝＋－＠'\""
 BEGIN = r"(?:\A|(?<=[;,\t\r\n]))"
 GUARD, GUARDED = re.compile(f"{BEGIN}(?=[{RISKY}])"), re.compile(f"{BEGIN}'")
@@ -66,9 +66,9 @@ LOGIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 
 @dataclass(frozen=True)
 class Identity:
-    """What a platform can know a student by, as far as a submission tells.
+    """The identifiers of a student on a platform, as far as a submission shows them.
 
-    Each is the empty string where it does not.
+    Unknown ones are empty strings.
     """
 
     name: str
@@ -78,11 +78,11 @@ class Identity:
 
 
 def identity(student: str, identifier: str = "") -> Identity:
-    """What a platform knows a student by.
+    """The identifiers of a student on a platform.
 
     Args:
-        student: the name of a result.
-        identifier: the platform's number, if it gave one. It is never read out of the name,
+        student: the name in a result.
+        identifier: the platform's number, if it gave one. It is never read from the name,
             which students may choose.
     """
     if identifier:
@@ -95,12 +95,12 @@ def identity(student: str, identifier: str = "") -> Identity:
 
 
 def guarded(text: str) -> str:
-    """Text that no spreadsheet takes for a formula; ``plain`` undoes it."""
+    """Escape text, so that no spreadsheet evaluates it as a formula; ``plain`` undoes it."""
     return GUARD.sub("'", text)
 
 
 def plain(text: str) -> str:
-    """The text that ``guarded`` was given."""
+    """The inverse of ``guarded``."""
     return GUARDED.sub("", text)
 
 
@@ -137,7 +137,7 @@ def grades_csv(roster: Roster) -> str:
         score = roster.score(student)
         sums = [str(score.points), number(score.written), number(score.total)]
         sums += [str(score.possible), str(score.unmarked)]
-        # Where nothing was graded, nothing is known: a zero would be a grade.
+        # If nothing was graded, leave the cells empty: a zero would be a grade.
         row += sums if score.possible else [""] * len(sums)
         row.append("; ".join(problems))
         rows.append([guarded(cell) for cell in row])
@@ -176,7 +176,7 @@ WORKSHEET = (
 
 
 def worksheet_csv(roster: Roster, practical: Practical) -> str:
-    """The grading worksheet of one Moodle assignment; students whose number is known."""
+    """The grading worksheet of a Moodle assignment, with students whose number is known."""
     rows: list[Sequence[str]] = [WORKSHEET]
     for student in roster.students:
         who, result = (
@@ -187,9 +187,9 @@ def worksheet_csv(roster: Roster, practical: Practical) -> str:
             continue
         grade, comment = _total(result)
         row = [f"Participant {who.number}", who.name, who.email, "Submitted", grade]
-        # Moodle reads `-` as never, and takes the grade if it has none that is newer.
+        # Moodle reads `-` as never, and accepts the grade unless it has a newer one.
         row += [str(practical.points), "Yes", "-", "-", comment]
-        # A `-` is no formula, and Moodle would not read `'-`.
+        # A `-` is not a formula, and Moodle would not understand `'-`.
         rows.append([cell if cell == "-" else guarded(cell) for cell in row])
     return table(rows)
 
@@ -212,7 +212,7 @@ def canvas_csv(roster: Roster) -> str:
 
 
 def grades(roster: Roster) -> dict[str, Any]:
-    """Everything but the time it took, as ``grades.schema.json`` describes it."""
+    """All results without their times, in the format of ``grades.schema.json``."""
     return {
         "version": VERSION,
         "practicals": [
@@ -249,7 +249,7 @@ def grades(roster: Roster) -> dict[str, Any]:
 
 
 def timings(roster: Roster) -> list[dict[str, Any]]:
-    """Wall clock by submission and task: the one thing that differs from run to run."""
+    """Wall times by submission and task, the only data that differ from run to run."""
     return [
         {
             "student": result.student,
@@ -270,7 +270,7 @@ def schema() -> dict[str, Any]:
 
 
 def write_sheets(roster: Roster, out: Path) -> list[Path]:
-    """Write every sheet, each whole or not at all; return where they stand."""
+    """Write every sheet, each whole or not at all; return their paths."""
     texts = {
         "grades.csv": grades_csv(roster),
         "moodle.csv": moodle_csv(roster),
@@ -309,11 +309,11 @@ def _cells(practical: Practical, result: Result | None) -> list[str]:
 
 
 def _total(result: Result | None) -> tuple[str, str]:
-    """What a platform is told of one practical: a grade and a line of words."""
+    """A platform's grade for one practical, and a line that explains it."""
     if result is None:
         return "", ""
     if not result.graded:
-        # The grade stays open: what could not be graded is not worth nothing.
+        # Leave the grade open: a notebook that could not be graded is not worth zero.
         return "", f"Could not be graded: {result.problem}"
     score = score_of(result)
     right = sum(verdict.status == "right" for verdict in result.verdicts)

@@ -4,5 +4,5 @@
 ``provisioner``  starts the kernel, or has it forked from the ``zygote`` process, which
                  ``warm`` controls from outside;
 ``supervisor``   watches the resources that the kernel uses;
-``kernel``       talks with it, and trusts nothing that it sends.
+``kernel``       exchanges messages with it, and trusts nothing that it sends.
 """

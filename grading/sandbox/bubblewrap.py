@@ -1,9 +1,9 @@
-"""What the kernel of a submission can see and use: a view of the file system, and limits.
+"""The file system view and the resource limits of a submission's kernel.
 
 The view is an allow-list: the system's libraries, the Python installation, the part of
-``course`` that notebooks import, and a temporary folder of its own. It has no network,
-no other processes, no environment of ours, and nothing of the solutions, the checks, the
-expected values or other submissions. bubblewrap (``bwrap``) makes it.
+``course`` that notebooks import, and a private temporary folder. bubblewrap (``bwrap``) creates
+it. There is no network, no other process, none of the grader's environment variables, and no
+solutions, checks, expected values or other submissions.
 """
 
 from __future__ import annotations
@@ -42,34 +42,36 @@ check = _Check()
 '''
 FILTER = "filter.bpf"
 FONTS = "fontlist*.json"
-RUNTIME_DIRS = "/runtime_dirs"  # what a zygote sees of the folders of its kernels
+RUNTIME_DIRS = "/runtime_dirs"  # where a zygote sees the folders of its kernels
 ZYGOTE = "start/zygote.py"  # in the library
 MIB = 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one pass over a submission may use. Bytes and seconds.
+    """Resource limits of one pass over a submission, in bytes and seconds.
 
-    ``task``, ``start`` and ``submission`` leave out the time in which something else had the
-    processor: see ``clock.Reading.counted``.
+    ``task``, ``start`` and ``submission`` exclude the time spent waiting for a processor that
+    others use: see ``clock.Reading.counted``.
 
     Args:
-        memory: resident, all its processes together.
-        processes: how many at a time.
-        threads: of all its processes together.
-        disk: for its temporary files.
-        output: what it may print and display in all.
-        file: the largest file that it may write.
-        files: how many it may have in its temporary folders: each takes memory of the
-            system, even if it is empty.
+        memory: resident memory of all its processes together.
+        processes: number of processes at a time.
+        threads: number of threads of all its processes together.
+        disk: size of its temporary files.
+        output: total size of what it prints and displays.
+        file: size of the largest file that it may write.
+        files: number of files in its temporary folders: even an empty file takes memory
+            of the system.
         cpu: processor time of one process.
-        addresses: what one process may reserve: the tables of its pages count nowhere.
-        sockets: of all its processes together; what waits in one counts nowhere either.
-        task: for one cell.
-        start: for the kernel to start, and for the imports.
-        submission: for all passes together.
-        patience: how many times longer all of these may take by the clock on the wall.
+        addresses: address space of one process, because page tables are not counted in
+            ``memory``.
+        sockets: number of sockets of all its processes together, because data that is
+            queued in a socket is not counted in ``memory`` either.
+        task: time for one cell.
+        start: time for the kernel to start, and for the imports.
+        submission: time for all passes together.
+        patience: factor by which wall time may exceed these times.
     """
 
     memory: int = 3072 * MIB
@@ -93,12 +95,12 @@ class Sandbox:
     """Where and how one kernel runs.
 
     Args:
-        folder: a new folder of a short name; sockets and the connection file go there.
+        folder: a new folder with a short name, for the sockets and the connection file.
         library: the folder that ``stage_library`` filled.
-        limits: what it may use.
-        sandboxed: use bubblewrap; without it only the limits bind.
-        hidden: folders that must not be seen even where the view would show them.
-        runtime_dirs: the folder of a zygote that stands ready; ``folder`` is in it.
+        limits: the resource limits.
+        sandboxed: use bubblewrap; without it only the limits apply.
+        hidden: folders that must stay invisible even where the view would show them.
+        runtime_dirs: the folder of a zygote that is ready to fork; contains ``folder``.
     """
 
     folder: Path
@@ -110,7 +112,7 @@ class Sandbox:
 
     @property
     def sockets(self) -> Path:
-        """The only folder outside that a kernel can write to: its sockets stand in it."""
+        """The folder of its sockets, the only one outside that the kernel can write to."""
         return self.folder / "s"
 
     @property
@@ -120,11 +122,11 @@ class Sandbox:
 
     @property
     def home(self) -> Path:
-        """Home without a wall."""
+        """The home folder of a kernel that runs without bubblewrap."""
         return self.folder / "h"
 
     def environment(self) -> dict[str, str]:
-        """All of the kernel's environment."""
+        """The kernel's complete environment."""
         home = HOME if self.sandboxed else str(self.home)
         return {
             "PATH": "/usr/bin:/bin",
@@ -144,7 +146,7 @@ class Sandbox:
         }
 
     def command(self, kernel: Sequence[str]) -> list[str]:
-        """The command that runs ``kernel`` in here."""
+        """The command that runs ``kernel`` in this sandbox."""
         limits = self.limits
         limited = [
             tool("prlimit"),
@@ -160,8 +162,8 @@ class Sandbox:
 
 
 def wall(sandbox: Sandbox) -> list[str]:
-    """bubblewrap's command line up to the command that it runs."""
-    # bubblewrap reads the filter from an open file.
+    """The ``bwrap`` command line, without the command that it runs."""
+    # bubblewrap reads the filter from an open file descriptor.
     arguments = ["/bin/sh", "-c", 'exec "$@" 9< "$0"', str(sandbox.library / FILTER)]
     arguments += [tool("bwrap"), "--seccomp", "9", *_apart(sandbox), *_view(sandbox)]
     for cached in (sandbox.library / "matplotlib").glob(FONTS):
@@ -174,12 +176,12 @@ def wall(sandbox: Sandbox) -> list[str]:
 
 
 def sandbox_of_zygote(sandbox: Sandbox) -> list[str]:
-    """The same around a zygote, which may make namespaces and mount for its kernels.
+    """The ``bwrap`` command line of a zygote, which sets up namespaces and mounts for kernels.
 
-    Each kernel gives up these rights before it runs, and is filtered then.
+    Each kernel drops these capabilities and installs the filter before it runs.
     """
     arguments = [tool("bwrap"), *_apart(sandbox)]
-    # The last is for giving all of them up for good.
+    # SETPCAP is needed to drop all capabilities for good.
     for right in ("SYS_ADMIN", "NET_ADMIN", "SETPCAP"):
         arguments += ["--cap-add", f"CAP_{right}"]
     arguments += [*_view(sandbox), "--bind", str(sandbox.folder), RUNTIME_DIRS]
@@ -187,14 +189,14 @@ def sandbox_of_zygote(sandbox: Sandbox) -> list[str]:
 
 
 def below_tmp(sandbox: Sandbox) -> list[Path]:
-    """What is bound below /tmp, which every kernel has for itself."""
+    """The paths bound below /tmp, which each forked kernel covers with a /tmp of its own."""
     bound = dict.fromkeys([*_installation(), sandbox.library])
     inside = [path for path in bound if path.is_relative_to("/tmp")]
     return [a for a in inside if not any(b in a.parents for b in inside)]
 
 
 def _apart(sandbox: Sandbox) -> list[str]:
-    """Nothing in common with the system, and an environment of its own."""
+    """Arguments for separate namespaces, no capabilities and a separate environment."""
     arguments = [
         *("--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid"),
         *("--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
@@ -206,10 +208,10 @@ def _apart(sandbox: Sandbox) -> list[str]:
 
 
 def _view(sandbox: Sandbox) -> list[str]:
-    """The files that are the same for all kernels, and temporary ones."""
+    """Arguments for the files that all kernels see, and for temporary files."""
     size = str(sandbox.limits.disk)
-    # Folders that are bound are made on the way; what is hidden is covered before the
-    # installation, which may stand inside of it, is bound on top.
+    # bubblewrap creates the mount points. Hidden folders are covered before the installation
+    # is bound, because the installation may be inside one of them.
     arguments = ["--size", size, "--tmpfs", "/tmp"]
     installation = _installation()
     for path in SYSTEM:
@@ -226,16 +228,16 @@ def _view(sandbox: Sandbox) -> list[str]:
         arguments += ["--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path)]
     arguments += ["--ro-bind", str(sandbox.library), str(sandbox.library)]
     arguments += ["--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm"]
-    # What is shared through /dev/zero is memory that counts with no process.
+    # Shared mappings of /dev/zero are memory that is not charged to any process.
     arguments += ["--dev-bind", "/dev/null", "/dev/zero"]
-    # A nested mount of proc is refused in containers. PyTorch looks there for what the
-    # processor can do: without it, it would compute more slowly, and not to the same digits.
+    # Containers refuse a nested mount of proc. PyTorch reads the processor's features from
+    # /proc/cpuinfo: without it, it is slower and its results differ in the last digits.
     arguments += ["--size", "4096", "--tmpfs", "/proc"]
     return [*arguments, "--ro-bind-try", "/proc/cpuinfo", "/proc/cpuinfo"]
 
 
 def _closed() -> list[str]:
-    """At home, where nothing but temporary files can be written any more."""
+    """Arguments that enter the home folder and make all but temporary files read-only."""
     arguments = ["--dir", HOME, "--chdir", HOME]
     for path in ("/dev", "/proc", "/"):
         arguments += ["--remount-ro", path]
@@ -243,11 +245,12 @@ def _closed() -> list[str]:
 
 
 def stage_library(folder: Path) -> Path:
-    """Copy what notebooks may import of the course into ``folder``; returns it.
+    """Copy the part of the course that notebooks may import into ``folder``, and return it.
 
-    These are all modules but the checks and those that judge with them.
+    This is every module except the checks and the modules that judge with them.
 
-    Also writes the filter of system calls, and has matplotlib list the fonts once, which otherwise every kernel does.
+    Also write the filter of system calls, and let matplotlib cache its list of fonts, which
+    every kernel would otherwise compute.
     """
     package = Path(course.__file__).parent
     judging = closure(package.parent, "", Path(course.__file__), "course.feedback")
@@ -263,7 +266,7 @@ def stage_library(folder: Path) -> Path:
         },
     )
     (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
-    with suppress(CourseError):  # whoever needs it asks ``require_sandbox`` first
+    with suppress(CourseError):  # ``require_sandbox`` reports it where it matters
         (folder / FILTER).write_bytes(filter_of())
     (folder / ZYGOTE).parent.mkdir()
     shutil.copyfile(Path(__file__).with_name("zygote.py"), folder / ZYGOTE)
@@ -277,10 +280,10 @@ def stage_library(folder: Path) -> Path:
 
 
 def require_sandbox() -> None:
-    """See that bubblewrap works here, by running it, and that system calls can be filtered.
+    """Check that bubblewrap works here, by running it, and that system calls can be filtered.
 
     Raises:
-        CourseError: they do not; the message says what to do.
+        CourseError: one of them does not; the message says what to do.
     """
     filter_of()
     remedy = (
@@ -312,7 +315,7 @@ def require_sandbox() -> None:
 
 @cache
 def tool(name: str) -> str:
-    """Where a program is.
+    """The path of an installed program.
 
     Raises:
         CourseError: it is not installed.
@@ -329,13 +332,13 @@ def tool(name: str) -> str:
 
 
 def _installation() -> list[Path]:
-    """Python itself, and the environment with the frameworks."""
+    """The folders of Python itself and of the environment with the frameworks."""
     prefixes = dict.fromkeys((sys.base_prefix, sys.prefix))
     return [Path(os.path.abspath(prefix)) for prefix in prefixes]
 
 
 def _packages() -> list[Path]:
-    """Where this project is importable from: as packages in an environment, or a checkout."""
+    """The paths of this project's packages and modules, in an environment or a checkout."""
     names = distribution("known-unknowns").read_text("top_level.txt") or ""
     specs = [spec for name in names.split() if (spec := find_spec(name))]
     return [
@@ -346,7 +349,7 @@ def _packages() -> list[Path]:
 
 
 def _covered(paths: Sequence[Path], shown: Sequence[Path]) -> list[Path]:
-    """Those of ``paths`` that stand in a folder that is shown."""
+    """Those of ``paths`` that exist inside a visible folder."""
     return [
         path
         for path in dict.fromkeys(map(Path.resolve, paths))

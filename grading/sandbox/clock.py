@@ -1,13 +1,13 @@
-"""A clock for a submission that does not run while others have the processor.
+"""A clock for a submission that stops while the submission waits for a processor.
 
-Wall time is unfair on a busy machine: a right answer would be stopped because of what runs
-beside it. Linux tells for each thread how long it was ready to run and had no processor
-(``/proc/PID/task/TID/schedstat``, where the kernel of the system keeps such statistics). That
-time does not count; where it is not told, all wall time does.
+Wall time is unfair on a busy machine: a correct answer would be stopped because of other
+processes. Linux reports for each thread how long it was ready to run without a processor
+(``/proc/PID/task/TID/schedstat``, if the system keeps such statistics). This time does not
+count; where it is not reported, all wall time counts.
 
-The time that counts is never less than the processor time used. So a program gains nothing by
-competing with itself: with W seconds of waiting that it caused, it has used W seconds of
-processor time, and at least half of the wall time counts.
+The time that counts is never less than the processor time used, so a program gains nothing by
+competing with itself: to cause W seconds of waiting it must use W seconds of processor time,
+and at least half of the wall time counts.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ CORES = len(os.sched_getaffinity(0))
 
 @dataclass(frozen=True)
 class Reading:
-    """What has passed since some moment, in seconds.
+    """The time that has passed since some moment, in seconds.
 
     Args:
         wall: wall time.
         waited: time in which a thread was ready to run and had no processor.
         processor: processor time of all processes together.
-        stalled: time in which anything on the machine waited for a disk or for memory.
+        stalled: time in which any process on the machine waited for a disk or for memory.
     """
 
     wall: float
@@ -54,18 +54,19 @@ class Reading:
 
     @property
     def busy(self) -> bool:
-        """Were others too busy to be sure that this much work takes this long?
+        """Was the machine too busy to tell how long the submission would take on its own?
 
-        While processes wait for one another, they have every processor themselves.
+        While its own processes wait for one another, they use every processor themselves;
+        such waiting is subtracted.
         """
         others = self.waited - self.processor / CORES
         return max(others, self.stalled) > BUSY * self.wall
 
 
 class Clock:
-    """Adds up how long processes waited for a processor; this process is one of them.
+    """The sum of the times in which processes, including this one, waited for a processor.
 
-    One thread calls ``look`` again and again, any thread may read.
+    One thread calls ``look`` repeatedly; any thread may read.
     """
 
     def __init__(self) -> None:
@@ -83,10 +84,10 @@ class Clock:
         return Reading(wall, latest.waited, latest.processor, latest.stalled)
 
     def look(self, processes: Iterable[int], processor: float) -> None:
-        """Take note of what has passed.
+        """Update the times.
 
         Args:
-            processes: the numbers of the processes that are watched.
+            processes: the ids of the watched processes.
             processor: the processor time that they and their ended children have used.
         """
         delays: dict[int, int] = {}
@@ -94,8 +95,8 @@ class Clock:
             delays.update(_delays(process))
         now = time.monotonic()
         self._free.append((self._looked, now))
-        # A wait is told when it is over: it may reach back to before the last look. Waits of
-        # several threads at the same time count once.
+        # Linux reports a wait when it is over, so it may have begun before the last look.
+        # Simultaneous waits of several threads count once.
         longest = 0
         for thread, delay in delays.items():
             before = self._delays.get(thread, 0)
@@ -106,7 +107,7 @@ class Clock:
         self.latest = Reading(now, self._waited, self._processor, _stalled())
 
     def _fill(self, since: float) -> None:
-        """Somebody waited from ``since`` on."""
+        """Count the time from ``since`` on as waiting, unless it is counted already."""
         while self._free and self._free[-1][1] > since:
             begin, end = self._free.pop()
             self._waited += end - max(begin, since)
@@ -117,7 +118,7 @@ class Clock:
 
 
 def _delays(process: int) -> Iterator[tuple[int, int]]:
-    """Each thread of a process, and the nanoseconds that it has waited for a processor."""
+    """Yield each thread of a process with the nanoseconds it has waited for a processor."""
     folder = f"/proc/{process}/task"
     try:
         threads = os.listdir(folder)
@@ -127,17 +128,17 @@ def _delays(process: int) -> Iterator[tuple[int, int]]:
         try:
             with open(f"{folder}/{thread}/schedstat", "rb") as file:
                 yield int(thread), int(file.read().split()[1])
-        except (OSError, IndexError, ValueError):  # it has ended, or nothing is told
+        except (OSError, IndexError, ValueError):  # ended, or nothing reported
             continue
 
 
 def _stalled() -> float:
-    """Seconds in which something waited for a disk or for memory, since the system started."""
+    """Seconds since boot in which any process waited for a disk or for memory."""
     found = 0.0
     for path in PRESSURE:
         try:
             some = Path(path).read_text("ascii").splitlines()[0]
             found = max(found, int(some.rpartition("total=")[2]) / 1e6)
-        except (OSError, IndexError, ValueError):  # the system does not tell
+        except (OSError, IndexError, ValueError):  # the system does not report it
             continue
     return found

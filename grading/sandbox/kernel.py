@@ -1,8 +1,8 @@
-"""nbval's running kernel, watched: it ends at once when the kernel dies, hangs or floods.
+"""nbval's running kernel, supervised: it stops at once if the kernel dies, hangs or floods.
 
-Everything that comes from a submission's kernel may be forged, endless or nonsense. Messages
-are read as they come, so that they do not pile up; their bytes are counted; what cannot be
-read is dropped.
+Everything that a submission's kernel sends may be forged, endless or malformed. Messages are
+read as soon as they arrive, so that they do not pile up; their bytes are counted; unreadable
+messages are dropped.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from grading.sandbox.bubblewrap import Limits, Sandbox
 from grading.sandbox.clock import Clock, Reading
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
-FRAME = 64  # bytes that each part of a message counts beside its own: it may be empty
-QUEUE = 64  # messages that wait in memory; more are lost, and the output with them
+FRAME = 64  # bytes added to the size of each message frame, which may be empty
+QUEUE = 64  # messages held in memory; further ones are lost, with their output
 AFTER = 10.0  # seconds for the output that follows a reply
 POLL = 100  # milliseconds
 
 
-# Of a clock's time, used on a processor: no other machine would do it in time.
+# A cell whose processor time is at least this share of its limit is too slow on any machine.
 SURE = 0.9
 
 
 class Stopped(Exception):
-    """The kernel has ended or was ended; the message says why."""
+    """The kernel has ended or must be ended; the message says why."""
 
 
 class TooSlow(Stopped):
-    """A clock ended the kernel.
+    """The kernel exceeded a time limit.
 
     Args:
-        message: which clock.
+        message: which limit.
         unsure: True if the machine was so busy that it may be to blame.
     """
 
@@ -47,15 +47,15 @@ class TooSlow(Stopped):
 
 
 class OutOfTime(Stopped):
-    """The time for the whole notebook was used up."""
+    """The time for the whole notebook is used up."""
 
 
 class WatchedKernel(RunningKernel):
-    """A kernel in a sandbox. nbval calls it as it calls its own.
+    """A kernel in a sandbox, with the interface of nbval's running kernel.
 
     Args:
         sandbox: where it runs.
-        seconds: all the time that it has; by default what the limits give a submission.
+        seconds: its time limit in all; by default the limit for a submission.
     """
 
     def __init__(self, sandbox: Sandbox, seconds: float | None = None) -> None:
@@ -65,7 +65,7 @@ class WatchedKernel(RunningKernel):
         self.born = self.clock.now()
         self.bytes = 0
         self.replied = False
-        self.reply: Any = None  # how the kernel says that the last cell ended
+        self.reply: Any = None  # the last cell's status, according to the kernel
         self.unread: deque[dict[str, Any]] = deque()
         self.seconds = self.limits.start
         context = zmq.Context()
@@ -87,12 +87,12 @@ class WatchedKernel(RunningKernel):
     def execute_cell_input(
         self, cell_input: str, allow_stdin: bool | None = None
     ) -> str:
-        """Send a cell; its clock starts."""
+        """Send a cell and start its clock."""
         self._start_clock()
         return super().execute_cell_input(cell_input, allow_stdin=False)
 
     def allow(self, seconds: float) -> None:
-        """Give the cells that are sent from now on this long each."""
+        """Set the time limit of each cell that is sent from now on."""
         self.seconds = seconds
 
     def _start_clock(self) -> None:
@@ -100,17 +100,17 @@ class WatchedKernel(RunningKernel):
         self.began, self.limit = self.clock.now(), self.seconds
 
     def is_alive(self) -> bool:
-        """True; nbval asks before every cell.
+        """Return True; nbval calls this before every cell.
 
         Raises:
-            Stopped: the kernel has died since the last one.
+            Stopped: the kernel has died since the last cell.
         """
         self._start_clock()
         self._look()
         return True
 
     def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
-        """Wait for the reply to a request, reading what is published meanwhile.
+        """Wait for the reply to a request, and read published messages meanwhile.
 
         Raises:
             Stopped: the kernel died, took too long, or used too much.
@@ -121,16 +121,16 @@ class WatchedKernel(RunningKernel):
                 self.reply = message.get("content", {}).get("status")
                 if self.reply == "aborted":
                     raise Stopped("the kernel refused to run on")
-                # What was published comes by another way, and soon.
+                # Published messages arrive on another channel, shortly afterwards.
                 self.limit = max(self.limit, self.elapsed.counted + AFTER)
                 self.replied = True
                 return
 
     def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
-        """The next published message; how long to wait is for the clock here to say.
+        """Return the next published message; the cell's clock replaces ``timeout``.
 
         Raises:
-            Stopped: as above, or what was published is lost.
+            Stopped: as in ``await_reply``, or published messages are lost.
         """
         while not self.unread:
             self._next()
@@ -138,7 +138,7 @@ class WatchedKernel(RunningKernel):
         return self.unread.popleft()
 
     def stop(self) -> None:
-        """End the kernel and all that it started; can be called twice."""
+        """Kill the kernel and every process that it started; can be called twice."""
         if not hasattr(self, "km"):
             return
         self.kc.stop_channels()
@@ -149,23 +149,23 @@ class WatchedKernel(RunningKernel):
 
     @property
     def elapsed(self) -> Reading:
-        """What has passed since the cell was sent."""
+        """The time that has passed since the cell was sent."""
         return self.clock.now() - self.began
 
     @property
     def excused(self) -> float:
-        """The seconds since it was started that do not count."""
+        """The seconds since the kernel's start that do not count."""
         passed = self.clock.now() - self.born
         return passed.wall - passed.counted
 
     @property
     def peak(self) -> int:
-        """The most memory that the supervisor has seen, in bytes."""
+        """The largest memory use that the supervisor has measured, in bytes."""
         supervisor = self._supervisor()
         return supervisor.peak if supervisor else 0
 
     def _meet(self) -> None:
-        """Wait until the kernel answers and what it publishes arrives."""
+        """Wait until the kernel answers and its published messages arrive."""
         while True:
             asked = self.kc.kernel_info()
             again = time.monotonic() + 1.0
@@ -176,7 +176,7 @@ class WatchedKernel(RunningKernel):
                         return
 
     def _next(self) -> dict[str, Any] | None:
-        """Wait a moment; keep what is published, return a reply if one has come."""
+        """Wait briefly; keep published messages, and return a reply if one has arrived."""
         self._look()
         shell, iopub = self.kc.shell_channel.socket, self.kc.iopub_channel.socket
         poller = zmq.Poller()
@@ -192,7 +192,7 @@ class WatchedKernel(RunningKernel):
         return self._receive(shell) if shell in ready else None
 
     def _receive(self, socket: zmq.Socket) -> dict[str, Any] | None:
-        """One message; None if there is none. What is not a message is dropped."""
+        """Return one message, or None if there is none; drop malformed ones."""
         while True:
             try:
                 frames = socket.recv_multipart(zmq.NOBLOCK)
@@ -219,7 +219,7 @@ class WatchedKernel(RunningKernel):
             raise Stopped("its kernel died")
         if (self.clock.latest - self.born).counted > self.whole:
             raise OutOfTime("the time for the whole notebook was used up")
-        # By what the clock has seen: it may be behind, and tell of waits only now.
+        # As of the clock's latest look: waits since then are not known yet.
         passed, wall = self.clock.latest - self.began, self.elapsed.wall
         patient = wall <= self.limit * self.limits.patience
         if passed.counted <= self.limit and patient:
@@ -243,7 +243,7 @@ class WatchedKernel(RunningKernel):
 
 
 def _well_formed(message: Any) -> bool:
-    """Has it what nbval reads of a message of its type?"""
+    """Does the message have the fields that nbval reads for its type?"""
     content = message.get("content")
     if not isinstance(message.get("parent_header"), dict) or not isinstance(
         content, dict

@@ -1,4 +1,7 @@
-"""Starts the kernel of a submission in its sandbox; Jupyter finds it by its entry point."""
+"""The Jupyter provisioner that starts the kernel of a submission in its sandbox.
+
+Jupyter finds it by its entry point.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ LOOK, MOMENT = 0.005, 1.0  # seconds
 
 
 class SandboxProvisioner(LocalProvisioner):
-    """A local kernel behind a wall, watched from outside.
+    """A local kernel in a sandbox, supervised from outside.
 
-    It is given its ``Sandbox`` and its ``Clock`` as the keywords ``sandbox`` and ``clock`` of
-    ``start_kernel``. A kernel has a process group, a folder and an environment of its own.
+    Pass its ``Sandbox`` and its ``Clock`` to ``start_kernel`` as the keywords ``sandbox`` and
+    ``clock``. Each kernel has its own process group, folder and environment.
     """
 
     supervisor: Supervisor | None = None
@@ -31,7 +34,7 @@ class SandboxProvisioner(LocalProvisioner):
     clock: Clock
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        """Choose sockets in a folder, since a network cannot cross the wall, and wrap the command."""
+        """Put the sockets in a folder, as a sandbox has no network, and wrap the command."""
         self.sandbox, self.clock = kwargs.pop("sandbox"), kwargs.pop("clock")
         for folder in (
             self.sandbox.sockets,
@@ -46,15 +49,15 @@ class SandboxProvisioner(LocalProvisioner):
         kwargs = await super().pre_launch(**kwargs)
         self.kernel_command = kwargs["cmd"]
         kwargs["cmd"] = dying_with(os.getpid(), self.sandbox.command(kwargs["cmd"]))
-        # bubblewrap is process 1 in there, and its environment can be read.
+        # bubblewrap is process 1 of the sandbox, where its environment can be read.
         kwargs["env"] = self.sandbox.environment()
         kwargs["cwd"] = str(self.sandbox.home)
-        # Ours would be pytest's own files.
+        # Inherited, they would be pytest's own files.
         kwargs["stdout"] = kwargs["stderr"] = subprocess.DEVNULL
         return kwargs
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Start it, from a zygote if one stands ready, and begin to watch."""
+        """Start the kernel, from a zygote if one is ready, and then its supervisor."""
         if not self._fork():
             await super().launch_kernel(cmd, **kwargs)
         self.supervisor = Supervisor(
@@ -69,7 +72,7 @@ class SandboxProvisioner(LocalProvisioner):
         return self.connection_info
 
     def _fork(self) -> bool:
-        """Have a zygote fork the kernel; False if none does."""
+        """Ask the zygote to fork the kernel; False if there is none or it fails."""
         if self.sandbox.runtime_dirs is None:
             return False
         try:
@@ -82,25 +85,28 @@ class SandboxProvisioner(LocalProvisioner):
         return True
 
     async def kill(self, restart: bool = False) -> None:
-        """End it, and wait a moment: Jupyter looks only every tenth of a second."""
+        """Kill the kernel and wait briefly for its end: Jupyter polls only every 0.1 s."""
         await super().kill(restart)
         until = time.monotonic() + MOMENT
         while self.is_running and time.monotonic() < until:
             await asyncio.sleep(LOOK)
 
     async def wait(self) -> int | None:
-        """Until it has ended."""
+        """Wait until the kernel has ended."""
         while self.process is not None and self.process.poll() is None:
             await asyncio.sleep(LOOK)
         return await super().wait()
 
     @property
     def is_running(self) -> bool:
-        """Has it not ended? Jupyter's own question starts an event loop each time."""
+        """True while the kernel runs; Jupyter's own test starts an event loop each time."""
         return self.process is not None and self.process.poll() is None
 
     def kill_all(self) -> None:
-        """End the kernel and all that it started; without a wall, what left its group stays."""
+        """Kill the kernel and every process that it started.
+
+        Without bubblewrap, processes that have left its process group survive.
+        """
         if self.pgid:
             try:
                 os.killpg(self.pgid, 9)
@@ -108,7 +114,7 @@ class SandboxProvisioner(LocalProvisioner):
                 return
 
     async def cleanup(self, restart: bool = False) -> None:
-        """Stop watching."""
+        """Stop the supervisor."""
         if self.supervisor is not None:
             self.supervisor.close()
         await super().cleanup(restart)
@@ -117,8 +123,8 @@ class SandboxProvisioner(LocalProvisioner):
 def dying_with(parent: int, command: list[str]) -> list[str]:
     """A command that does not outlive its parent.
 
-    bubblewrap asks for that too, but only after it has begun: a parent that was killed before
-    would leave a kernel behind.
+    bubblewrap also ends with its parent, but only once it is running: if the parent were
+    killed earlier, the kernel would survive.
     """
     still_there = '[ "$PPID" = "$0" ] && exec "$@"'
     asked = [tool("setpriv"), "--pdeathsig", "KILL", tool("sh"), "-c", still_there]

@@ -1,4 +1,4 @@
-"""Watches a kernel's processes from outside: limits of the shell do not bind root."""
+"""Watch a kernel's processes from outside, because the shell's limits do not bind root."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ TEMPORARY = ("/tmp", "/dev/shm")
 
 
 class Supervisor(threading.Thread):
-    """Counts memory, processes, threads and files, and kills what uses too much.
+    """Measure a kernel's memory, processes, threads, sockets and files; kill it above a limit.
 
     Args:
-        pid: the process at the top; all that it starts count with it.
-        folder: the folder outside that it can write to.
-        limits: what it may use.
-        kill: ends all of them at once.
-        clock: told at every look what they have used and waited for.
-        shims: the one at the top and those right below are ours; their memory is not
-            counted, since a fork's counts once more all that the zygote has imported.
+        pid: the top process; its descendants are measured with it.
+        folder: the only folder outside the sandbox that it can write to.
+        limits: the resource limits.
+        kill: kills all of them at once.
+        clock: updated with their times at every look.
+        shims: the top process and its children are the grader's own; their memory is not
+            counted, because a fork's would count all that the zygote has imported again.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Supervisor(threading.Thread):
         self._over = threading.Event()
 
     def run(self) -> None:
-        """Look every twentieth of a second until there is nothing to look at."""
+        """Look every ``PAUSE`` seconds until the kernel ends, exceeds a limit, or is closed."""
         try:
             top = psutil.Process(self.top)
             while self.exceeded is None and not self._over.is_set():
@@ -61,13 +61,13 @@ class Supervisor(threading.Thread):
                 self.exceeded = self._too_much([top, *top.children(recursive=True)])
         except psutil.NoSuchProcess:
             return
-        except Exception:  # what cannot be watched must not run
+        except Exception:  # a kernel that cannot be watched must not run
             self.exceeded = "more than can be counted"
         if self.exceeded is not None:
             self.kill()
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop watching."""
         self._over.set()
 
     def _too_much(self, processes: list[psutil.Process]) -> str | None:
@@ -81,11 +81,11 @@ class Supervisor(threading.Thread):
                     if not self._is_ours(process):
                         memory += process.memory_info().rss + _swapped(process.pid)
                     threads += process.num_threads()
-                    processor += sum(process.cpu_times()[:4])  # its ended children too
+                    processor += sum(process.cpu_times()[:4])  # with ended children
                     held = _held(process.pid, self.device)
                     sockets, unnamed = sockets + held[0], unnamed + held[1]
                     files = max(files, _temporary(process.pid))
-                    # To a disk, also to files without a name. All else is in memory.
+                    # Bytes written to disk, also to unlinked files; all else is in memory.
                     written = process.io_counters().write_bytes
                     self._written[process.pid] = written
             except psutil.Error:
@@ -111,7 +111,7 @@ class Supervisor(threading.Thread):
 
 
 def _swapped(process: int) -> int:
-    """The bytes of a process's memory that the system has written to a disk."""
+    """The bytes of a process's memory that are swapped out."""
     with contextlib.suppress(OSError), open(f"/proc/{process}/status") as status:
         for line in status:
             if line.startswith("VmSwap:"):
@@ -120,7 +120,7 @@ def _swapped(process: int) -> int:
 
 
 def _held(process: int, device: int) -> tuple[int, int]:
-    """The sockets that a process has open, and the bytes of its open files on a device."""
+    """The number of a process's open sockets, and the bytes of its open files on a device."""
     sockets = size = 0
     with contextlib.suppress(OSError), os.scandir(f"/proc/{process}/fd") as entries:
         for entry in entries:
@@ -133,9 +133,9 @@ def _held(process: int, device: int) -> tuple[int, int]:
 
 
 def _temporary(process: int) -> int:
-    """How many files stand in the temporary folders that a process sees.
+    """The number of files in the temporary folders that a process sees.
 
-    bubblewrap cannot limit them. Outside of a sandbox, 0.
+    bubblewrap cannot limit it. Outside a sandbox it is 0.
     """
     count = 0
     for folder in TEMPORARY:

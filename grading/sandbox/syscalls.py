@@ -1,9 +1,11 @@
-"""A filter of system calls: takes away memory that counts with no process, and ways to look around.
+"""A filter of system calls (seccomp), as a BPF program.
 
-Also ways to be served last: a clock here does not count the time in which others compute.
+It refuses calls that allocate memory not charged to any process, that inspect the system or
+other processes, and that lower a process's priority: the clock of a submission does not count
+the time in which others compute.
 
-In the form that the kernel wants, a program of Berkeley's packet filter; bubblewrap
-installs it. What is refused does not exist, so that libraries do without it.
+bubblewrap or the zygote installs it. Refused calls fail as if they did not exist (ENOSYS), so
+that libraries do without them.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ from project.errors import CourseError
 
 @dataclass(frozen=True)
 class Machine:
-    """What Linux calls a machine, and its numbers of system calls.
+    """Linux's identifier of an architecture, and its system call numbers.
 
     Args:
-        name: as the filter sees it.
-        refused: those that do not exist for a submission.
-        mmap, socket, scheduler: of which some uses do not.
+        name: the identifier, as the filter sees it.
+        refused: the numbers of the calls that are always refused.
+        mmap, socket, scheduler: the numbers of calls of which some uses are refused.
     """
 
     name: int
@@ -33,7 +35,7 @@ class Machine:
     scheduler: int
 
 
-# Since Linux 5.1 a system call has the same number on every machine.
+# System calls added since Linux 5.1 have the same number on every architecture.
 NEWER = {
     "io_uring_setup": 425,
     "open_tree": 428,
@@ -106,18 +108,18 @@ MACHINES = {
 }
 LOAD, MASK, EQUAL, AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
-NUMBER, MACHINE = 0, 4  # where they stand in what is looked at
-FIRST, SECOND, FOURTH = 16, 24, 40  # the arguments' lower halves
-FOREIGN = 0x40000000  # numbers of another calling convention on the same machine
-SHARED = 0x01 | 0x20  # shared and of no file: memory that counts with no process
-FAMILIES = (1, 2, 10, 16)  # of sockets: local, IPv4, IPv6, the system's own
+NUMBER, MACHINE = 0, 4  # offsets in struct seccomp_data
+FIRST, SECOND, FOURTH = 16, 24, 40  # offsets of the arguments' lower halves
+FOREIGN = 0x40000000  # numbers from here on use another calling convention (x32)
+SHARED = 0x01 | 0x20  # shared and anonymous: memory not charged to any process
+FAMILIES = (1, 2, 10, 16)  # of sockets: Unix, IPv4, IPv6, netlink
 
 
 def filter_of(machine: str = platform.machine()) -> bytes:
-    """The filter for a machine, by the name of its processor.
+    """The filter for an architecture, named as by ``platform.machine()``.
 
     Raises:
-        CourseError: the numbers of its system calls are not known here.
+        CourseError: its system call numbers are not known here.
     """
     if machine not in MACHINES:
         raise CourseError(
@@ -135,7 +137,7 @@ def filter_of(machine: str = platform.machine()) -> bytes:
         *refusal,
         (RETURN, 0, 0, ALLOW),
     ]
-    # ZeroMQ sets what its threads have already, the usual policy, and ends if it may not.
+    # ZeroMQ sets the default policy, which its threads already have, and aborts if it may not.
     scheduling = [
         (LOAD, 0, 0, SECOND),
         (EQUAL, 1, 0, 0),
@@ -149,7 +151,7 @@ def filter_of(machine: str = platform.machine()) -> bytes:
         *refusal,
         (RETURN, 0, 0, ALLOW),
     ]
-    # Whoever does not jump goes on; a refusal stands right behind what leads to it.
+    # An offset of 0 goes on to the next instruction; each refusal directly follows its test.
     program = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, known.name), *refusal]
     program += [(LOAD, 0, 0, NUMBER), (AT_LEAST, 0, 1, FOREIGN), *refusal]
     for number in known.refused.values():

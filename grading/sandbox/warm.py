@@ -1,8 +1,8 @@
 """Warm starts: kernels forked from a process that has imported what a notebook imports.
 
-A zygote stands behind the wall and never runs an operation. A fork of a process that has
-threads can hang (JAX starts some with its first operation): such a zygote is not used, and
-every kernel starts by itself, as it does where a zygote has ended.
+A zygote runs in a sandbox and only imports; it never runs an operation of a framework. A fork
+of a process that has threads can hang (JAX starts threads with its first operation): a zygote
+with threads is not used, and kernels start cold, as they do when the zygote has ended.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from grading.sandbox.zygote import NAME
 KERNEL = (
     "import ipykernel.kernelapp, ipykernel.ipkernel, ipykernel.zmqshell",
     "import matplotlib_inline.backend_inline",
-    # What ipykernel imports only while it starts.
+    # Modules that ipykernel imports only while it starts.
     "import ipykernel.debugger, IPython.core.completerlib, IPython.core.debugger",
     "import IPython.extensions.storemagic, psutil, sqlite3",
     "import tornado.locks, tornado.platform.asyncio, tornado.queues",
     "import encodings.ascii, encodings.idna, encodings.latin_1",
 )
 PAUSE = 0.02
-ANSWER = 30.0  # seconds for a zygote to fork, and for the kernel to stand
+ANSWER = 30.0  # seconds for a zygote to fork, and for the kernel to open its sockets
 CREDENTIALS = struct.Struct(
     "3i"
 )  # process, user and group, as the system fills them in
@@ -55,9 +55,9 @@ class Zygote:
     """A process that kernels of one practical are forked from.
 
     Args:
-        notebook: the exercise as it is handed out; what its cells import is imported.
-        sandbox: the view and the limits that its kernels have; the folders of its kernels
-            are made in the sandbox's own.
+        notebook: the release; the zygote imports what its cells import.
+        sandbox: the view and the limits of its kernels; their runtime directories are
+            created in the sandbox's folder.
     """
 
     def __init__(self, notebook: NotebookNode, sandbox: Sandbox) -> None:
@@ -82,7 +82,7 @@ class Zygote:
             )
 
     def trouble(self) -> str:
-        """Wait until it stands; why it cannot be used, or the empty string."""
+        """Wait until the zygote is ready; return why it cannot be used, or an empty string."""
         deadline = time.monotonic() + self.limit
         while not (self.runtime_dirs / NAME).exists():
             if self.process.poll() is not None:
@@ -95,14 +95,14 @@ class Zygote:
         return f"it has {threads} threads" if threads != 1 else ""
 
     def close(self) -> None:
-        """End it, and every kernel with it."""
+        """Kill the zygote and all its kernels."""
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.runtime_dirs, ignore_errors=True)
 
 
 class Forked:
-    """A kernel that a zygote has forked; Jupyter asks of it what it asks of a ``Popen``.
+    """A kernel that a zygote has forked, with the methods of ``Popen`` that Jupyter uses.
 
     Raises:
         OSError: the zygote has ended, or does not answer.
@@ -137,33 +137,33 @@ class Forked:
             raise
 
     def poll(self) -> int | None:
-        """Has it ended? Its shim's end of the connection closes with it."""
+        """Return the exit code, or None while it runs: its shim closes the connection."""
         if self.returncode is None:
             readable, _, _ = select.select([self.connection], [], [], 0)
             if readable:
                 self.connection.close()
-                self.returncode = -signal.SIGKILL  # why is not known
+                self.returncode = -signal.SIGKILL  # the real one is not known
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """Until it has ended."""
+        """Wait until the kernel has ended."""
         if self.returncode is None:
             select.select([self.connection], [], [], timeout)
         return self.poll()
 
     def send_signal(self, number: int) -> None:
-        """To its shim; any that ends the shim ends all."""
+        """Send a signal to the shim; if it ends the shim, the kernel ends too."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it and all that it has started."""
+        """Kill the kernel and every process that it has started."""
         self.send_signal(signal.SIGKILL)
 
     terminate = kill
 
     def _who_answers(self) -> int:
-        """The shim's number in our eyes: the system says it, whoever writes."""
+        """The shim's process id in our namespace, from the system's credentials message."""
         space = socket.CMSG_SPACE(CREDENTIALS.size)
         data, extra, _, _ = self.connection.recvmsg(1, space)
         if not data or not extra:
@@ -172,7 +172,7 @@ class Forked:
 
 
 def imports(notebook: NotebookNode) -> list[str]:
-    """The import statements of a notebook's cells, one on a line."""
+    """The distinct import statements of a notebook's cells, each on one line."""
     found = []
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -1,17 +1,17 @@
-"""The process that warm kernels are forked from: the frameworks imported, and nothing run.
+"""The process that warm kernels are forked from: it has imported the frameworks, and run nothing.
 
-It stands alone, with the standard library: behind the wall, where it runs, there is no
-``grading``. For each kernel it forks three processes. The *shim* takes namespaces
-of its own and covers what belongs to other runs; it dies with the connection that asked for
-it. *init* is process 1 of the new process namespace: when it dies, all in there die.
-The third gives up its rights for good and becomes the kernel.
+It uses only the standard library, because ``grading`` is not visible in the sandbox where it
+runs. Each kernel takes three processes. The *shim* enters new namespaces and hides the files of
+other kernels; it ends when the connection that requested the kernel closes. *init* is process 1
+of the new process namespace: when it ends, every process in the namespace is killed. The third
+process has given up its capabilities for good and becomes the kernel.
 
     python zygote.py RUNTIME_DIRS FILTER < imports
 
-It reads import statements and then listens at RUNTIME_DIRS/zygote. A request is one line of JSON:
-``runtime_dir`` (a folder in RUNTIME_DIRS), ``path`` (where the kernel sees it), ``kept`` (what is bound
-below /tmp), ``fonts``, ``home``, ``disk``, ``file``, ``files`` and ``addresses`` (bytes), ``cpu``
-(seconds) and ``argv``.
+It reads import statements and then listens at RUNTIME_DIRS/zygote. A request is one line of
+JSON: ``runtime_dir`` (a folder in RUNTIME_DIRS), ``path`` (where the kernel sees it), ``kept``
+(the paths bound below /tmp), ``fonts``, ``home``, ``disk``, ``file`` and ``addresses`` (bytes),
+``files`` (a number), ``cpu`` (seconds) and ``argv``.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ import struct
 import sys
 
 NAME = "zygote"  # of the socket
-SOCKETS = 5  # of a kernel
+SOCKETS = 5  # that a kernel opens
 LOOK = 0.005  # seconds
 # From Linux's headers, the same on every machine.
 NEWNS, NEWUTS, NEWIPC, NEWPID, NEWNET = 1 << 17, 1 << 26, 1 << 27, 1 << 29, 1 << 30
@@ -43,12 +43,12 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: object) -> None:
-    """Call the C library.
+    """Call a function of the C library.
 
     Raises:
-        OSError: it refused.
+        OSError: the call failed.
     """
-    # What is no pointer is a whole register wide.
+    # Pass integers as unsigned long: the ABI expects register-sized arguments.
     wide = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in arguments]
     if getattr(libc, name)(*wide) == -1:
         error = ctypes.get_errno()
@@ -56,17 +56,17 @@ def call(name: str, *arguments: object) -> None:
 
 
 def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
-    """mount(2)."""
+    """Call mount(2)."""
     texts = (text.encode() for text in (source, target, kind))
     call("mount", *texts, flags, data.encode() or None)
 
 
 def main(runtime_dirs: str, filter_path: str) -> None:
-    """Import, then fork a kernel for everyone who asks."""
-    # As ipykernel does, and before matplotlib reads it.
+    """Run the import statements, then fork a kernel for each request."""
+    # ipykernel sets this too, but only after matplotlib has read it here.
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     for statement in sys.stdin.read().splitlines():
-        # What cannot be imported is told to whoever runs the cell.
+        # The cell of a failed import fails again in the kernel and shows the error.
         with contextlib.suppress(Exception):
             exec(statement, {})
     with open(filter_path, "rb") as file:
@@ -77,17 +77,17 @@ def main(runtime_dirs: str, filter_path: str) -> None:
     os.close(nothing)
     listener = socket.socket(socket.AF_UNIX)
     gc.collect()
-    gc.freeze()  # so that no collection in a kernel copies all of this
+    gc.freeze()  # otherwise a garbage collection in a kernel would copy all of this
     listener.bind(os.path.join(runtime_dirs, NAME))
     listener.listen(64)
-    # Shims that have ended are not waited for: nobody asks for their status.
+    # Reap shims automatically; their exit status is not needed.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         connection, _ = listener.accept()
         with connection:
             try:
                 child = os.fork()
-            except OSError:  # too many processes just now: that kernel starts by itself
+            except OSError:  # too many processes at the moment: that kernel starts cold
                 continue
             if child == 0:
                 listener.close()
@@ -95,7 +95,7 @@ def main(runtime_dirs: str, filter_path: str) -> None:
 
 
 def keep(connection: socket.socket, runtime_dirs: str, program: bytes) -> None:
-    """The shim of one kernel; does not return."""
+    """Run the shim of one kernel; does not return."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         with connection.makefile("rb") as lines:
@@ -113,7 +113,7 @@ def keep(connection: socket.socket, runtime_dirs: str, program: bytes) -> None:
         handle = os.pidfd_open(init)
         close_sockets(request, handle)
         give_up_rights()
-        # Whoever reads this learns the number of this process from the system.
+        # The receiver learns the id of this process from the system's credentials message.
         connection.sendall(b"\n")
         select.select([connection, handle], [], [])
         os.kill(init, signal.SIGKILL)
@@ -123,16 +123,16 @@ def keep(connection: socket.socket, runtime_dirs: str, program: bytes) -> None:
 
 
 def separate(runtime_dirs: str, request: dict) -> None:
-    """Take namespaces of one's own, and cover what belongs to other runs."""
+    """Enter new namespaces, and hide the files of other kernels."""
     call("unshare", NEWNS | NEWUTS | NEWIPC | NEWPID | NEWNET)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as device:
         flags = struct.pack("16sH14x", b"lo", IFF_UP | IFF_RUNNING)
         fcntl.ioctl(device, SIOCSIFFLAGS, flags)
     runtime_dir = os.path.join(runtime_dirs, os.path.basename(request["runtime_dir"]))
     path, home, own = request["path"], request["home"], NOSUID | NODEV
-    # The new /tmp covers them: they are bound once more, from what was opened before.
+    # The new /tmp covers these folders: they are bound again through open descriptors.
     kept = {folder: os.open(folder, os.O_PATH) for folder in request["kept"]}
-    # Two such folders; together they stay below what the supervisor stops a kernel for.
+    # Two such file systems together stay below the supervisor's limit.
     files = request["files"] // 2 - 1
     size = f"mode=0755,size={request['disk']},nr_inodes={files}"
     mount("tmpfs", "/tmp", "tmpfs", own, size)
@@ -155,10 +155,10 @@ def separate(runtime_dirs: str, request: dict) -> None:
 
 
 def close_sockets(request: dict, init: int) -> None:
-    """Wait until the kernel's sockets stand; then nothing can be written beside them.
+    """Wait until the kernel has opened its sockets, then make their folder read-only.
 
     Raises:
-        OSError: it has ended before.
+        OSError: the kernel has ended before that.
     """
     folder = os.path.join(request["path"], "s")
     while len(os.listdir(folder)) < SOCKETS:
@@ -168,7 +168,7 @@ def close_sockets(request: dict, init: int) -> None:
 
 
 def show(source: str, target: str, only_read: bool) -> None:
-    """Bind a file or folder at a place that is made for it."""
+    """Create a mount point for a file or folder, and bind it there."""
     if os.path.isdir(source):
         os.makedirs(target)
     else:
@@ -180,22 +180,22 @@ def show(source: str, target: str, only_read: bool) -> None:
 
 
 def give_up_rights() -> None:
-    """No capability is left, and no program that is started brings one back.
+    """Drop all capabilities for good: no program that is started brings one back.
 
-    As capabilities(7) describes it. It takes one, which goes last.
+    As capabilities(7) describes it. Dropping them needs CAP_SETPCAP, which is dropped last.
     """
     call("prctl", NO_NEW_PRIVS, 1, 0, 0, 0)
     call("prctl", AMBIENT, CLEAR_ALL, 0, 0, 0)
-    for capability in range(64):  # more than there are: those are refused
+    for capability in range(64):  # more than exist; the call fails for the others
         libc.prctl(CAPBSET_DROP, capability, 0, 0, 0)
     header = struct.pack("=Ii", CAPABILITY_3, 0)
     call("capset", header, struct.pack("=6I", *[0] * 6))
 
 
 def run_init(shim: int, request: dict, program: bytes) -> None:
-    """Process 1: starts the kernel, waits for what is orphaned, ends with the kernel."""
+    """Run process 1: start the kernel, reap orphans, and end with the kernel."""
     call("prctl", PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if select.select([shim], [], [], 0)[0]:  # it had died before that
+    if select.select([shim], [], [], 0)[0]:  # the shim had died before
         os._exit(0)
     os.setsid()
     kernel = os.fork()
@@ -203,14 +203,15 @@ def run_init(shim: int, request: dict, program: bytes) -> None:
         os.close(shim)
         become_kernel(request, program)
     call("prctl", DUMPABLE, 0, 0, 0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # of process 1: none from within
+    # Process 1 then ignores the signal if it is sent from inside its namespace.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     while os.wait()[0] != kernel:
         pass
     os._exit(0)
 
 
 def become_kernel(request: dict, program: bytes) -> None:
-    """Bind the limits and the filter of system calls, then run the kernel."""
+    """Apply the limits and the filter of system calls, then run the kernel."""
     for limit, value in (
         (resource.RLIMIT_FSIZE, request["file"]),
         (resource.RLIMIT_CPU, request["cpu"]),
@@ -222,9 +223,9 @@ def become_kernel(request: dict, program: bytes) -> None:
     steps = ctypes.create_string_buffer(program, len(program))
     filter_ = struct.pack("HL", len(program) // 8, ctypes.addressof(steps))
     call("prctl", SECCOMP, FILTER_MODE, filter_, 0, 0)
-    if "numpy.random" in sys.modules:  # or all kernels would draw the same
+    if "numpy.random" in sys.modules:  # otherwise all would draw the same
         sys.modules["numpy.random"].seed()
-    sys.path[:1] = [""]  # as `python -m` has it
+    sys.path[:1] = [""]  # as `python -m` does
     module, *arguments = request["argv"]
     sys.argv = [module, *arguments]
     code = 1

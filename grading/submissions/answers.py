@@ -1,8 +1,8 @@
-"""Takes a student's answers out of a notebook, by id, whatever became of the notebook.
+"""Extract a student's answers from a notebook, by id, however the notebook was changed.
 
-Of a submission only sources count. Checks, given code, metadata and tags come from the
-release; where they differ, a flag says so. What is read here is never run and never
-trusted: it may be of any shape that JSON has.
+Only the sources of a submission count. Checks, given code, metadata and tags come from the
+release; a flag reports where they differ. A submission is neither run nor trusted here: it
+may be any JSON whatsoever.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Answer:
     Args:
         task: its id.
         source: what the student wrote.
-        untouched: is it the stub as it was released?
+        untouched: whether it is the stub as released.
         problem: why it cannot run at all, in one sentence; empty if it compiles.
     """
 
@@ -58,7 +58,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Added:
-    """A code cell of the student's own; ``before`` is the id of the released cell that follows, or empty."""
+    """A code cell of the student's own.
+
+    ``before`` is the id of the released cell that follows, or empty.
+    """
 
     id: str
     before: str
@@ -67,11 +70,11 @@ class Added:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a submission holds.
+    """The contents of a submission.
 
     Args:
-        tasks: the answers in code, by task, in the order of the release; one that is
-            missing is not there.
+        tasks: the answers in code, by task, in the order of the release, without missing
+            ones.
         written: the answers in words, by id; empty if it was left as released.
         added: the student's own code cells, in the student's order.
         around: released code cells without a role that were edited, by cell id.
@@ -86,24 +89,24 @@ class Answers:
 
 
 class _Flags(dict):
-    """Flags in the order in which they came up, each once for a place."""
+    """Flags in the order in which they were raised, each once per place."""
 
     def add(self, code: str, where: str = "", detail: str = "") -> None:
         self.setdefault((code, where), flag(code, where, detail=detail))
 
 
 def read_answers(data: bytes, released: NotebookNode) -> Answers:
-    """Find a student's answers in the file that was handed in.
+    """Find a student's answers in a submitted file.
 
     Cells are matched with those of the release, then each answer is searched for: in the
     task's own cell if something is written there, else wherever its name is bound.
 
     Args:
         data: the content of the file.
-        released: the exercise as it was handed out.
+        released: the release.
 
     Raises:
-        NotGradable: it is no notebook.
+        NotGradable: it is not a notebook.
     """
     notebook, flags = load(data), _Flags()
     cells = list(cells_of(notebook, flags.add))
@@ -151,15 +154,15 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
 
 
 def practical_of(data: bytes, name: str, known: Collection[str]) -> str:
-    """Which practical a notebook belongs to: its stem, or the empty string.
+    """The stem of the practical that a notebook belongs to, or the empty string.
 
-    The notebook's metadata say so, or else its cells' ids, metadata and checks, or else the
-    file's name.
+    It is taken from the notebook's metadata, else from its cells' ids, metadata and checks,
+    else from the file's name.
 
     Args:
         data: the content of the file; it may be anything.
         name: the file's name.
-        known: the stems that there are.
+        known: the stems of all practicals.
     """
     try:
         notebook = load(data)
@@ -201,7 +204,7 @@ def _look_at_code(
 
 
 def _plain(source: str) -> str:
-    """A source without what an editor changes unasked."""
+    """A source without the blanks that editors change automatically."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
@@ -218,7 +221,7 @@ def _look_at_format(notebook: dict[str, Any], cells: list[Cell], flags: _Flags) 
 def _look_at_cells(
     cells: list[Cell], homes: list[str], released: NotebookNode, flags: _Flags
 ) -> dict[str, list[Cell]]:
-    """The cells of each released cell, by its id; flags what is odd about them."""
+    """Group the cells by the id of the released cell they match, and flag what is odd."""
     place = {cell["id"]: index for index, cell in enumerate(released.cells)}
     meant = {cell["id"]: course_of(cell.metadata) for cell in released.cells}
     found: dict[str, list[Cell]] = {}
@@ -245,7 +248,7 @@ def _look_at_cells(
 def _drafts(
     cells: list[Cell], homes: list[str], released: NotebookNode, flags: _Flags
 ) -> list[Draft]:
-    """The code that a student has in released cells and in cells of their own."""
+    """The student's code in released cells and in cells of their own."""
     theirs = {cell["id"]: (n, cell) for n, cell in enumerate(released.cells)}
     groups: dict[str, list[int]] = {}
     drafts: list[Draft] = []
@@ -280,7 +283,7 @@ def _draft(
     cells: list[tuple[int, Cell]],
     flags: _Flags,
 ) -> Draft:
-    """What a student has in the place of one released cell of code."""
+    """The student's code in the place of one released code cell."""
     id_, stub = released["id"], _plain(released.source)
     code = [(at, cell) for at, cell in cells if cell.kind == "code"]
     if role == "task" and not code:
@@ -321,7 +324,7 @@ def _words(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str | No
 def _look_at_locked(
     released: NotebookNode, cells: list[Cell], draft: Draft | None, flags: _Flags
 ) -> str:
-    """Say so if a check or given code is not what was released; it is never taken.
+    """Flag a check or given code that differs from the release; it is never used.
 
     Return additions to it, such as an import.
     """

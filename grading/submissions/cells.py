@@ -1,4 +1,4 @@
-"""Reads the cells of whatever is handed in as a notebook: it may be of any shape that JSON has."""
+"""Read the cells of a submitted notebook, which may be any JSON whatsoever."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotGradable(Exception):
-    """Nothing can be made of a submission; ``reason`` says why, in one sentence."""
+    """A submission cannot be graded; ``reason`` says why, in one sentence."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -24,7 +24,7 @@ class NotGradable(Exception):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as handed in, with the types that it should have.
+    """A cell as submitted, with fields of the types that they should have.
 
     ``other_id`` is the id that Google Colab keeps in the metadata.
     """
@@ -40,10 +40,10 @@ class Cell:
 
 
 def load(data: bytes) -> dict[str, Any]:
-    """The JSON object that a notebook's file holds.
+    """The JSON object in a notebook's file.
 
     Raises:
-        NotGradable: it is none.
+        NotGradable: the file contains none, or is too large.
     """
     if len(data) > MAX_BYTES:
         raise NotGradable(f"The file is larger than {MAX_BYTES // 10**6} MB.")
@@ -67,14 +67,14 @@ def load(data: bytes) -> dict[str, Any]:
 
 
 def cells_of(notebook: dict[str, Any], flag: Callable[[str], None]) -> Iterator[Cell]:
-    """The cells of a notebook of any version, as far as they are cells.
+    """Yield the cells of a notebook of any version, except malformed ones.
 
     Args:
-        notebook: as ``load`` gives it.
-        flag: told the code of whatever is odd.
+        notebook: as ``load`` returns it.
+        flag: called with the code of the flag for every oddity.
 
     Raises:
-        NotGradable: it has none.
+        NotGradable: it has no cells.
     """
     cells = notebook.get("cells")
     if cells is None and isinstance(notebook.get("worksheets"), list):  # version 3
@@ -111,19 +111,19 @@ def cells_of(notebook: dict[str, Any], flag: Callable[[str], None]) -> Iterator[
 
 
 def course_of(metadata: Mapping[str, Any]) -> tuple[str, str]:
-    """The role and the task that a cell's metadata give it."""
+    """The role and the task in a cell's metadata."""
     course = mapping(metadata, "course")
     return text(course.get("role")), text(course.get("task"))
 
 
 def mapping(parent: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """What stands under a key, if it is a JSON object; otherwise an empty one."""
+    """The value of a key if it is a JSON object; otherwise an empty one."""
     value = parent.get(key)
     return value if isinstance(value, dict) else {}
 
 
 def text(value: Any) -> str:
-    """The value, if it is a text; otherwise an empty one."""
+    """The value if it is a string; otherwise an empty one."""
     return value if isinstance(value, str) else ""
 
 

@@ -1,8 +1,8 @@
-"""Tells statements that only define from statements that act, without running them.
+"""Distinguish statements that only define from statements that act, without running them.
 
-Imports, functions, classes, constants and tables define. Calls for their effect and code that
-reaches into Python or patches what it imported act: while a notebook is graded, they could
-change how other answers are judged.
+Imports, functions, classes, constants and tables define. Calls for their effect act, and so
+does code that reaches into Python's internals or patches what it imported: while a notebook
+is graded, it could change how other answers are judged.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from grading.submissions.origins import (
 )
 from grading.submissions.sources import GIVES_UP, MAX_SOURCE, quietly
 
-CALLED = {"getattr", "setattr"}  # of these, only when they are called by name
-NAMING = {"Symbol", "init_printing", "symbols"}  # of SymPy, which are given names
+CALLED = {"getattr", "setattr"}  # allowed only where they are called by name
+NAMING = {"Symbol", "init_printing", "symbols"}  # functions of SymPy that take names
 # Python looks these up by name, and so does a probe.
 HOOKS = {"__builtins__", "__build_class__", "__import__", "__loader__", "__spec__"}
 DUNDER = re.compile(r"__[a-z_]+__")
-PLAIN = re.compile(r"[\w., |\[\]]*")  # of an annotation in quotes: it may be evaluated
+PLAIN = re.compile(r"[\w., |\[\]]*")  # annotations in quotes, which may be evaluated
 USUAL = {
     *("__add__", "__all__", "__annotations__", "__call__", "__class__", "__doc__"),
     *("__enter__", "__exit__", "__ge__", "__gt__", "__le__", "__lt__", "__pow__"),
@@ -60,20 +60,20 @@ USUAL = {
 class Effects:
     """The origins of a notebook's names.
 
-    A name is *from outside* if it was imported, belongs to Python, or holds a part of such.
-    Names, attributes (``.x``) and what functions return (``f()``) are the nodes of a graph
-    with an edge for each way from one to another, along which that spreads.
+    A name is *from outside* if it was imported, is built in, or holds a part of such an
+    object. Names, attributes (``.x``) and return values (``f()``) are the nodes of a graph
+    with an edge for each way from one to another; this property spreads along the edges.
 
     Args:
-        sources: all code cells; those that do not compile are passed over.
+        sources: all code cells; those that do not compile are skipped.
     """
 
     def __init__(self, sources: Iterable[str]) -> None:
         trees = [tree for source in sources if (tree := parsed(source)) is not None]
         nodes = [node for tree in trees for node in ast.walk(tree)]
         self.modules: set[str] = set()  # imported names that are modules
-        self.harmful: set[str] = set()  # those that are not from harmless modules
-        self.paths: dict[str, list[str]] = {}  # where imported names are from
+        self.harmful: set[str] = set()  # imported names not from harmless modules
+        self.paths: dict[str, list[str]] = {}  # origins of imported names
         for node in nodes:
             self._import(node)
         self.own = {name for node in nodes for name in names_bound(node)}
@@ -81,7 +81,7 @@ class Effects:
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         bindings = [pair for node in nodes for pair in bindings_of(node)]
         self.aliases = self._outside_of(bindings, strictly=False)
-        # Own objects may also hold what they were made of, such as a class.
+        # The notebook's objects may also hold what they were made from, such as a class.
         self.related = self._outside_of(bindings, strictly=True)
         same = [
             (name, target.lstrip("."))
@@ -104,14 +104,14 @@ class Effects:
             for one in node.body
             if isinstance(one, FUNCTIONS) and _sets(one, method=False)
         }
-        # Own functions that set parts of what they are given.
+        # The notebook's functions that set parts of their arguments.
         self.setters = spread(found, same)
 
     def quiet(self, source: str) -> bool:
-        """Does a cell only define? One that is not plain Python may act.
+        """Does a cell only define? A cell that is not plain Python may act.
 
-        Nor is one with loops at its top level quiet, since they may take long; of such a
-        cell each statement that defines can be used.
+        A cell with loops at its top level is not quiet either, because they may take long;
+        its statements that only define can still be used one by one.
         """
         try:
             tree = quietly(ast.parse, source[:MAX_SOURCE])
@@ -122,21 +122,21 @@ class Effects:
         )
 
     def defines(self, node: ast.stmt) -> bool:
-        """Does a statement only define, and cannot act when it is called later?"""
+        """Does a statement only define something that does not act when it is called later?"""
         changed = [extended(node), *filled(node)]
         if any(name and self._is_outside(name) for name in changed):
             return False
         return only_defines(node) and not self._acts(node)
 
     def touches(self, source: str) -> bool:
-        """May a cell change anything but the notebook's own names, now or when it is called?"""
+        """May a cell, or a function it defines, change anything but the notebook's own names?"""
         tree = parsed(source)
         return tree is None or any(map(self._acts, tree.body))
 
     def _acts(self, node: ast.stmt) -> bool:
         parts = list(parts_of(node))
         called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
-        # Under another name, no call would show which attribute is asked for.
+        # Under another name, the call would not show which attribute is accessed.
         hidden = any(
             isinstance(part, ast.Name) and part.id in CALLED and id(part) not in called
             for part in parts
@@ -147,7 +147,7 @@ class Effects:
         return any(self._reaches(part) for part in parts if id(part) not in allowed)
 
     def outside(self, value: ast.expr | None) -> bool:
-        """Is it a part of what was imported, or does it hold one?"""
+        """Is the value part of something imported, or does it hold such a part?"""
         return value is not None and any(map(self._is_outside, origins_of(value)))
 
     def patches(
@@ -156,8 +156,8 @@ class Effects:
         """Does it set a part of something that the notebook did not make?
 
         Args:
-            node: the target of an assignment, or what is deleted.
-            strictly: also of something that may hold what its making was given.
+            node: the target of an assignment or a deletion.
+            strictly: count objects that may hold what they were made from, too.
         """
         found = set(origins_of(node.value, strictly=strictly, stored=True))
         return any(map(self._is_outside, found)) or bool(
@@ -173,7 +173,7 @@ class Effects:
         edges = [
             edge for pair in bindings for edge in edges_of(*pair, strictly=strictly)
         ]
-        edges += [(name, f"~{name}") for name in self.own]  # what an own object holds
+        edges += [(name, f"~{name}") for name in self.own]  # what the object holds
         unknown = {one for one, _ in edges if one.isidentifier()} - self.own
         return spread({"type()", *self.paths} | unknown, edges)
 
@@ -196,7 +196,7 @@ class Effects:
             self.harmful.add(name)
 
     def _is_member(self, node: ast.AST) -> bool:
-        """Is it a harmless attribute of a module that has others, such as ``sys``?"""
+        """Is it a harmless attribute of a module that also has others, such as ``sys``?"""
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attribute):
                 path = self.paths.get(name, [])
@@ -204,7 +204,7 @@ class Effects:
         return False
 
     def _reaches(self, node: ast.AST) -> bool:
-        """May this part of some code reach further than the notebook's own names?"""
+        """May this node affect more than the notebook's own names?"""
         if any(word in HOOKS for word in words_of(node)):
             return True
         match node:
@@ -239,7 +239,7 @@ class Effects:
         return False
 
     def _path(self, node: ast.Attribute) -> list[str]:
-        """Where an attribute of an imported name is from; of others, a harmless place."""
+        """The origin of an attribute of an imported name; for others, a harmless module."""
         if isinstance(node.value, ast.Name) and node.value.id in self.paths:
             path = [*self.paths[node.value.id], node.attr]
             return path if path[0] in LARGE else ["math"]
@@ -258,7 +258,7 @@ class Effects:
         if self._reads(node):
             return True
         named = {self._key(one) for one in (function, *given)}
-        # Of a function without a name, nothing is known.
+        # Nothing is known of a function without a name.
         known = name in self.own | PURE or isinstance(function, ast.Attribute)
         known = (known and name not in self.parameters) or name in self.paths
         if any(map(self.outside, given)):
@@ -273,7 +273,7 @@ class Effects:
         return last_of(node)
 
     def _reads(self, node: ast.Call) -> bool:
-        """Does it give SymPy a text? SymPy runs texts, unless they are only numbers."""
+        """Does it pass SymPy a string that is not a name? SymPy evaluates strings as code."""
         root = node.func
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -291,7 +291,7 @@ class Effects:
 
 
 def _impure(node: ast.stmt, parts: list[ast.AST]) -> bool:
-    """Does it use a function of Python that does more than compute?"""
+    """Does it use a built-in function that does more than compute?"""
     named = {part.id for part in parts if isinstance(part, ast.Name)} & IMPURE
     if not named:
         return False
@@ -313,7 +313,7 @@ def _impure(node: ast.stmt, parts: list[ast.AST]) -> bool:
 
 
 def _plainly(asked: ast.expr | None) -> bool:
-    """Is the name of an attribute, as ``getattr`` has it, known not to be of the inside?"""
+    """Is the attribute name that ``getattr`` is given known not to be an internal one?"""
     match asked:
         case ast.Constant(value=str(text)):
             return not within(text)
@@ -326,7 +326,7 @@ def _plainly(asked: ast.expr | None) -> bool:
 
 
 def _sets(function: ast.FunctionDef | ast.AsyncFunctionDef, method: bool) -> bool:
-    """Does it set a part of anything that it is given, but for a method's own object?"""
+    """Does it set an attribute of an object, or an item of a parameter, except ``self``?"""
     given = function.args
     parameters = {
         one.arg

@@ -1,7 +1,7 @@
-"""Takes out of a student's cell what others need of it, without running the cell.
+"""Extract from a student's cell the statements that other cells need, without running it.
 
-A cell that trains or draws is not run while grading, yet answers may use what it imports
-and defines; a locked cell is restored, yet what was added to it counts.
+A cell that trains or draws is not run while grading, but answers may use what it imports
+and defines; a locked cell is restored, but additions to it count.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from grading.submissions.sources import (
     quietly,
 )
 
-APART = ("course", "matplotlib")  # what they offer draws, trains or checks
-WITHIN = (*COMPOUND, ast.AugAssign, ast.Expr)  # they bind or fill names
+APART = ("course", "matplotlib")  # their functions draw, train or check
+WITHIN = (*COMPOUND, ast.AugAssign, ast.Expr)  # may bind or fill names
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -33,20 +33,20 @@ def definitions(
     barred: Collection[str] = (),
     effects: Effects | None = None,
 ) -> list[str]:
-    """Of a cell that is not run as a whole, the statements that define these names.
+    """The statements that define these names, from a cell that is not run as a whole.
 
-    They are imports, functions, classes and assignments, if all that they call on the way
-    is quick, like ``partial(f, 2)`` or ``@jax.jit``. Nothing of the course itself or of plots.
+    They are imports, functions, classes and assignments that call only quick functions when
+    they run, like ``partial(f, 2)`` or ``@jax.jit``, and none of the course or of plotting.
 
     Args:
         source: the cell.
-        names: what others use; what that uses in turn comes along.
+        names: the names that other cells use; what their definitions use is included.
         barred: names that must not be called, such as given functions that train.
-        effects: of the notebook; if it is given, no statement that acts is taken.
+        effects: of the notebook; if it is given, statements that act are left out.
 
     Returns:
-        Pieces to run in order. Plain functions and constants stand together; anything else
-        has a piece of its own, so that what it raises costs nothing beside it.
+        Pieces to run in order. Consecutive plain functions and constants are one piece; any
+        other statement is a piece of its own, so that its exceptions affect nothing else.
     """
     try:
         body = _statements(source)
@@ -59,12 +59,12 @@ def definitions(
             binding.setdefault(name, []).append(index)
     kept: dict[int, str] = {}
     waiting, seen = list(names), set(names)
-    while waiting:  # a function brings along what it uses
+    while waiting:  # include what a definition uses
         for index in binding.get(waiting.pop(), ()):
             if index not in kept:
                 try:
                     kept[index] = quietly(ast.unparse, body[index])
-                except GIVES_UP:  # the parser goes deeper, and reads longer numbers
+                except GIVES_UP:  # unparse has tighter limits than parse
                     kept[index] = ""
                 new = free(kept[index]) - seen
                 seen |= new
@@ -78,9 +78,10 @@ def definitions(
 
 
 def additions(source: str, released: str) -> tuple[str, bool]:
-    """What an edited cell has beyond the released one, and whether that one is all there.
+    """The code that an edited cell adds to the released one, and whether that is intact.
 
-    What binds a name of the released cell anew is no addition: it takes something away.
+    A statement that rebinds a name of the released cell is not an addition, as it removes
+    something.
     """
     try:
         own, theirs = _statements(source), _statements(released)
@@ -104,7 +105,7 @@ def defined(source: str) -> set[str]:
 
 
 def definitions_of(source: str) -> Iterator[tuple[str, str]]:
-    """The names that each statement of a cell binds or fills, with its source."""
+    """Yield each name that a statement of a cell binds or fills, with its source."""
     try:
         body = _statements(source)
     except GIVES_UP:
@@ -136,7 +137,7 @@ def _pieces(sources: list[str], *, together: bool) -> list[str]:
 
 
 def _sure(node: ast.stmt) -> bool:
-    """Can running it not raise?"""
+    """Is it certain that running the statement raises no exception?"""
     if isinstance(node, ast.FunctionDef):
         given = (*node.args.defaults, *node.args.kw_defaults)
         return not node.decorator_list and not node.returns and not any(given)
@@ -176,7 +177,7 @@ def _package(node: ast.Import | ast.ImportFrom) -> str:
 def _defined(
     node: ast.stmt, barred: Collection[str], effects: Effects | None = None
 ) -> set[str]:
-    """The names that a statement defines, if it is one that runs quickly anywhere."""
+    """The names that a statement defines, provided that it is quick and can run anywhere."""
     if effects is not None:
         if not effects.defines(node):
             return set()
@@ -202,7 +203,7 @@ def _defined(
 
 
 def _bound_within(node: ast.stmt) -> set[str]:
-    """The names that a loop, an ``if`` or the like binds or fills; none if Python would refuse it."""
+    """The names that a loop, an ``if`` or the like binds or fills; none if it is not valid."""
     try:
         names = bound(quietly(ast.unparse, node))
     except GIVES_UP:
@@ -211,7 +212,7 @@ def _bound_within(node: ast.stmt) -> set[str]:
 
 
 def quick(node: ast.stmt, barred: Collection[str]) -> bool:
-    """Is nothing called on the way that may take long, or reach out of the notebook?"""
+    """Does it call none of the barred names, which may be slow or affect other code?"""
     decorators = getattr(node, "decorator_list", [])
     called = [part.func for part in _at_once(node) if isinstance(part, ast.Call)]
     for function in [*called, *decorators]:
@@ -225,7 +226,7 @@ def quick(node: ast.stmt, barred: Collection[str]) -> bool:
 
 
 def _at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """All parts of a statement that run with it: what functions do comes later."""
+    """Yield the parts of a statement that run with it, without the bodies of functions."""
     waiting = [node]
     while waiting:
         part = waiting.pop()

@@ -1,7 +1,7 @@
-"""Lists and reads the files of a folder or a zip without trusting a name, a link or a size.
+"""List and read the files of a folder or a zip without trusting names, links or sizes.
 
-Each entry of the class's folder is one student's, as far as limits go: a student who hands in
-too many files, or too deep ones, uses up a limit of their own.
+Limits apply to each entry of the class's folder, which is taken to be one student's: a student
+who submits too many files, or files nested too deeply, uses up only their own limit.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from grading.submissions import layout
 from grading.submissions.names import MOODLE, digest, safe
 from project.errors import CourseError
 
-MAX_FILES = 200_000  # that lie side by side in the folder of the class
-MAX_NAME = 255  # characters of a file's name, as disks have it
-MAX_MEMBERS = 250_000  # of a zip: a process takes about a kilobyte for each
+MAX_FILES = 200_000  # directly in the folder of the class
+MAX_NAME = 255  # characters of a file's name, as on disks
+MAX_MEMBERS = 250_000  # of a zip: each takes about a kilobyte of memory
 MAX_FILES_EACH = 5_000  # of one student, folders included
 MAX_DEPTH = 20
 READS_BADLY = (
     OSError,
     EOFError,
     RuntimeError,  # a password
-    NotImplementedError,  # a compression that is not known
+    NotImplementedError,  # an unknown compression
     ValueError,
     IndexError,
     OverflowError,
-    MemoryError,  # a dictionary of gigabytes that a compression asks for
+    MemoryError,  # a compression with a dictionary of gigabytes
     struct.error,
     lzma.LZMAError,
     zipfile.BadZipFile,
@@ -52,14 +52,14 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Entry:
-    """A file as found: its path in parts, below the folder of the class, and where to read it.
+    """A file that was found: the parts of its path below the class's folder, and its location.
 
-    ``odd`` is the code of a flag if it is not to be read: ``link``, ``encrypted``,
+    ``odd`` is the code of a flag if the file must not be read: ``link``, ``encrypted``,
     ``unreadable``, ``empty-folder``, ``too-deep`` or ``too-many-files``; the last three, and
-    ``unreadable``, may be said of a ``folder``. What lies ``beside`` the folder of the class
-    is nobody's; a path that leads ``outside`` is nobody else's. ``modified`` is in seconds
-    and known for members of a zip alone. The part of this ``depth`` names the student; those
-    before it are folders of parts of the class.
+    ``unreadable``, may apply to a ``folder``. An entry ``beside`` the folder of the class is
+    nobody's; one whose path leads ``outside`` is not attributed to any other student.
+    ``modified`` is in seconds, and known only for members of a zip. ``depth`` is the index of
+    the part that names the student; those before it are folders of parts of the class.
     """
 
     parts: tuple[str, ...]
@@ -75,14 +75,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Listing:
-    """Every file, ordered by name, and what the folder around them is called."""
+    """Every file, ordered by name, and the name of the folder around them."""
 
     entries: list[Entry]
     around: str
 
 
 def entries(path: Path) -> Listing:
-    """Every file of a folder or a zip (or a single notebook), below the folder of the class.
+    """List every file of a folder or a zip (or a single notebook), below the class's folder.
 
     Raises:
         CourseError: there is nothing to read at this path, or far too much.
@@ -116,18 +116,18 @@ def entries(path: Path) -> Listing:
 
 
 def read_bytes(path: Path, member: int | None, limit: int) -> bytes:
-    """The content of a file, or of a member of a zip, up to a limit.
+    """Read a file, or a member of a zip, up to a limit.
 
     Raises:
         OSError, zipfile.BadZipFile, …: one of ``READS_BADLY``, if it cannot be read.
     """
     if member is not None:
-        with _lock:  # a ``ZipFile`` counts its readers without one
+        with _lock:  # a ``ZipFile`` counts its readers without a lock
             archive = _archive(path)
-            # By its place, since names need not differ.
+            # By index, because names need not be unique.
             with archive.open(archive.infolist()[member]) as file:
                 return file.read(limit)
-    # Between finding and reading a file may become a link or a pipe.
+    # Since it was found, the file may have become a link or a pipe.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -136,7 +136,7 @@ def read_bytes(path: Path, member: int | None, limit: int) -> bytes:
 
 
 def _in_folder(root: Path) -> tuple[tuple[str, ...], list[Entry]]:
-    """The folders that only stand around the class, and all files."""
+    """The folders that merely contain the class, and all files."""
     chain, children = (), _children(root)
     while len(chain) < MAX_DEPTH:
         folders = {c.name for c in children if c.is_dir(follow_symlinks=False)}
@@ -146,7 +146,7 @@ def _in_folder(root: Path) -> tuple[tuple[str, ...], list[Entry]]:
         except (
             OSError,
             CourseError,
-        ):  # it is a student's: nothing can be said of a class
+        ):  # unreadable or too large: it is taken to be a student's
             break
         if not one:
             break
@@ -174,16 +174,16 @@ def _children(folder: Path) -> list[os.DirEntry]:
 
 
 def _walk(root: Path, base: tuple[str, ...], without: str = "") -> Iterator[Entry]:
-    """All files below a folder; each of its children has a limit of its own."""
+    """Yield all files below a folder; each of its children has its own limit."""
     for child in _children(root.joinpath(*base)):
         if child.name != without:
             yield from _of_one(child)
 
 
 def _of_one(top: os.DirEntry, above: tuple[str, ...] = ()) -> Iterator[Entry]:
-    """The files of one student, those of outer folders first.
+    """Yield the files of one student, those of outer folders first.
 
-    Of a folder that is nobody's on a platform, what has a platform's name is another's.
+    In a folder without a platform's name, an entry with one belongs to another student.
     """
     path, whole = Path(top.path), (*above, top.name)
     if not top.is_dir(follow_symlinks=False):
@@ -192,7 +192,7 @@ def _of_one(top: os.DirEntry, above: tuple[str, ...] = ()) -> Iterator[Entry]:
     known = bool(MOODLE.fullmatch(top.name))
     waiting: list[tuple[tuple[str, ...], Path]] = [(whole, path)]
     count, yielded = 0, False
-    for parts, folder in waiting:  # which grows
+    for parts, folder in waiting:  # grows in the loop
         room = MAX_FILES_EACH - count
         children: list[os.DirEntry] = []
         others: list[os.DirEntry] = []
@@ -231,12 +231,12 @@ def _of_one(top: os.DirEntry, above: tuple[str, ...] = ()) -> Iterator[Entry]:
 def _oddity(entry: os.DirEntry) -> str:
     if entry.is_symlink():
         return "link"
-    # To open a pipe or a device could wait for ever.
+    # Opening a pipe or a device could block forever.
     return "" if entry.is_file(follow_symlinks=False) else "unreadable"
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
-    """A zip, opened once for as long as it is the same file: its list may be long."""
+    """Open a zip once for as long as the file is unchanged: its list may be long."""
     status = path.stat()
     return _opened(path, status.st_mtime_ns, status.st_size)
 
@@ -247,7 +247,7 @@ def _opened(path: Path, modified: int, size: int) -> zipfile.ZipFile:
 
 
 def _counted(path: Path, most: int) -> tuple[int, str, int]:
-    """How many members a zip has; if more than ``most``, the folder with most of them."""
+    """The number of a zip's members and, if it exceeds ``most``, the folder with most of them."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     if len(names) <= most:
@@ -257,7 +257,7 @@ def _counted(path: Path, most: int) -> tuple[int, str, int]:
 
 
 def _in_zip(path: Path) -> tuple[tuple[str, ...], list[Entry]]:
-    """The folders that only stand around the class, and all files."""
+    """The folders that merely contain the class, and all files."""
     remedy = "Unpack it and give the folder."
     try:
         members, most, count = bounded(_counted, path, MAX_MEMBERS)
@@ -304,7 +304,7 @@ def _below(found: list[Entry], chain: tuple[str, ...]) -> list[Entry]:
 
 
 def _limited(found: list[Entry]) -> Iterator[Entry]:
-    """The files of each student up to a limit, and each folder that holds none."""
+    """Yield the files of each student up to a limit, and each folder that contains none."""
     students: dict[tuple[bool, tuple[str, ...]], list[Entry]] = defaultdict(list)
     depths = layout.sections(found)
     for entry in found:
@@ -332,7 +332,7 @@ def _limited(found: list[Entry]) -> Iterator[Entry]:
 
 def _member(path: Path, number: int, info: zipfile.ZipInfo) -> Entry:
     name = info.filename
-    if not info.flag_bits & 0x800:  # not said to be UTF-8, which it often is
+    if not info.flag_bits & 0x800:  # not marked as UTF-8, which it often is
         try:
             name = name.encode("cp437").decode("utf-8")
         except UnicodeError:
@@ -343,7 +343,7 @@ def _member(path: Path, number: int, info: zipfile.ZipInfo) -> Entry:
     elif info.flag_bits & 1:
         odd = "encrypted"
     elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        odd = "unreadable"  # other kinds are unpacked whole, whatever is asked for
+        odd = "unreadable"  # others are unpacked whole, whatever size is requested
     parts, outside = safe(tuple(map(_cut, re.split(r"[/\\]", name))))
     try:
         modified = datetime(*info.date_time).timestamp()
@@ -355,9 +355,9 @@ def _member(path: Path, number: int, info: zipfile.ZipInfo) -> Entry:
 
 
 def _cut(part: str) -> str:
-    """A part of a member's name, of a length that a disk could hold as well.
+    """Truncate a part of a member's name to a length that disks allow.
 
-    A zip allows 65,535 characters, and what looks for a student's name in so many may take
+    A zip allows 65,535 characters, and searching so many for a student's name may take
     minutes.
     """
     if len(part) <= MAX_NAME:

@@ -1,8 +1,8 @@
-"""Splits the names of files that lie side by side, ``<student>_<name>.ipynb``, for a whole class.
+"""Split the names of files in one folder, ``<student>_<name>.ipynb``, for a whole class.
 
-One name alone does not say where the student ends. So the split is made where the rest is an
-exercise, or is shared by files of several students. Where neither helps, the longer name is
-the student's: one student in two rows is seen and mended, two in one row are not.
+A single name does not show where the student's part ends. It is split where the rest is an
+exercise, or is shared by files of several students. If neither applies, the longer name is
+the student's: one student in two rows is noticed and fixed, two in one row are not.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ SUFFIX = re.compile(
     re.IGNORECASE,
 )
 BROWSERS = re.compile(r"( ?\(\d{1,3}\)| - Copy| - Kopie)+$")  # name (1)
-# Parts of a file's name that are nobody's.
+# Words in a file's name that belong to no student's name.
 VERSION = re.compile(
     r"\(?(v?\d|v\d\d|final|copy|kopie|draft|old|new|solved?|solutions?|done|finished|complete"
     r"|completed|submission|submitted|answers?|colab|checkpoint|version|edited|fixed|of|my"
     r"|the)\d?\)?",
     re.IGNORECASE,
 )
-# Words that tell of a version and of nobody; a number may be a team's.
+# Words that denote a version, not a person; numbers are not among them: one may be a team's.
 VERSIONS = re.compile(
     r"[-_ .(]+(final|copy|kopie|draft|old|new|solved|solutions?|done|finished|completed?"
     r"|submission|submitted|answers?|colab|checkpoint|edited|fixed)\)?(?![^\W_])",
@@ -38,12 +38,12 @@ KINDS = re.compile(
 
 
 class Split(NamedTuple):
-    """What the name of a file says.
+    """The parts of a file's name.
 
     Args:
         student: may be the empty string.
         notebook: the name without the student's.
-        written: all of the name that may be a student's; a star stands for the rest. Files
+        written: all of the name that may be a student's; a star replaces the rest. Files
             of one student that differ here may be two students'.
     """
 
@@ -55,15 +55,15 @@ class Split(NamedTuple):
 def split(
     names: Iterable[str], around: str, known: Iterable[str]
 ) -> tuple[dict[str, Split], bool]:
-    """Student and notebook of each file.
+    """Split each file's name into student and notebook.
 
     Args:
-        names: of all files that lie side by side.
-        around: whose they are if a file has the name of an exercise and no other.
+        names: of all files in one folder.
+        around: the student of a file that has the name of an exercise and no other.
         known: the stems of the practicals.
 
     Returns:
-        The splits, by name, and whether they show several students: names beside an
+        The splits, by name, and whether they show several students: names next to an
         exercise's, or before an ending that files share.
     """
     exercise = "|".join(stem.replace("_", "[-_ ]?") for stem in known)
@@ -74,7 +74,7 @@ def split(
     )
     stems = {name: BROWSERS.sub("", SUFFIX.sub("", name)) for name in names}
     found: dict[str, tuple[str, str]] = {}
-    named: dict[str, str] = {}  # files with a student beside the exercise's name
+    named: dict[str, str] = {}  # files with a student next to the exercise's name
     rest: dict[str, str] = {}
     written: dict[str, str] = {}
     for name, stem in stems.items():
@@ -86,7 +86,7 @@ def split(
         words = VERSIONS.sub("", match["after"])
         written[name] = f"{match['before']}*{words}"
         if before:
-            # Blanks stay: two spellings of a name are told from one.
+            # Keep blanks: they distinguish two spellings of a name.
             student = re.sub(r"( - |[-_.]+)$", "", match["before"])
             named[name] = student
             found[name] = student, re.sub(r"^[-_ ]+", "", name[len(student) :])
@@ -106,7 +106,7 @@ def split(
 
 
 def _own(text: str, others: re.Pattern[str] = VERSION) -> str:
-    """The part of a name that can be a student's: not a version, not a word for homework."""
+    """The text if it can be a student's name; empty if it only names a version or homework."""
     text = text.strip(" -_.")
     if text.startswith("(") and text.endswith(")"):
         text = text[1:-1].strip()
@@ -121,7 +121,7 @@ def _several_beside(
     pattern: re.Pattern[str],
     stems: Mapping[str, str],
 ) -> None:
-    """Where files of one student and practical differ otherwise, that is the student's."""
+    """Add to the student's name what else distinguishes files of one student and practical."""
     groups: dict[tuple[str, str], dict[str, tuple[str, str]]] = defaultdict(dict)
     for name, (student, _) in found.items():
         match = pattern.fullmatch(stems[name])
@@ -147,7 +147,7 @@ def _several_beside(
 def _by_ending(
     rest: Mapping[str, str], others: set[str]
 ) -> tuple[dict[str, tuple[str, str]], set[str]]:
-    """Split names without an exercise's at endings that files of several students share."""
+    """Split names that contain no exercise's, at endings shared by several students' files."""
     before: dict[str, set[str]] = defaultdict(set)
     cuts = {
         name: [match.start() for match in re.finditer(r"(?<=[^_])_(?=[^_])", stem)]

@@ -1,4 +1,4 @@
-"""What a statement is by its form: one that defines, fills a container, or does more."""
+"""Classify statements by their form: they define, fill a container, or do more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grading.submissions.sources import GIVES_UP, MAGIC, MAX_SOURCE, quietly
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPOUND = (ast.For, ast.If, ast.Try, ast.With)
-# Methods by which a function of one's own gets its gradient or a case of its own.
+# Methods that give a user-defined function its gradient or a special case.
 RULES = {
     "defjvp",
     "defjvps",
@@ -22,7 +22,7 @@ RULES = {
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The tree of a cell, without its magics; None if it does not compile."""
+    """The syntax tree of a cell, without its magics; None if it does not compile."""
     for text in (source[:MAX_SOURCE], MAGIC.sub("", source[:MAX_SOURCE])):
         try:
             return quietly(ast.parse, text)
@@ -32,7 +32,7 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def extended(node: ast.stmt) -> str:
-    """The function that a statement such as ``f.defvjp(forward, backward)`` completes, or empty."""
+    """The function that a statement like ``f.defvjp(forward, backward)`` completes, or empty."""
     match node:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=rule))
@@ -42,7 +42,7 @@ def extended(node: ast.stmt) -> str:
 
 
 def filled(node: ast.stmt) -> list[str]:
-    """The containers that statements such as ``rows.append(1)`` fill, also within loops."""
+    """The containers that statements such as ``rows.append(1)`` fill, also inside loops."""
     found = []
     for part in ast.walk(node) if isinstance(node, COMPOUND) else [node]:
         if isinstance(part, ast.Expr):
@@ -60,7 +60,7 @@ def _filled(node: ast.Expr) -> str:
 
 
 def only_defines(node: ast.stmt) -> bool:
-    """By its form: does a statement of the top level define, and nothing else?"""
+    """Does a top-level statement only define, judging by its form?"""
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -108,7 +108,7 @@ def _names(target: ast.expr) -> bool:
 
 
 def _at_once(node: ast.stmt) -> Iterator[ast.AST]:
-    """The parts of a statement that run with it, without the bodies of functions."""
+    """Yield the parts of a statement that run with it, without the bodies of functions."""
     waiting: list[ast.AST] = [node]
     while waiting:
         part = waiting.pop()
@@ -120,7 +120,7 @@ def _at_once(node: ast.stmt) -> Iterator[ast.AST]:
 
 
 def parts_of(node: ast.AST) -> Iterator[ast.AST]:
-    """All parts of a statement but its docstrings."""
+    """Yield all parts of a statement except its docstrings."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -133,7 +133,7 @@ def parts_of(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def words_of(node: ast.AST) -> Iterator[str]:
-    """The identifiers that stand in a part of a tree itself."""
+    """Yield the identifiers in a node itself, without its children."""
     for _, value in ast.iter_fields(node):
         if isinstance(value, str):
             yield value

@@ -1,4 +1,4 @@
-"""The modules, functions and attributes that reach no further than what they are given."""
+"""The modules, functions and attributes that affect nothing but their arguments."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import lru_cache
 
 from grading.submissions.sources import QUIET
 
-# Modules whose functions change nothing outside of what they are given.
+# Modules whose functions change nothing but their arguments.
 HARMLESS = QUIET | {
     *("bisect", "cmath", "contextlib", "datetime", "decimal", "fractions", "heapq"),
     *("matplotlib", "numbers", "optax", "re", "sklearn", "textwrap", "time"),
     "warnings",
 }
-# Of these modules only some members are; others run texts, or reach into Python.
+# The harmless members of other modules; the rest evaluate strings or reach into Python.
 MEMBERS = {
     "concurrent": {"futures"},
     "numpyro": {"distributions"},
@@ -31,7 +31,7 @@ MEMBERS = {
     "tqdm": {"auto", "notebook", "tqdm", "trange"},
     "types": {"MappingProxyType", "SimpleNamespace"},
 }
-# The parts of the large packages that are used; others load files, or compile texts.
+# The submodules of the large packages that are used; others load files or compile strings.
 LARGE = ("jax", "matplotlib", "numpy", "optax", "scipy", "sklearn", "torch")
 PARTS = {
     *("autograd", "backends", "calibration", "cluster", "constants", "cuda"),
@@ -43,7 +43,7 @@ PARTS = {
     *("random", "scipy", "sharding", "signal", "sparse", "spatial", "special"),
     *("stats", "svm", "tree", "tree_util", "typing", "version"),
 }
-# The functions of Python that only compute, besides its exceptions.
+# The built-in functions that only compute, and the exceptions.
 PURE = {
     *("Ellipsis", "NotImplemented", "abs", "all", "any", "ascii", "bin", "bool"),
     *("bytearray", "bytes", "callable", "chr", "classmethod", "complex", "dict"),
@@ -58,7 +58,7 @@ PURE = {
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 }
-# Python's other functions, and what IPython adds.
+# The other built-in functions, and those that IPython adds.
 IMPURE = (
     {*dir(builtins), "In", "Out", "exit", "get_ipython", "quit"}
     - PURE
@@ -68,7 +68,7 @@ IMPURE = (
     }
 )
 SHOWING = {"HTML", "Image", "Latex", "Markdown", "Math", "display"}  # of IPython
-# Attributes that reach other names, files or the interpreter, of whatever object.
+# Attributes, of any object, that give access to other names, files or the interpreter.
 INNARDS = {
     *("CodeType", "Formatter", "ForwardRef", "FunctionType", "_getframe"),
     *("ag_frame", "attrgetter", "benchmark", "bltns", "cr_frame", "f_back"),
@@ -76,13 +76,13 @@ INNARDS = {
     *("get_referents", "get_referrers", "get_type_hints", "gi_frame", "lambdify"),
     *("methodcaller", "parse_expr", "setprofile", "settrace", "showtraceback"),
     *("sympify", "tb_frame", "tb_next", "user_ns"),
-    # What Python's own modules are called elsewhere: they read files, or look for them.
+    # Aliases of the standard library's modules elsewhere, which read or find files.
     *("_osp", "resources"),
-    # Of NumPy and PyTorch: they run texts, compile them, or read objects from files.
+    # Of NumPy and PyTorch: these run or compile strings, or read objects from files.
     *("cpp_extension", "ctypeslib", "f2py", "fromfile", "hub", "load"),
     *("load_library", "memmap", "rundocs", "runstring", "testing"),
 }
-# Python's own modules, but for those whose names other attributes have as well.
+# The standard library's modules, except those whose names other attributes share.
 MODULES = sys.stdlib_module_names - {
     *HARMLESS,
     *("array", "calendar", "chunk", "code", "concurrent", "html", "platform"),
@@ -92,12 +92,12 @@ MODULES = sys.stdlib_module_names - {
 
 
 def within(name: str) -> bool:
-    """Is it the name of something inside Python, or of a module that reaches there?"""
+    """Is it the name of an internal of Python, or of a module that gives access to some?"""
     return name in INNARDS or name in MODULES or name.lstrip("_") in MODULES
 
 
 def harmless(path: list[str]) -> bool:
-    """Is what an import or an attribute names harmless?"""
+    """Is the object that an import or an attribute names harmless?"""
     package, rest = path[0], path[1:]
     if package == "IPython":
         return bool(rest) and {*rest} <= SHOWING
@@ -111,7 +111,7 @@ def harmless(path: list[str]) -> bool:
 
 @lru_cache(maxsize=len(LARGE))
 def _parts(package: str) -> frozenset[str]:
-    """The modules of a package, which is not imported for it."""
+    """The submodules of a package, found without importing it."""
     found = importlib.util.find_spec(package)
     places = list(found.submodule_search_locations or ()) if found else []
     return frozenset(one.name for one in pkgutil.iter_modules(places))

@@ -1,11 +1,11 @@
-"""Finds the submissions in whatever a learning platform gives: a folder, or a zip of one.
+"""Find the submissions in a learning platform's download: a folder, or a zip of one.
 
-Read are ``<student>/<notebook>.ipynb``, also some folders deeper; what Moodle downloads,
-``Family Given_12345_assignsubmission_file_x.ipynb`` or a folder of that name; what Canvas
-downloads, ``familygiven_LATE_12345_67890_x-1.ipynb``; and ``<student>_x.ipynb`` or
+The layouts that are read are ``<student>/<notebook>.ipynb``, also some folders deeper; Moodle's
+``Family Given_12345_assignsubmission_file_x.ipynb``, or a folder of that name; Canvas's
+``familygiven_LATE_12345_67890_x-1.ipynb``; and ``<student>_x.ipynb`` or
 ``<exercise>_<student>.ipynb``. Nothing is ever extracted, no link is followed, and no file
-is read beyond a limit. Every student of whom there is anything has a submission, and every
-file a fate.
+is read beyond a limit. Every student with at least one file has a submission, and every file
+has a ``Fate``.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from grading.submissions.students import Key, students_of
 from grading.submissions.submission import Submission, with_flags, with_problem
 from project.errors import CourseError
 
-# Of one student, so that nobody can use up what others need.
-MAX_ROWS_EACH = 10  # notebooks of no known practical
+# Limits for each student, so that nobody can use up what others need.
+MAX_ROWS_EACH = 10  # notebooks of an unknown practical
 MAX_OTHERS_EACH = 20  # files that may be a notebook by another name
 MAX_FLAGS_EACH = 5  # of one kind
-# Why there is no notebook: what says most comes first.
+# Reasons why there is no notebook, the most informative first.
 REASONS = (
     "too-many-files",
     "encrypted",
@@ -57,17 +57,17 @@ Fate = Literal["submission", "copy", "aside", "odd", "other", "hidden", "beside"
 
 @dataclass(frozen=True)
 class Intake:
-    """All that was found.
+    """Everything that was found.
 
     Args:
         submissions: in order of student and practical.
-        ignored: how many files are no notebooks.
+        ignored: the number of files that are not notebooks.
         notes: what a person should know about names and about several notebooks, one
             sentence each.
-        fates: what became of each file and of each folder that cannot be read, by its path
-            and its number in the zip: a ``submission``; a ``copy`` of one; a notebook that was put ``aside``
-            for another; something ``odd``, of which a flag tells; an ``other`` file; a
-            ``hidden`` one; or one ``beside`` the folder of the class.
+        fates: the fate of each file, and of each folder that cannot be read, by its path
+            and its index in the zip: a ``submission``; a ``copy`` of one; a notebook that
+            was set ``aside`` for another; something ``odd``, which a flag reports; an
+            ``other`` file; a ``hidden`` one; or one ``beside`` the folder of the class.
     """
 
     submissions: tuple[Submission, ...]
@@ -77,7 +77,7 @@ class Intake:
 
 
 def find_submissions(path: Path) -> list[Submission]:
-    """The submissions in a folder or a zip, in order of student and practical.
+    """Find the submissions in a folder or a zip, in order of student and practical.
 
     Raises:
         CourseError: there is no such path, or no submission in it.
@@ -86,19 +86,19 @@ def find_submissions(path: Path) -> list[Submission]:
 
 
 def take_in(path: Path, root: Path | None = None, several: Several = "last") -> Intake:
-    """Find the submissions, and say what became of everything else.
+    """Find the submissions, and report what became of everything else.
 
-    Of several by one student for one practical the last that holds answers is taken: the
-    latest upload, then the latest time, then the highest number that is put behind a name,
+    Of several notebooks by one student for one practical, the last with answers is taken: the
+    latest upload, then the latest time, then the highest number that is appended to a name,
     then the last name.
 
     Args:
         path: a folder, a zip or a notebook.
-        root: the checkout, whose exercises tell which notebooks hold answers.
+        root: the checkout, whose exercises show which notebooks contain answers.
         several: ``best`` takes all with answers instead of the last one.
 
     Raises:
-        CourseError: there is no such path, or nothing in it that somebody handed in.
+        CourseError: there is no such path, or nothing in it that somebody submitted.
     """
     listing = entries(path)
     named = list(_named(listing.entries, listing.around))
@@ -115,7 +115,7 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
             wanted.append((entry, name))
         else:
             fates[_place(entry)] = fate
-    # First what is called a notebook: it shall not wait for a budget behind data.
+    # Files named like notebooks come first, before data uses up the student's budget.
     wanted.sort(key=lambda pair: not notebookish(pair[0].parts[-1]))
 
     def asked() -> Iterator[Given]:
@@ -149,7 +149,7 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
 
 
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
-    """Whose each entry is; None for what is nobody's."""
+    """Yield each entry with the name of its student and notebook, or None if it has none."""
     there = {entry.parts for entry in found}
     parts_of_class = {e.parts[: depth + 1] for e in found for depth in range(e.depth)}
 
@@ -157,7 +157,7 @@ def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | 
         if entry.beside or not entry.parts or TOOLS.fullmatch(entry.parts[0]):
             return False
         *above, last = entry.parts
-        if last.startswith("._") and (*above, last[2:]) in there:  # a Mac's, beside it
+        if last.startswith("._") and (*above, last[2:]) in there:  # added by a Mac
             return False
         stray = STRAY.fullmatch(last) and not notebookish(last) and not entry.folder
         if entry.parts[:1] in parts_of_class and not entry.depth:
@@ -179,7 +179,7 @@ def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | 
 
 
 def _is_flat(entry: Entry) -> bool:
-    """Is it a file side by side with those of others, without a platform's name?"""
+    """Is it a file directly in the folder of the class, without a platform's name?"""
     return (
         len(entry.parts) == 1
         and not (entry.folder or entry.outside or entry.beside)
@@ -188,17 +188,17 @@ def _is_flat(entry: Entry) -> bool:
 
 
 def _below(entry: Entry) -> tuple[str, ...]:
-    """Its path from the part that names the student on."""
+    """Its path, starting at the part that names the student."""
     return entry.parts[entry.depth :]
 
 
 def _inside(
     named: Sequence[tuple[Entry, Name | None]],
 ) -> dict[Key, set[tuple[str, str]]]:
-    """Names in a student's path that may be of somebody else, and where they stand.
+    """Names in a student's paths that may be another student's, and where they occur.
 
-    They are folders and files of one student's folder that look as if they were of several;
-    and, where others have no platform's name, a folder with one platform's name in it.
+    These are folders and files in one student's folder that look like several students'; and,
+    if some students have no platform's name, a folder that contains one platform's name.
     """
     paths: dict[Key, set[tuple[str, ...]]] = defaultdict(set)
     sections: dict[str, set[Key]] = defaultdict(set)
@@ -227,7 +227,7 @@ def _inside(
 
 
 def _nobodys(named: Sequence[tuple[Entry, Name | None]]) -> Iterator[str]:
-    """A sentence that names files that lie beside those of students and are nobody's."""
+    """Yield a sentence that lists the files in the class's folder that belong to nobody."""
     names = sorted(
         shown(entry.parts[0])
         for entry, name in named
@@ -253,7 +253,7 @@ def _place(entry: Entry) -> Place:
 
 
 class _Own:
-    """All files of one student, by what they are."""
+    """All files of one student, by kind."""
 
     def __init__(self, student: str) -> None:
         self.student = student
@@ -265,7 +265,7 @@ class _Own:
         self.budget = Budget()
 
     def sort(self, entry: Entry, name: Name) -> Fate | None:
-        """What becomes of an entry; None if that is for its content to say."""
+        """Return the fate of an entry, or None if it depends on the content."""
         _, dot, suffix = entry.parts[-1].strip().lower().rpartition(".")
         if any(hidden(part) for part in _below(entry)[1:]) and not entry.folder:
             self.hidden.append((entry, name))
@@ -287,7 +287,7 @@ class _Own:
     def add(
         self, entry: Entry, name: Name, content: Content, fates: dict[Place, Fate]
     ) -> None:
-        """Take up a file that has been read."""
+        """Add a file that has been read."""
         called = _called_one(entry)
         if not called and (content.problem or not content.practical):
             self.others.append((entry, name))
@@ -310,7 +310,7 @@ class _Own:
     def settle(
         self, root: Path | None, several: Several, fates: dict[Place, Fate]
     ) -> tuple[list[Submission], list[str]]:
-        """What is graded, or why nothing is; and what to say of a choice."""
+        """Return the submissions to grade, or one that says why there is none, and notes."""
         groups: dict[str, list[Found]] = defaultdict(list)
         for one in self.found:
             groups[one.submission.practical].append(one)
@@ -339,7 +339,7 @@ class _Own:
         return [with_flags(one, *self._oddities()) for one in submissions], notes
 
     def _nothing(self) -> Submission:
-        """The row of a student without a notebook."""
+        """The submission of a student without a notebook."""
         if self.odd:
             odd = min(self.odd, key=lambda odd: REASONS.index(odd[2]))
             return with_problem(self._blank(*odd[:2]), odd[2])
@@ -376,7 +376,7 @@ class _Own:
 
 
 def _unique(found: list[Submission]) -> list[Submission]:
-    """Names of notebooks that are one of a kind for each student, whatever a disk tells apart."""
+    """Make each student's notebook names unique, even where a disk ignores case."""
     seen: set[tuple[str, str]] = set()
     result = []
     for one in found:

@@ -1,4 +1,4 @@
-"""Tells the folder of a class, and folders that only stand around it, from a student's."""
+"""Distinguish the folder of a class, and folders that merely contain it, from a student's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from course.task import stems
 from grading.submissions.flat import split
 from grading.submissions.names import CANVAS, MOODLE, TOOLS, student_of
 
-# Files that lie about in a download and are no submission.
+# Files in a download that are not submissions.
 STRAY = re.compile(
     r"\..*|read.?me(\.\w+)?|thumbs\.db|desktop\.ini|index\.html?|manifest(\.\w+)?|.*\.(csv|xlsx?|ods)"
     r"|(report|essay|summary|notes?|instructions?|assignment|exercises?|homework|answers?"
@@ -31,7 +31,7 @@ PAPERS = (
     ".md",
     ".html",
 )
-# Folders that one student makes.
+# Folders that a single student creates.
 OWN = re.compile(
     r"(week|part|practical|exercise|ex|lab|hw|homework|sheet|task|chapter|day|unit|version|v"
     r"|attempt|try)[-_ ]?\d*|\d\d?|work|data|datasets?|figures?|figs?|images?|img|plots?"
@@ -48,19 +48,19 @@ NOTEBOOK = re.compile(
 
 
 class Found(Protocol):
-    """What is known of an entry here."""
+    """The fields of an entry that are used here."""
 
     parts: tuple[str, ...]
     folder: bool
 
 
 def notebookish(name: str) -> bool:
-    """Is a file of this name meant as a notebook, whatever was put behind it?"""
+    """Is a file of this name meant as a notebook, whatever was appended to it?"""
     return bool(NOTEBOOK.search(name.strip()))
 
 
 def only_folder(folders: Collection[str], others: Collection[str]) -> str:
-    """The one folder that holds everything, if there is such; otherwise empty."""
+    """The one folder that contains everything, if there is one; otherwise empty."""
     visible = [name for name in folders if not TOOLS.fullmatch(name)]
     beside = [n for n in others if not STRAY.fullmatch(n) and not DOCUMENT.fullmatch(n)]
     documents = any(notebookish(name) for name in others)
@@ -68,12 +68,12 @@ def only_folder(folders: Collection[str], others: Collection[str]) -> str:
 
 
 def around(chain: Sequence[str], below: Collection[Found], archive: str = "") -> int:
-    """How many folders, of some that each hold nothing but the next, are no student's.
+    """Of folders that each contain nothing but the next, the number that are not a student's.
 
     Args:
         chain: the folders, outermost first.
-        below: what lies in the last one, with paths below that.
-        archive: the name of the zip without its ending, or the empty string. A folder of
+        below: the entries in the last one, with paths below that.
+        archive: the name of the zip without its suffix, or the empty string. A folder of
             that name is the zip's.
     """
     for depth, name in enumerate(chain):
@@ -89,14 +89,14 @@ def around(chain: Sequence[str], below: Collection[Found], archive: str = "") ->
 
 
 def _files(below: Collection[Found], *suffixes: str) -> list[str]:
-    """Notebooks side by side, and files with these endings."""
+    """The names of notebooks, and of files with these suffixes, outside subfolders."""
     names = {one.parts[0] for one in below if len(one.parts) == 1 and not one.folder}
     return sorted(n for n in names if notebookish(n) or n.lower().endswith(suffixes))
 
 
 def _is_class(below: Collection[Found]) -> bool:
     """Do several students have their files here?"""
-    # One student who names a file as a platform would does not become another one.
+    # A student who names one file as a platform would must not count as two.
     if len({student_of(one.parts[0]) for one in below} - {""}) > 1:
         return True
     files = _files(below)
@@ -106,7 +106,7 @@ def _is_class(below: Collection[Found]) -> bool:
     others = {name for name in folders if not _own(name)}
     if (
         not folders or others
-    ):  # beside one student's folders documents are that student's
+    ):  # documents beside the folders of one student are that student's
         _, documents = split(_files(below, *PAPERS), "", stems())
         several = several or documents
     if several:
@@ -117,19 +117,19 @@ def _is_class(below: Collection[Found]) -> bool:
 
 
 def _own(folder: str) -> bool:
-    """Is a folder called as one student calls one of several: after a practical, or a part?"""
+    """Is it a name that a student gives one of several folders, after a practical or a part?"""
     (named,) = split([folder], "", stems())[0].values()
     return not named.student or bool(OWN.fullmatch(folder))
 
 
 def sections(found: Iterable[Found]) -> dict[tuple[str, ...], int]:
-    """Where names of a platform stand: by path, the number of folders around them.
+    """The position of the platform's name in each path: the number of folders around it.
 
-    Moodle's name tells the student wherever it stands, the outermost if there are several.
-    A name like Canvas's may be a file of a student's own, such as ``hw_1_2_x.ipynb``. So in
-    folders it counts only where one folder holds such files of several students and no
-    other notebook, and no upload has a short number or stands in two folders; then it does
-    in all folders that hold no other notebook.
+    Moodle's name identifies the student wherever it occurs; if there are several, the outermost
+    counts. A name like Canvas's may be a student's own file, such as ``hw_1_2_x.ipynb``.
+    Therefore it counts in folders only if one folder contains such files of several students
+    and no other notebook, and no upload has a short number or occurs in two folders; then it
+    counts in all folders that contain no other notebook.
     """
     depths: dict[tuple[str, ...], int] = {}
     inside: dict[tuple[str, ...], list[tuple[str, ...]]] = defaultdict(list)
@@ -164,11 +164,11 @@ def sections(found: Iterable[Found]) -> dict[tuple[str, ...], int]:
 
 
 def several_inside(paths: Collection[tuple[str, ...]], alone: bool) -> set[str]:
-    """What in one student's folder looks as if it were of several students.
+    """The names in one student's folder that look as if they were several students'.
 
     Args:
         paths: of the student's notebooks, below the student's folder.
-        alone: is there no other student? Then any two folders may be two students'.
+        alone: whether there is no other student; then any two folders may be two students'.
     """
     folders: dict[tuple[str, ...], set[str]] = defaultdict(set)
     files: dict[tuple[str, ...], set[str]] = defaultdict(set)

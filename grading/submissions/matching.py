@@ -1,7 +1,7 @@
-"""Matches the cells of a submission with those of the release.
+"""Match the cells of a submission with those of the release.
 
-Editors drop ids and metadata, and replace them. A cell is matched by its id, by its text,
-by what metadata it has, and if all that fails by a text that is nearly its own.
+Editors drop or replace ids and metadata. A cell is matched by its id, by its text, by the
+metadata that it still has, and if all of these fail, by the similarity of its text.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from grading.submissions.cells import Cell, course_of
 from grading.submissions.sources import TOKEN
 from grading.submissions.statements import squeezed
 
-NEAR = 0.7  # of the runs of three tokens; cells of one release share 0.61 at most
-MAX_NEAR = 2_000_000  # characters that are compared so
+NEAR = 0.7  # share of token triples; cells of one release share 0.61 at most
+MAX_NEAR = 2_000_000  # characters that are compared by similarity
 MAX_TEXT = 20_000  # of one cell: far more than any cell of a release
 
 
 def match(
     cells: Sequence[Cell], released: NotebookNode, flag: Callable[..., None]
 ) -> list[str]:
-    """The id of the released cell that each cell is; empty for one of the student's own.
+    """The id of the released cell that each cell matches; empty for the student's own cells.
 
     Args:
-        cells: as handed in.
-        released: the exercise as it was handed out.
-        flag: told the code of whatever is odd, and of which cell.
+        cells: as submitted.
+        released: the release.
+        flag: called with the code of the flag for every oddity, and the cell's id.
     """
     homes = _by_name(cells, released, flag)
     _by_likeness(cells, homes, released, flag)
@@ -63,7 +63,7 @@ def _by_name(
             if text and lost and text not in found:
                 flag("found-by-text")
             id_ = text or tag
-        # A text of the release that was turned into code is the student's own.
+        # A text cell of the release that was turned into code is the student's own.
         if id_ and not meant[id_][0] and kinds[id_] != cell.kind:
             id_ = ""
         found.add(id_)
@@ -72,7 +72,7 @@ def _by_name(
 
 
 def _key(kind: str, source: str) -> tuple[str, str]:
-    # Version 3 of the format has headings as cells of their own, without the signs.
+    # Version 3 of the format stores headings as separate cells, without the # signs.
     source = source.lstrip("# ") if kind == "markdown" else source
     return kind, squeezed(source)
 
@@ -83,9 +83,9 @@ def _by_likeness(
     released: NotebookNode,
     flag: Callable[..., None],
 ) -> None:
-    """Match code that is nearly a released cell's: one that was lost, trains or draws.
+    """Match code that is similar to a released cell that was lost, or that trains or draws.
 
-    A cell that defines an answer is no other cell, however like one it is.
+    A cell that defines an answer matches no other cell, however similar it is.
     """
     found, names = set(homes), []
     shapes: dict[str, set[tuple[str, ...]]] = {}
@@ -127,7 +127,7 @@ def _by_likeness(
 
 
 def _shape(source: str) -> set[tuple[str, ...]]:
-    """The runs of three tokens."""
+    """The triples of consecutive tokens."""
     tokens = TOKEN.findall(source)
     return {*zip(tokens, tokens[1:], tokens[2:], strict=False)}
 
@@ -138,7 +138,7 @@ def _words_beside(
     released: NotebookNode,
     flag: Callable[..., None],
 ) -> None:
-    """Match texts of the student's own that stand where an answer in words is missing."""
+    """Match the student's own text cells in places where an answer in words is missing."""
     place = {cell["id"]: index for index, cell in enumerate(released.cells)}
     place[""] = len(place)
     stubs = {

@@ -1,4 +1,4 @@
-"""What the names of files say: which student, which notebook, and what must not be shown."""
+"""Interpret file names: which student, which notebook, and what must not be displayed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-MAX_BYTES = 180  # of a name in UTF-8: a disk takes 255, and something may be added
+MAX_BYTES = 180  # of a name in UTF-8: disks allow 255, and a suffix may be added
 MOODLE = re.compile(
     r"(?P<student>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<name>.*)",
     re.DOTALL,
@@ -17,7 +17,7 @@ CANVAS = re.compile(
     re.DOTALL,
 )
 COPY = re.compile(r"(?:[-_ ]|\()(\d{1,4})\)?$")  # name-1, name (1)
-# Folders that programs make; a student's own may begin with a dot as well.
+# Folders that programs create; a student's own may begin with a dot as well.
 TOOLS = re.compile(
     r"__MACOSX|\.(ipynb_checkpoints|git|github|svn|hg|vscode|vs|idea|settings|cache|config"
     r"|local|venv|tox|jupyter|ipython|quarto|Rproj\.user|ruff_cache|mypy_cache"
@@ -29,18 +29,19 @@ TOOLS = re.compile(
 
 @dataclass(frozen=True)
 class Name:
-    """What a path says of a submission.
+    """The student and the notebook that a path names.
 
     Args:
         student: as it is written there, before ``shown``.
         notebook: the file's name, without what a platform adds.
         identifier: the platform's number for the student, or the empty string.
         upload: the platform's number for the upload, higher for a later one, or 0.
-        late: does the platform say so?
-        origin: where the name stands: two that are written alike in two places, such as
+        late: whether the platform marks it as late.
+        origin: where the name occurs: two that are written alike in two places, such as
             a folder and a file, may be two students.
-        outside: does the path lead out of its folder? Then it is nobody else's.
-        written: how the name is written there, if not as ``student`` says.
+        outside: whether the path leads out of its folder; then it is not attributed to
+            any other student.
+        written: the spelling in the path, if it differs from ``student``.
     """
 
     student: str
@@ -60,32 +61,32 @@ class Name:
 
     @property
     def key(self) -> tuple[str, str, bool]:
-        """What tells students apart: the name, the platform's number, and *outside*."""
+        """The student's identity: the name, the platform's number, and ``outside``."""
         return fold(self.student), self.identifier, self.outside
 
 
 def student_of(name: str) -> str:
-    """Whose it is, with the number, if Moodle or Canvas gives such a name; otherwise empty."""
+    """The student, with the number, in a name of Moodle's or Canvas's; otherwise empty."""
     match = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
     return f"{match['student']}_{match['number']}" if match else ""
 
 
 def hidden(part: str) -> bool:
-    """Is it a checkpoint of Jupyter's, or what a Mac adds to a zip?"""
+    """Is it hidden, such as Jupyter's checkpoints, or added to a zip by a Mac?"""
     return part.startswith(".") or part == "__MACOSX"
 
 
 def safe(parts: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """A path's parts without those that lead elsewhere, and whether there were any."""
+    """The parts of a path that stay in its folder, and whether any lead out of it."""
     kept = tuple(part for part in parts if part not in ("", ".", ".."))
     unsafe = ".." in parts or parts[:1] == ("",) or bool(re.match(r"\w:", parts[0]))
     return kept, unsafe
 
 
 def shown(name: str) -> str:
-    """A name that can stand in a page, a terminal or a path; it may still be ``=1`` or ``<b>``.
+    """A name that can be put in a page, a terminal or a path; it may be ``=1`` or ``<b>``.
 
-    A long one is cut and gets a hash, so that no two become one.
+    A long name is truncated and gets a hash, so that different names stay different.
     """
     whole = unicodedata.normalize("NFC", name)
     name = "".join("\ufffd" if _steers(character) else character for character in whole)
@@ -99,18 +100,18 @@ def shown(name: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Eight figures that differ where texts do."""
+    """The first eight hexadecimal digits of a text's hash."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def fold(name: str) -> str:
-    """What two spellings of one name share: composed letters, and single blanks."""
-    name = re.sub("[\u00ad\u200b\u2060\ufeff]", "", name)  # nothing to see
+    """A normal form of a name's spellings, with composed letters and single blanks."""
+    name = re.sub("[\u00ad\u200b\u2060\ufeff]", "", name)  # invisible
     return " ".join(unicodedata.normalize("NFC", name).split())
 
 
 def alike(name: str) -> str:
-    """What names share that a person may confuse: letters and figures without accents."""
+    """A normal form of names that a person may confuse: letters and digits without accents."""
     plain = unicodedata.normalize("NFKD", fold(name)).casefold()
     letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKD", plain)))
     return letters or fold(name)
@@ -120,7 +121,7 @@ def _steers(character: str) -> bool:
     return (
         unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
         or character in "/\\"
-        or "\u202a" <= character <= "\u202e"  # the direction of writing
+        or "\u202a" <= character <= "\u202e"  # set the direction of writing
         or "\u2066" <= character <= "\u2069"
     )
 
@@ -128,12 +129,12 @@ def _steers(character: str) -> bool:
 def read_name(
     parts: tuple[str, ...], *, outside: bool = False, section: str = ""
 ) -> Name:
-    """What a path says that is not a plain file of the class's folder.
+    """Interpret a path that is not a plain file in the folder of the class.
 
     Args:
-        parts: the path, as ``safe`` gives it, from the part that names the student on.
-        outside: does the path lead out of its folder?
-        section: the folder of a part of the class that it lies in, or the empty string.
+        parts: the path, as ``safe`` returns it, starting at the part that names the student.
+        outside: whether the path leads out of its folder.
+        section: the folder of a part of the class that contains it, or the empty string.
     """
     inside = f", in {shown(section)}" if section else ""
     first, last = parts[0], parts[-1]

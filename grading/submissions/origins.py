@@ -1,7 +1,7 @@
-"""Where the objects behind a notebook's names come from, as a graph.
+"""The origins of the objects behind a notebook's names, as a graph.
 
-Names, attributes (``.x``) and what functions return (``f()``) are its nodes, with an edge for
-each way from one to another.
+Its nodes are names, attributes (``.x``) and return values (``f()``), with an edge for each way
+in which an object gets from one to another.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 
 from grading.submissions.harmless import PURE
 
-# Methods that put something into a container.
+# Methods that add something to a container.
 ADDING = {
     *("add", "append", "appendleft", "extend", "insert", "setdefault", "update"),
 }
-# Attributes of modules that are values, not something that could be patched.
+# Attributes of modules that are plain values and cannot be patched.
 VALUES = {
     *("bfloat16", "bool", "complex64", "complex128", "double", "e", "eps", "float"),
     *("float16", "float32", "float64", "inf", "int", "int32", "int64", "long"),
@@ -31,7 +31,7 @@ def root_of(node: ast.expr) -> str:
 
 
 def spread(start: Iterable[str], edges: Iterable[tuple[str, str]]) -> set[str]:
-    """What can be reached along the edges."""
+    """The nodes that can be reached along the edges, with the start."""
     following: dict[str, list[str]] = {}
     for one, other in edges:
         following.setdefault(one, []).append(other)
@@ -55,12 +55,13 @@ def last_of(node: ast.expr) -> str:
 def origins_of(
     value: ast.expr, *, strictly: bool = False, stored: bool = False
 ) -> Iterator[str]:
-    """The nodes of the graph that a value may be a part of, or hold.
+    """Yield the nodes of the graph that a value may be a part of, or hold.
 
     Args:
         value: an expression.
-        strictly: count what a call is given, too.
-        stored: an attribute of it is set, so it is an object of whom a call asks for it.
+        strictly: also count the arguments of a call.
+        stored: an attribute of the value is set; also count the function that a call
+            names, and the object whose method it is.
     """
     waiting: list[ast.AST] = [value]
     while waiting:
@@ -109,7 +110,7 @@ def origins_of(
 def edges_of(
     target: str, value: ast.expr, *, strictly: bool
 ) -> Iterator[tuple[str, str]]:
-    """The edges of the graph to a name, an attribute or a function with this value."""
+    """Yield the edges of the graph to a name, an attribute or a function with this value."""
     for origin in origins_of(value, strictly=strictly):
         yield origin, target
     if isinstance(value, ast.Name | ast.Attribute):
@@ -120,7 +121,7 @@ def edges_of(
 
 
 def names_bound(node: ast.AST) -> Iterator[str]:
-    """The names that a part of a tree binds, but for imports."""
+    """Yield the names that a part of a tree binds, except by imports."""
     match node:
         case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
             yield name
@@ -135,7 +136,7 @@ def names_bound(node: ast.AST) -> Iterator[str]:
 
 
 def bindings_of(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """The nodes of the graph that a part of a tree binds, with the value that they get."""
+    """Yield the nodes of the graph that a part of a tree binds, with their values."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
@@ -181,7 +182,7 @@ def bindings_of(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _items(target: ast.expr, value: ast.expr) -> list[ast.expr]:
-    """The values of a loop's target, one by one where they are written out and fit."""
+    """The values of a loop's target, one by one if they are literal and match its shape."""
     if not isinstance(value, ast.List | ast.Tuple | ast.Set):
         return [value]
     if isinstance(target, ast.Tuple | ast.List):
@@ -195,7 +196,7 @@ def _items(target: ast.expr, value: ast.expr) -> list[ast.expr]:
 
 
 def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """The nodes of the graph that a target stands for, with what each of them gets."""
+    """Yield the nodes of the graph that a target binds, with the value of each."""
     while isinstance(target, ast.Subscript | ast.Starred):
         target = target.value
     match target:
@@ -209,7 +210,7 @@ def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
                 for part, one in zip(parts, some, strict=True):
                     yield from _bind(part, one)
             else:
-                joint = ast.Name(f"#{id(value)}")  # fewer edges than for each of them
+                joint = ast.Name(f"#{id(value)}")  # fewer edges than one by one
                 yield joint.id, value
                 for part in parts:
                     yield from _bind(part, joint)

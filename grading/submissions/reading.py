@@ -1,4 +1,4 @@
-"""Reads what was handed in: bytes here, up to a limit; JSON in processes that can be ended."""
+"""Read submitted files: bytes in this process, up to a limit; JSON in processes of their own."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from grading.submissions.cells import MAX_BYTES
 from grading.submissions.files import READS_BADLY, Entry, read_bytes
 
 T = TypeVar("T")
-# Of one student, so that nobody can use up what others need.
+# Limits for each student, so that nobody can use up what others need.
 SECONDS_EACH = 3 * SECONDS
 BYTES_EACH = 10 * MAX_BYTES
-BATCH, BATCH_BYTES = 64, 4_000_000  # of one call
+BATCH, BATCH_BYTES = 64, 4_000_000  # files and bytes of one call
 HANDS = 2  # calls at a time
 UNTOUCHED, AROUND, ANSWERED = 0, 1, 2
 
 
 @dataclass
 class Budget:
-    """What is left of what reading may cost one student: nobody else waits for more.
+    """The remaining limits for reading one student's files, so that nobody else has to wait.
 
     Args:
         seconds: of processor time.
@@ -41,10 +41,10 @@ class Budget:
     size: int = field(default_factory=lambda: BYTES_EACH)
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call ``bounded``, for as long as there is something left.
+        """Call a function through ``bounded``, within what is left of the budget.
 
         Raises:
-            TooCostly: there is not, or the call took too much.
+            TooCostly: nothing is left, or the call took too much.
         """
         most = min(SECONDS, self.seconds)
         if most <= 0:
@@ -61,15 +61,15 @@ class Budget:
 
 @dataclass(frozen=True)
 class Content:
-    """What a file holds.
+    """The properties of a file's content.
 
     Args:
-        digest: SHA-256; of what is too large to read, of its beginning.
+        digest: SHA-256 of the content, or of its beginning if it is too large to read.
         size: in bytes.
         modified: seconds since some moment, or 0.
         practical: the stem, or the empty string.
         problem: the code of a flag if it cannot be read, or the empty string.
-        detail: what more there is to say of the problem.
+        detail: further details of the problem.
     """
 
     digest: str = ""
@@ -85,9 +85,9 @@ class Given:
     """A file that has been read.
 
     Args:
-        content: what is known of it.
+        content: the properties known so far.
         data: its bytes.
-        name: by which to tell the practical if the content does not, or the empty string.
+        name: the name that determines the practical if the content does not, or empty.
         budget: of its student.
     """
 
@@ -98,7 +98,7 @@ class Given:
 
 
 def read(entry: Entry, budget: Budget) -> tuple[Content, bytes]:
-    """A file's content; nothing of one that is too large."""
+    """Read a file; return no bytes if it is too large."""
     if entry.odd:
         return Content(problem=entry.odd), b""
     most = max(0, min(MAX_BYTES, budget.size))
@@ -120,7 +120,7 @@ def read(entry: Entry, budget: Budget) -> tuple[Content, bytes]:
 
 
 def practicals(given: Iterable[Given], known: list[str]) -> Iterator[Content]:
-    """Tell the practicals of files, in order.
+    """Determine the practicals of files, in order.
 
     Args:
         given: the files.
@@ -148,7 +148,7 @@ def _with_practicals(batch: list[Given], known: list[str]) -> list[Content]:
     try:
         asked = [(one.data, one.name) for one in open_]
         found = bounded(_each, practical_of, asked, known) if asked else []
-    except Exception:  # each by itself: one file costs its own student's row
+    except Exception:  # one by one, so that a bad file affects only its own student
         return [_by_itself(one, known) for one in batch]
     told = {}
     for one, (stem, seconds) in zip(open_, found, strict=True):
@@ -161,7 +161,7 @@ def _by_itself(one: Given, known: list[str]) -> Content:
     try:
         stem = one.budget.call(practical_of, one.data, one.name, known)
     except Exception as error:
-        # The practical may still be told from the name, which costs nothing.
+        # The name may still determine the practical, at no cost.
         stem = practical_of(b"", one.name, known)
         problem, detail = _problem(error)
         content = replace(one.content, practical=stem)
@@ -172,7 +172,7 @@ def _by_itself(one: Given, known: list[str]) -> Content:
 
 
 def _problem(error: Exception) -> tuple[str, str]:
-    """The flag of a file that could not be read, and what it says in brackets."""
+    """The flag of a file that could not be read, and the detail it shows in brackets."""
     if isinstance(error, TooCostly):
         return "too-costly", ""
     return "unreadable", type(error).__name__
@@ -190,14 +190,14 @@ def _timed(function: Callable[..., T], arguments: tuple) -> tuple[T, float]:
 
 
 def written(data: bytes, exercise: Path, budget: Budget) -> int:
-    """How much of a notebook is the student's: ``UNTOUCHED``, ``AROUND`` or ``ANSWERED``.
+    """The extent of the student's work in a notebook: ``UNTOUCHED``, ``AROUND``, ``ANSWERED``.
 
-    ``AROUND`` means that cells were added or edited, and no answer. It is -1 if the file
-    is no notebook or costs too much to read.
+    ``AROUND`` means that cells were added or edited, but no answer was. The result is -1 if the
+    file is not a notebook or costs too much to read.
     """
     try:
         return budget.call(_written, data, str(exercise))
-    except Exception:  # what is wrong with it is said when it is graded
+    except Exception:  # the problem is reported when it is graded
         return -1
 
 
@@ -206,7 +206,7 @@ def _written(data: bytes, exercise: str) -> int:
     if any(not one.untouched and one.source.strip() for one in answers.tasks.values()):
         return ANSWERED
     if any(text.strip() for text in answers.written.values()):
-        # A note in a cell of one's own may have been taken for an answer in words.
+        # A note in a cell of the student's own may have been taken for an answer in words.
         found = any(flag.code == "recovered-words" for flag in answers.flags)
         return AROUND if found else ANSWERED
     return AROUND if answers.added or answers.around else UNTOUCHED

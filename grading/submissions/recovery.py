@@ -1,8 +1,8 @@
-"""Finds each task's answer, in whichever cell of the notebook a student wrote it.
+"""Find each task's answer, in whichever cell of the notebook the student wrote it.
 
-The cell of the task comes first, unless nothing is written there. Then any other cell that
-binds the name of the answer will do, the last one as in a notebook that is run from top to
-bottom. An answer brings along the definitions that it needs and that would come too late.
+The task's own cell comes first, unless nothing is written there. Otherwise any cell that binds
+the name of the answer counts, the last one as in a notebook that is run from top to bottom.
+Definitions that an answer needs, and that would come too late, are put in front of it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ BUILT_IN = frozenset(dir(builtins))
 
 @dataclass(eq=False)
 class Draft:
-    """What a student has in the place of a released cell, or in a cell of their own.
+    """The student's code in the place of a released cell, or in a cell of their own.
 
     Args:
         home: the id of the released cell, or empty.
         role: the role of that cell.
-        at: the place in the notebook as handed in.
+        at: the index in the notebook as submitted.
         place: the index in the release of the cell, or of the cell that follows it.
         source: the code.
-        untouched: is it as released?
-        statements: the code, split; None if that is not possible.
+        untouched: whether it is as released.
+        statements: the code, split; None if it cannot be split.
         taken: the statements that are no longer part of it.
-        lent: those that answers elsewhere have brought along.
+        lent: the statements that were also put in front of answers elsewhere.
     """
 
     home: str
@@ -47,7 +47,7 @@ class Draft:
 
     def left(self) -> list[Statement]:
         """The statements that remain, without those that are not run."""
-        # Of an edited cell that trains or draws only definitions are run anyway.
+        # Only definitions of an edited cell that trains or draws are run anyway.
         idle = self.home and not self.role
         return [
             one
@@ -56,7 +56,7 @@ class Draft:
         ]
 
     def text(self) -> str:
-        """What remains of the code."""
+        """The remaining code."""
         left = self.left()
         if not self.home and self.lent and self.lent >= {*left}:
             return ""
@@ -71,15 +71,15 @@ def recover(
     place: Mapping[str, int],
     flag: Callable[..., None],
 ) -> dict[str, str]:
-    """The source of each task's answer, by task; one that is missing is not there.
+    """Return the source of each task's answer, by task, without missing ones.
 
-    What is taken out of other cells is no longer part of their drafts.
+    Statements that are taken from other cells are removed from their drafts.
 
     Args:
-        drafts: all code of the student's, in the order of the notebook.
-        release: what the release's statements are.
+        drafts: all of the student's code, in the order of the notebook.
+        release: the release's code.
         place: the index of each task's cell, by task.
-        flag: told the code of whatever is odd, and of which cell.
+        flag: called with the code of the flag for every oddity, and the cell's id.
     """
     left, read = MAX_SPLIT, []
     for draft in drafts:
@@ -132,7 +132,7 @@ class _Search:
                     self.changing.setdefault((name, draft), []).append(one)
 
     def choose(self, task: str) -> Draft | None:
-        """The draft that holds the answer; flags one that is not the task's own cell."""
+        """Choose the draft that contains the answer; flag it if it is not the task's cell."""
         name, id_ = self.release.names[task], cell_id(task)
         own = self.own.get(id_)
         others = [draft for draft in self.answers.get(name, ()) if draft is not own]
@@ -150,7 +150,7 @@ class _Search:
             self.flag("recovered", id_)
             return best
         if not written:
-            # A cell that cannot be parsed is judged too: its problem is the feedback.
+            # A cell that cannot be parsed is judged too, so that feedback names its problem.
             define = re.compile(rf"^(?:(?:async +)?def|class) +{name}\b", re.MULTILINE)
             texts = [d for d in self.unreadable if define.search(d.source)]
             if texts:
@@ -159,7 +159,7 @@ class _Search:
         return own if written else None
 
     def clear(self, task: str, chosen: Draft) -> None:
-        """Take the answer out of a cell that is not its own, and from all what undoes it."""
+        """Remove the answer from any cell but its own, and statements that undo it from all."""
         name, place = self.release.names[task], self.place[task]
         if chosen.home != cell_id(task):
             answer = {*self.answer(chosen, name)}
@@ -178,7 +178,7 @@ class _Search:
                     draft.taken.add(one)
 
     def source(self, task: str, chosen: Draft) -> str:
-        """The answer, after the definitions that it needs."""
+        """Return the answer, preceded by the definitions that it needs."""
         name, own = self.release.names[task], self.own.get(cell_id(task))
         if chosen.statements is None:
             text = chosen.source
@@ -196,7 +196,7 @@ class _Search:
         return f"{_joined(needed)}\n\n{text}" if needed else text
 
     def rank(self, draft: Draft, name: str) -> Rank:
-        """How much a draft looks like the answer of that name."""
+        """The degree to which a draft looks like the answer of that name."""
         found = self.answers.get(name, {}).get(draft, ())
         return max((one.answers[name] for one in found), default=Rank.NONE)
 
@@ -208,7 +208,7 @@ class _Search:
 
     @staticmethod
     def _alike(draft: Draft, name: str) -> bool:
-        """Does it define the name anew, with the stub's parameters and a body?"""
+        """Does it redefine the name, with the stub's parameters and a body?"""
         return any(
             name in one.alike and one.answers[name] == Rank.WRITTEN
             for one in draft.statements or ()
@@ -217,7 +217,7 @@ class _Search:
     def _needed(
         self, statements: list[Statement], chosen: Draft, place: int
     ) -> list[Statement]:
-        """What these statements need of other cells, if it would not be there in time."""
+        """The statements of other cells that these need and that would not run in time."""
         there = {name for one in statements for name in one.binds}
         seen = there | BUILT_IN | {*self.release.stubs}
         waiting = [name for one in statements for name in one.uses - seen]
@@ -238,7 +238,7 @@ class _Search:
         return sorted(found - {*statements}, key=self.order.__getitem__)
 
     def _definition(self, name: str, chosen: Draft, place: int) -> list[Statement]:
-        """The statements that bind a name, of the cell that Jupyter would have run last."""
+        """The statements that bind a name, in the cell that Jupyter would have run last."""
         drafts = self.binding.get(name, {})
         draft = chosen if chosen in drafts else None
         if draft is None:
@@ -250,7 +250,7 @@ class _Search:
         if draft is None:
             return []
         if draft.role not in ("task", "check") and draft.place <= place:
-            return []  # it stands above the answer, and is run there
+            return []  # it is above the answer, and runs there
         found = drafts[draft]
         if not any(one.fixed for one in found):
             found = [*found, *self.changing.get((name, draft), ())]

@@ -1,4 +1,4 @@
-"""Chooses which notebook counts where a student handed in several of one practical."""
+"""Choose which notebook counts if a student submitted several for one practical."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from grading.submissions.submission import Submission
 from project.practicals import path_of
 
 Several = Literal["last", "best"]
-MANY = 10  # of one student and practical that are looked at: the last ones
-APART = 2.0  # seconds; a zip tells no less
+MANY = 10  # notebooks of one student and practical that are considered: the last ones
+APART = 2.0  # seconds: the time resolution of a zip
 
 
 @dataclass(frozen=True)
 class Found:
-    """A notebook as found: what its path says, and when it was written."""
+    """A notebook that was found, with what its path says and when it was modified."""
 
     name: Name
     submission: Submission
@@ -31,7 +31,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The notebooks to grade, those set aside, and a sentence if there is a choice to tell."""
+    """The notebooks to grade, those set aside, and a sentence if a choice was made."""
 
     taken: tuple[Found, ...]
     aside: tuple[Found, ...] = ()
@@ -45,10 +45,10 @@ def choose(
 
     Args:
         group: any number of them.
-        several: ``last`` takes the last one, ``best`` all with answers.
-        root: the checkout, whose exercises tell which notebooks hold answers. If it is
-            None, all that can be read are taken to hold some.
-        budget: what reading them may cost.
+        several: ``last`` takes the last one with answers, ``best`` all with answers.
+        root: the checkout, whose exercises show which notebooks contain answers. If it is
+            None, every readable notebook is assumed to contain some.
+        budget: the student's budget for reading them.
     """
     ordered, by = _in_order(group)
     by_digest = {one.submission.digest or one.parts: one for one in ordered}
@@ -57,7 +57,7 @@ def choose(
         (one,) = different
         return Chosen((one,), tuple(other for other in group if other is not one))
     late = different[-MANY:]
-    # The last one first, while there is a budget.
+    # Read the last one first, in case the budget runs out.
     levels = [_level(one, root, budget) for one in reversed(late)][::-1]
     best = max(levels)
     if several == "best" and best > UNTOUCHED:
@@ -77,7 +77,7 @@ def choose(
 
 
 def _in_order(group: Sequence[Found]) -> tuple[list[Found], str]:
-    """The last one last, and what tells the order."""
+    """Sort the notebooks from first to last; also return what determines the order."""
     times = sorted({one.modified for one in group})
     rank, place = {}, 0
     for before, time in zip([times[0], *times], times, strict=False):
@@ -97,7 +97,7 @@ def _in_order(group: Sequence[Found]) -> tuple[list[Found], str]:
 
 
 def _level(one: Found, root: Path | None, budget: Budget) -> int:
-    """More for a notebook that holds more of what can count."""
+    """A rank that is higher if a notebook contains more of what can count."""
     submission = one.submission
     if submission.problem:
         return -2
@@ -105,7 +105,7 @@ def _level(one: Found, root: Path | None, budget: Budget) -> int:
         return UNTOUCHED + 1
     try:
         return written(submission.read(), path_of(root, submission.practical), budget)
-    except NotGradable:  # said when it is graded
+    except NotGradable:  # reported when it is graded
         return -1
 
 

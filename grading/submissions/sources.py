@@ -1,7 +1,7 @@
-"""Reads a student's Python without running it: does it compile, and which names does it use?
+"""Analyse a student's Python without running it: whether it compiles, which names it uses.
 
-Whatever is handed in is cut off at a length, and every way in which the parser gives up
-on hostile nesting is an answer, not a crash.
+Sources are limited in length, and every exception that the parser raises on hostile nesting
+is handled.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 from IPython.core.inputtransformer2 import TransformerManager
 
 MAX_SOURCE = 100_000  # characters of one cell
-MAX_READ = 60_000  # IPython reads the whole cell once more for every magic
-MAX_TOKENS = 1_000  # and takes long for many signs in a row
-MAX_LINE = 1_000  # and time that grows with the square of a line that ends in "?"
+MAX_READ = 60_000  # IPython reads the whole cell again for every magic
+MAX_TOKENS = 1_000  # IPython takes long for many signs in a row
+MAX_LINE = 1_000  # IPython takes quadratic time for a line that ends in "?"
 TOKEN = re.compile(r"\w+|[^\w\s]")
 MAGIC = re.compile(r"^[ \t]*[%!?,;/].*$|=[ \t]*[%!].*$|\?[ \t]*$", re.MULTILINE)
-# What IPython makes Python of: magics, prompts that were copied along, a first line indented.
+# Input that IPython turns into Python: magics, copied prompts, an indented first line.
 IPYTHON = re.compile(rf"{MAGIC.pattern}|^[ \t]*(>>>|In \[)|\A[ \t]", re.MULTILINE)
 DEFINING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
@@ -42,7 +42,7 @@ GIVES_UP = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
 def problem_of(source: str) -> str:
-    """Why a cell cannot run at all, in one sentence; empty if it compiles."""
+    """The reason why a cell cannot run at all, in one sentence; empty if it compiles."""
     if not source.strip():
         return "The cell is empty."
     if len(source) > MAX_SOURCE:
@@ -57,13 +57,13 @@ def problem_of(source: str) -> str:
         long = (1 + len(MAGIC.findall(source))) * len(source) > MAX_READ
         long = long or any(len(x.strip()) > MAX_LINE for x in source.splitlines())
         if long or len(TOKEN.findall(source)) > MAX_TOKENS:
-            return ""  # the kernel will tell
+            return ""  # the kernel will report it
         try:
             transformed = quietly(TransformerManager().transform_cell, source)
             quietly(ast.parse, transformed)
         except SyntaxError:
             return problem
-        except Exception:  # IPython reads what is no Python as well as it can
+        except Exception:  # IPython may fail on text that is not Python
             return "The cell is not valid Python."
     except (RecursionError, MemoryError):
         return "The code is nested too deeply for Python."
@@ -73,16 +73,16 @@ def problem_of(source: str) -> str:
 
 
 def uses(source: str, names: Iterable[str]) -> set[str]:
-    """Which of ``names`` a cell or a definition takes from outside.
+    """Those of ``names`` that a cell or a definition uses but does not define.
 
-    Names that it defines itself do not count, nor do its functions' own parameters. Of
-    source that does not compile, nothing is used.
+    Parameters of its own functions do not count either. Source that does not compile uses
+    no names.
     """
     return set(free(source) & set(names))
 
 
 def reached(name: str, sources: Mapping[str, str]) -> set[str]:
-    """The names among ``sources`` that one of them uses, directly or through others."""
+    """The names in ``sources`` that one of them uses, directly or through others."""
     found: set[str] = set()
     waiting = [name]
     while waiting:
@@ -94,7 +94,7 @@ def reached(name: str, sources: Mapping[str, str]) -> set[str]:
 
 @lru_cache(maxsize=512)
 def free(source: str) -> frozenset[str]:
-    """The names that a cell takes from outside, those of Python itself included."""
+    """The names that a cell uses but does not define, including built-in ones."""
     if len(source) > MAX_SOURCE:
         return frozenset()
     for text in (source, MAGIC.sub("", source)):
@@ -107,10 +107,10 @@ def free(source: str) -> frozenset[str]:
         return frozenset()
     top = table.get_symbols()
     own = {s.get_name() for s in top if s.is_assigned() or s.is_imported()}
-    # What is both read and bound on the top level may be read first.
+    # A name that is both read and bound at the top level may be read first.
     found = {s.get_name() for s in top if s.is_referenced()}
     inner = table.get_children()
-    while inner:  # not by recursion: lambdas nest deeply
+    while inner:  # without recursion, because lambdas may nest deeply
         table = inner.pop()
         inner += table.get_children()
         symbols = (s for s in table.get_symbols() if s.is_global())
@@ -119,9 +119,9 @@ def free(source: str) -> frozenset[str]:
 
 
 def acts(source: str) -> bool:
-    """May a cell do more than define, and so touch what is not its own?
+    """May a cell do more than define, and so change what is not its own?
 
-    A student who hides it from this spoils no work but the own.
+    Students who hide it from this function spoil only their own work.
     """
     try:
         tree = quietly(ast.parse, source[:MAX_SOURCE])
@@ -136,7 +136,7 @@ def acts(source: str) -> bool:
 
 
 def _reaches(node: ast.AST) -> bool:
-    """Does it set an attribute of another object, or name what can?"""
+    """Does it set an attribute of another object, or name something that can?"""
     match node:
         case ast.Attribute(value=ast.Name(id="self")):
             return False
@@ -162,16 +162,16 @@ def bound(source: str) -> set[str]:
 
 
 def quietly(parser: Callable[..., Any], *arguments: Any) -> Any:
-    """Parse without a word about what is parsed, and without collecting garbage meanwhile.
+    """Call a parser without warnings and with garbage collection disabled.
 
-    Hostile nesting leads a parser to the bottom of Python's stack, where what is collected
-    could not be finalized.
+    Hostile nesting can exhaust Python's stack within the parser, and objects that are
+    collected then could not be finalized.
     """
     collects = gc.isenabled()
     gc.disable()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as an invalid escape in a text
+            warnings.simplefilter("ignore")  # such as an invalid escape in a string
             return parser(*arguments)
     finally:
         if collects:

@@ -1,4 +1,4 @@
-"""Splits a cell into its top-level statements, and tells what each of them is for.
+"""Split a cell into its top-level statements, and determine what each of them is for.
 
 A cell may hold several answers, checks and training code at once. Each statement keeps its
 source text, with the comments and decorators above it.
@@ -30,17 +30,17 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Rank(IntEnum):
-    """How much a statement that binds a task's name looks like its answer."""
+    """The degree to which a statement looks like the answer whose name it binds."""
 
     NONE = 0
-    BLANK = 1  # the stub, or a body with nothing in it
-    WEAK = 2  # what may be a variable that happens to have this name
+    BLANK = 1  # the stub, or an empty body
+    WEAK = 2  # may be a variable that happens to have this name
     WRITTEN = 3
 
 
 @dataclass(frozen=True)
 class Release:
-    """What statements are compared with.
+    """The release's code, which a student's statements are compared with.
 
     Args:
         names: the name of each task's answer, by task.
@@ -48,8 +48,7 @@ class Release:
         parameters: the parameters of each stub, by name.
         idle: statements that train or draw, without their layout.
         slow: functions that train, draw or check, directly or through others.
-        bound: the names that the release's code binds, and the index of the first cell that
-            does.
+        bound: the index of the first cell that binds each name of the release's code.
     """
 
     names: Mapping[str, str]
@@ -61,7 +60,7 @@ class Release:
 
     @classmethod
     def of(cls, released: NotebookNode) -> Release:
-        """The release's statements, from an exercise as it was handed out."""
+        """Analyse the code of a release."""
         return _release(
             tuple(
                 (*course_of(cell.metadata), cell.source, place)
@@ -115,10 +114,10 @@ class Statement:
         text: its source, with comments and blank lines above it.
         binds: the names that it defines, imports or assigns.
         changes: the names of objects that it changes in place.
-        answers: how much it looks like an answer, by the name of the task's answer.
-        alike: those of these names that it defines with the stub's own parameters.
+        answers: the degree to which it looks like an answer, by the answer's name.
+        alike: those of these names that it defines with the parameters of the stub.
         check: the task whose check it calls.
-        idle: it checks, or trains and draws as the release does, and is not run.
+        idle: it checks, or trains or draws as the release does, and is not run.
         fixed: it is an import or a definition, not a value that other statements may change.
     """
 
@@ -133,12 +132,12 @@ class Statement:
 
     @cached_property
     def uses(self) -> frozenset[str]:
-        """The names that it takes from outside."""
+        """The names that it uses but does not define."""
         return free(self.text)
 
 
 def split(source: str, release: Release) -> list[Statement] | None:
-    """The statements of a cell; None if it cannot be parsed or is too long."""
+    """Split a cell into statements; None if it cannot be parsed or is too long."""
     if len(source) > MAX_SOURCE:
         return None
     lines = source.split("\n")
@@ -154,12 +153,12 @@ def split(source: str, release: Release) -> list[Statement] | None:
 
 
 def squeezed(source: str) -> str:
-    """A source without its layout, to compare."""
+    """A source with single blanks for its layout, for comparison."""
     return " ".join(source.split())
 
 
 def _parse(source: str) -> tuple[list[ast.stmt], list[str]]:
-    """The statements of a cell, and its lines without magics if it has any."""
+    """The statements of a cell, and its lines, without magics if it contains any."""
     try:
         return quietly(ast.parse, source).body, source.split("\n")
     except SyntaxError:
@@ -170,13 +169,13 @@ def _parse(source: str) -> tuple[list[ast.stmt], list[str]]:
 def _put_together(
     body: list[ast.stmt], lines: list[str], plain: list[str], release: Release
 ) -> list[Statement]:
-    """The statements with their texts; magics between them belong to none."""
+    """Combine statements with their texts; magics between them belong to none of them."""
     found: list[Statement] = []
     done, index = 0, 0
     while index < len(body):
         first, last, group = index, body[index].end_lineno or 0, [body[index]]
         while index + 1 < len(body) and _start(body[index + 1]) <= last:
-            index += 1  # statements on one line, between semicolons
+            index += 1  # statements on one line, separated by semicolons
             group.append(body[index])
             last = body[index].end_lineno or last
         index += 1
@@ -202,7 +201,7 @@ def _statement(node: ast.stmt, text: str, own: str, release: Release) -> Stateme
         other = isinstance(argument, ast.Lambda | ast.Attribute)
         other = other or (isinstance(argument, ast.Name) and argument.id != name)
         if name and other:
-            # The check of a function with another name says which the answer is.
+            # A check that is given a function of another name shows which is the answer.
             text = f"{name} = {quietly(ast.unparse, argument)}"
             return Statement(text, answers={name: Rank.WEAK}, idle=True)
         return Statement(text, check=task, idle=True)
@@ -226,7 +225,7 @@ def _statement(node: ast.stmt, text: str, own: str, release: Release) -> Stateme
 
 
 def _check(node: ast.stmt, release: Release) -> tuple[str, ast.expr | None] | None:
-    """The task and the answer of a call of the course's ``check``, or of a hint."""
+    """The task and the answer in a call of the course's ``check`` or of a hint, else None."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
         return None
     call = node.value
@@ -262,7 +261,7 @@ def _rank(node: ast.stmt, name: str, release: Release) -> Rank:
 
 
 def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """What a definition does, without its docstring."""
+    """The body of a definition without its docstring, in a form that ignores layout."""
     body = node.body
     first = body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
@@ -326,7 +325,7 @@ def _root(node: ast.expr) -> str:
 
 
 def _at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a statement that have an effect on names at the top level."""
+    """Yield the parts of a statement that have an effect on names at the top level."""
     waiting = [node]
     while waiting:
         part = waiting.pop()

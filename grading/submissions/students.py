@@ -1,4 +1,4 @@
-"""Decides which names are one student, and says so wherever a person might decide otherwise."""
+"""Decide which names are one student, and report where a person might decide otherwise."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Students:
     """The students of a class.
 
     Args:
-        called: their names, which differ, by ``Name.key``.
+        called: their names, all different, by ``Name.key``.
         flags: what a person should look at, by ``Name.key``.
-        notes: the same, one sentence each, with the names that are concerned.
+        notes: the same, one sentence each, with the names concerned.
     """
 
     called: Mapping[Key, str]
@@ -33,17 +33,16 @@ def students_of(
     names: Iterable[Name],
     inside: Mapping[Key, Iterable[tuple[str, str]]] | None = None,
 ) -> Students:
-    """Tell students apart.
+    """Decide which names belong to the same student.
 
     Args:
-        names: all that files and folders say.
-        inside: other names in a student's path that may be of somebody else, and where.
+        names: those in the paths of all files and folders.
+        inside: other names in a student's path that may be another student's, and where.
 
-    Two spellings of one name that differ in nothing but blanks or in how Unicode composes
-    letters are one student, unless the platform's numbers differ. Names that differ in
-    capitals, accents or punctuation are two. Files of one student that begin differently,
-    or that lie in different folders, may be two students'. Each time a flag and a note say
-    so.
+    Two spellings of one name that differ only in blanks or in how Unicode composes letters
+    are one student, unless the platform's numbers differ. Names that differ in case, accents
+    or punctuation are two. Files of one student whose names begin differently, or that are
+    in different folders, may be two students'. Each such case gets a flag and a note.
     """
     spellings: dict[Key, set[tuple[str, str]]] = defaultdict(set)
     students: dict[Key, set[str]] = defaultdict(set)
@@ -68,7 +67,7 @@ def students_of(
         if not key[2]:
             near[alike(key[0])].append(key)
     for keys in near.values():
-        # The platform itself tells these apart.
+        # The platform's numbers distinguish these.
         numbered = len({key[0] for key in keys}) == 1 and all(key[1] for key in keys)
         if len(keys) > 1 and not numbered:
             for key in keys:
@@ -84,7 +83,7 @@ def students_of(
 
 
 def _first(spellings: Iterable[str]) -> str:
-    """The spelling of a name that is shown: the shortest."""
+    """The shortest spelling of a name, which is displayed."""
     name = shown(min(spellings, key=lambda one: (len(one), one)).strip())
     return "\ufffd" if name in ("", ".", "..") else name
 
@@ -101,7 +100,7 @@ def _called(spellings: Mapping[Key, set[str]]) -> dict[Key, str]:
         name += " (outside)" if outside else ""
         if number and len(numbers[folded, outside]) > 1:
             name = f"{name} ({number})"
-        # In results the number follows the name.
+        # In reports the number follows the name.
         if f"{name}_{number}".rstrip("_") in taken:
             name = f"{name} ({digest(repr(key))})"
         taken.add(f"{name}_{number}".rstrip("_"))

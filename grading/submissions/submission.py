@@ -1,4 +1,4 @@
-"""One notebook that one student handed in, or why there is none."""
+"""A student's notebook for one practical, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from grading.submissions.files import READS_BADLY, read_bytes
 
 @dataclass(frozen=True)
 class Submission:
-    """One notebook that one student handed in.
+    """One notebook that one student submitted, or the reason why there is none.
 
     Args:
-        student: the name that the platform gives. It has no slash and can stand in a path;
-            otherwise it may be anything, such as ``=1+1`` or ``<b>``.
+        student: the name that the platform gives. It has no slash and can be part of a
+            path; otherwise it may be anything, such as ``=1+1`` or ``<b>``.
         identifier: the platform's number for the student, or the empty string.
-        practical: the stem, or the empty string if it cannot be told.
-        notebook: the file's name, without what the platform adds; one of a kind for the
-            student, and without a slash.
-        path: the file, or the zip that holds it.
-        member: its place in the zip, or None.
+        practical: the stem, or the empty string if it is unknown.
+        notebook: the file's name, without what the platform adds; unique for the student,
+            and without a slash.
+        path: the file, or the zip that contains it.
+        member: its index in the zip, or None.
         size: in bytes.
-        digest: SHA-256 of the content; of what is too large to read, of its beginning.
-        problem: why it cannot be graded, in one sentence; empty if it may be.
+        digest: SHA-256 of the content, or of its beginning if it is too large to read.
+        problem: why it cannot be graded, in one sentence; empty if it can be.
         flags: what a person should know.
     """
 
@@ -43,10 +43,10 @@ class Submission:
     flags: tuple[Flag, ...] = ()
 
     def read(self) -> bytes:
-        """The content of the notebook.
+        """Return the content of the notebook.
 
         Raises:
-            NotGradable: it cannot be read, or is not what it was when it was found.
+            NotGradable: it cannot be read, or has changed since it was found.
         """
         if self.problem:
             raise NotGradable(self.problem)
@@ -60,11 +60,11 @@ class Submission:
 
 
 def with_problem(found: Submission, code: str, detail: str = "") -> Submission:
-    """A submission that cannot be graded, with the flag that says why."""
+    """Return the submission marked as not gradable, with the flag that says why."""
     why = flag(code, found.notebook, detail=detail)
     return with_flags(replace(found, problem=why.message), why)
 
 
 def with_flags(found: Submission, *flags: Flag) -> Submission:
-    """A submission with further flags, each once."""
+    """Return the submission with further flags, each once."""
     return replace(found, flags=tuple(dict.fromkeys((*found.flags, *flags))))

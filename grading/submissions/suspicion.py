@@ -1,7 +1,7 @@
-"""Looks at a student's cells, without running them, for code that a person should read.
+"""Search a student's cells, without running them, for code that a person should read.
 
-It finds code that reaches into Python or patches modules, blobs that code could hide in, and
-code that was copied from the checks. None of it changes a grade.
+It finds code that reaches into Python's internals or patches modules, blobs that code could
+hide in, and code that was copied from the checks. None of this changes a grade.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grading.submissions.sources import MAX_SOURCE
 
 NAMES = {"__builtins__", "__import__", "compile", "eval", "exec"}
 PACKAGES = {"builtins", "ctypes"}
-# Of these modules, what people do use.
+# Members of these modules that are commonly used.
 USUAL = {
     "gc": {"collect", "disable", "enable"},
     "inspect": {"getdoc", "getsource", "isclass", "isfunction", "signature"},
@@ -36,31 +36,31 @@ DECODERS = {
     *("bytearray", "chr", "codecs", "decodebytes", "decompress", "frombuffer"),
     *("fromhex", "maketrans", "translate", "unhexlify"),
 }
-# Settings that people do change.
+# Settings that are commonly changed.
 SETTINGS = {"ast_node_interactivity", "backends", "config", "options", "rcParams"}
 LOOKED_AT = 200_000  # characters of all cells together; an exercise has 50,000
-LONG = 600  # bytes of a cell's literals after compression; 465 in all right answers
-DIGITS = 4_000  # of a number, as many as Python writes
+LONG = 600  # bytes of a cell's compressed literals; right answers have at most 465
+DIGITS = 4_000  # bits; Python does not write out numbers of too many decimal digits
 # Runs of this many nodes of a tree are compared.
 RUN = 8
 LEAST = 30  # nodes of an oracle; shorter ones prove nothing
-NEAR = 0.5  # of an oracle's runs; right answers have 0.3 at most
+NEAR = 0.5  # share of an oracle's runs; right answers have at most 0.3
 # Calls that leave numbers as they are.
 AROUND = {"Close", "array", "as_tensor", "asarray", "float", "from_numpy", "tensor"}
-MOST = 1e9  # what an oracle has of numbers
+MOST = 1e9  # bound on the numbers in oracles
 CHECKS = Path(course.__file__).parent / "checks"
 
 
 def suspicions(
     cells: Mapping[str, str], released: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    """What a person should look at: the flag's code, the cell's id and a detail.
+    """Yield what a person should look at: the flag's code, the cell's id and a detail.
 
-    The time that it takes grows linearly with the sources, and only so many are looked at.
+    The time taken is linear in the length of the sources, and their total length is limited.
 
     Args:
         cells: the sources that a student wrote, by the id of the cell.
-        released: the sources of the release, whose imports they use.
+        released: the sources of the release, whose imports the student's cells use.
     """
     read, left = {}, LOOKED_AT
     for id_, text in cells.items():
@@ -98,7 +98,7 @@ def suspicions(
 
 
 def _inner(node: ast.AST, effects: Effects) -> Iterator[str]:
-    """What a part of a tree names of the inside of Python."""
+    """Yield the names of Python's internals in a node."""
     match node:
         case ast.Name(id=name) if name in NAMES:
             yield name
@@ -123,7 +123,7 @@ def _inner(node: ast.AST, effects: Effects) -> Iterator[str]:
 
 
 def _restored(node: ast.AST) -> list[ast.expr]:
-    """The targets of ``np.float = float``, which brings back what NumPy had."""
+    """The targets of ``np.float = float`` and the like, which restore old aliases of NumPy."""
     match node:
         case ast.Assign(targets=targets, value=ast.Name(id=name)) if name in PURE:
             return [
@@ -152,9 +152,9 @@ def _chain(node: ast.expr) -> Iterator[ast.Attribute]:
 
 
 def _is_long(nodes: list[ast.AST]) -> bool:
-    """Is there much in a cell's literals that code could hide in, or is one decoded?
+    """Are a cell's literals so long that code could hide in them, or is one decoded?
 
-    Docstrings count where a docstring is read.
+    Docstrings count only if the cell reads a docstring.
     """
     texts: list[str] = []
     standing = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
@@ -173,7 +173,7 @@ def _is_long(nodes: list[ast.AST]) -> bool:
             case ast.Attribute(attr=name) | ast.Name(id=name) if name in DECODERS:
                 return True
             case ast.Call(func=ast.Name(id="bytes" | "int"), args=[_, *rest]) if rest:
-                return True  # of digits to some base, or in some encoding
+                return True  # digits in some base, or text in some encoding
             case ast.Attribute(attr="loads", value=ast.Name(id="marshal" | "pickle")):
                 return True
     data = "\n".join(texts).encode("utf-8", "surrogatepass")
@@ -186,15 +186,15 @@ def _runs(nodes: list[str]) -> frozenset[int]:
 
 
 def _flat(tree: ast.AST, imported: Mapping[str, str]) -> list[str]:
-    """The kinds of a tree's nodes in order, however its names, imports and layout are chosen.
+    """The kinds of a tree's nodes in order, independent of names, imports and layout.
 
-    Of a name only what was imported counts, of an attribute its last part, of a number its
-    value. Docstrings, annotations, keys of dictionaries, tolerances and conversions are left
-    out.
+    A name counts as the name of what it imports, if anything, an attribute as its last part,
+    a number as its value. Docstrings, annotations, keys of dictionaries, tolerances and
+    conversions are left out.
 
     Args:
         tree: any code.
-        imported: the names that it imports, with what they were called at their origin.
+        imported: the names that it imports, with their original names.
     """
     found: list[str] = []
     waiting: list[ast.AST] = [tree]
@@ -251,7 +251,7 @@ def _is_path(node: ast.expr) -> bool:
 
 
 def _origins(nodes: list[ast.AST]) -> dict[str, str]:
-    """Names that are imported from modules, but for the course's, as they are called there."""
+    """The names imported from modules, except the course's, with their original names."""
     return {
         alias.asname or alias.name: alias.name
         for node in nodes
@@ -263,7 +263,7 @@ def _origins(nodes: list[ast.AST]) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def oracles() -> dict[str, frozenset[int]]:
-    """The runs of each oracle of the checks that is long enough, and of what oracles call."""
+    """The runs of each oracle of the checks that is long enough, and of functions they call."""
     trees = {path: ast.parse(path.read_text("utf-8")) for path in CHECKS.rglob("*.py")}
     named: dict[str, list[tuple[str, ast.AST, dict[str, str]]]] = {}
     waiting: list[tuple[str, ast.AST, dict[str, str]]] = []
