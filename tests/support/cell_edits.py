@@ -64,7 +64,7 @@ def read(notebook, stem=STEM):
 
 
 def assembled(answers, stem=STEM, tasks=tuple(TASKS)):
-    """Assemble the notebook of the first run, with probes of these tasks."""
+    """Assemble the notebook of the first pass over these tasks."""
     judged = [
         task
         for task in tasks
