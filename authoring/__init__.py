@@ -1,8 +1,9 @@
-"""Tools for authors: they make the book, the exercises and the bundles.
+"""Tools for authors: they build the book, the exercises and the release bundles.
 
 ``chapter``, ``markdown``   read chapters and translate MyST for Jupyter;
 ``exercises``, ``running``  generate the exercise notebooks and run them solved;
-``questions``               reads the questions to answer in words;
+``questions``               reads the written questions and their model answers;
 ``release``, ``nbgrader``   write the bundle for a class, and a course folder for nbgrader;
-``sphinx_ext``              shows sources in the book, ``strip_unused_assets`` keeps its pages small.
+``sphinx_ext``              shows sources in the book's pages;
+``strip_unused_assets``     reduces the size of the built pages.
 """

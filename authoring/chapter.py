@@ -1,4 +1,4 @@
-"""Reads a chapter: its cells, the role that each one has, and where it stands in the file."""
+"""Read a chapter: its cells, with the role and line number of each."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ LABEL = re.compile(r"^:label:\s*(\S+)\s*$", re.MULTILINE)
 class Cell:
     """One cell of a chapter.
 
-    ``names`` are what a task or given cell imports, or what a check cell checks;
-    ``task`` is the task's id, where there is one.
+    ``names`` are the names that a task or given cell imports, or the name that a check cell
+    checks; ``task`` is the task's id, if the cell belongs to one.
     """
 
     kind: str
@@ -53,15 +53,16 @@ class Chapter:
 
     @property
     def tasks(self) -> list[str]:
-        """The ids of its tasks, in order."""
+        """Ids of the chapter's tasks, in order."""
         return [cell.task for cell in self.cells if cell.role == "task"]
 
 
 def read_chapter(path: Path) -> Chapter:
-    """Read a chapter and check that its cells are what they say.
+    """Read a chapter and check that each cell fits its tags.
 
     Raises:
-        CourseError: a cell's tags or contents are not those of its role.
+        CourseError: a cell's tags are unknown or conflict, its contents do not fit its role,
+            or tasks and checks do not match.
     """
     stem = stem_of(path)
     text = path.read_text(encoding="utf-8")
@@ -76,14 +77,14 @@ def read_chapter(path: Path) -> Chapter:
 
 
 def needs(root: Path, path: Path) -> frozenset[Path]:
-    """The files that the outputs of a page depend on, the page itself not among them.
+    """Find the files that the outputs of a page depend on, without the page itself.
 
     Raises:
         CourseError: its code does not parse.
     """
     cells = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst").cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    # It finds the checks by the ids of the tasks.
+    # check() imports the practical's checks by task id, so no import in the page shows it.
     checks = f"course.checks.{stem_of(path)}"
     try:
         return closure(root, code, path, *([checks] if "check(" in code else []))
@@ -205,7 +206,7 @@ def _code_cell(
 
 
 def _checked(source: str) -> tuple[str | None, str | None]:
-    """The id and the name in ``check("<id>", <name>)``."""
+    """Return the id and the name in ``check("<id>", <name>)``, else ``None`` twice."""
     try:
         match ast.parse(source).body:
             case [
@@ -222,7 +223,7 @@ def _checked(source: str) -> tuple[str | None, str | None]:
 
 
 def names_imported(source: str, module: str) -> tuple[str, ...]:
-    """The names that a cell imports from a module; none if it does anything else."""
+    """Return the names that a cell imports from a module; none if it does anything else."""
     try:
         body = ast.parse(source).body
     except SyntaxError:
@@ -239,7 +240,7 @@ def names_imported(source: str, module: str) -> tuple[str, ...]:
 
 
 def _check_order(chapter: Chapter) -> None:
-    """Every task has its prompt before it and its check after it, under the same id."""
+    """Check that every task has its exercise before it and its check after it, by id."""
     labels: list[str] = []
     waiting: Cell | None = None
     for cell in chapter.cells:

@@ -1,9 +1,9 @@
-"""Generates the exercise notebooks from the chapters and the reference solutions.
+"""Generate the exercise notebooks from the chapters and the reference solutions.
 
-A chapter's cells go through, in order: a ``task`` import becomes a stub, a ``given``
-import its full source; the imports and constants of the solutions go into one locked
-cell at the top; ``book-only`` cells are left out; Markdown is translated. The same
-input gives the same bytes.
+A chapter's cells are processed in order: a ``task`` import is replaced with a stub, a
+``given`` import with its full source; the imports and constants of the solutions go into one
+locked cell at the top; ``book-only`` cells are left out; Markdown is translated. The output
+is deterministic: the same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -59,16 +59,16 @@ print("All that this notebook needs is here.")"""
 def generate(
     root: Path, chapter_path: Path, *, solved: bool = False, marked: bool = False
 ) -> str:
-    """The exercise of one chapter, as the text of a notebook.
+    """Generate the exercise of one chapter, as the text of a notebook.
 
     Args:
         root: the project's folder.
         chapter_path: the chapter, ``book/<number>-<stem>.md``.
         solved: put the reference solutions in place of the stubs.
-        marked: the same, with the markers between which nbgrader puts its stubs.
+        marked: the same, and keep the markers between which nbgrader puts its stubs.
 
     Raises:
-        CourseError: the chapter or its solutions do not fit together.
+        CourseError: the chapter and its solutions do not fit together.
     """
     chapter = read_chapter(chapter_path)
     module = read_solutions(root, chapter.stem)
@@ -113,7 +113,7 @@ def generate(
 
 
 def differences(root: Path, stems: tuple[str, ...] = ()) -> str:
-    """How the committed exercises differ from what would be generated; empty if they do not."""
+    """Return a diff from the committed to the generated exercises; empty if they agree."""
     report = []
     for chapter in chosen(root, stems):
         path = exercise_path(root, chapter)
@@ -134,7 +134,7 @@ def differences(root: Path, stems: tuple[str, ...] = ()) -> str:
 
 
 def write(root: Path, stems: tuple[str, ...] = ()) -> list[Path]:
-    """Generate exercises, all of them before the first is written; each file whole or not at all."""
+    """Generate exercises and write each atomically; none is written if one fails to generate."""
     texts = {
         exercise_path(root, chapter): generate(root, chapter)
         for chapter in chosen(root, stems)
@@ -145,7 +145,7 @@ def write(root: Path, stems: tuple[str, ...] = ()) -> list[Path]:
 
 
 def macros(root: Path) -> dict[str, str | list]:
-    """The macros that the book gives to MathJax: Jupyter's does not know them."""
+    """Read the book's MathJax macros, which MathJax in Jupyter does not have."""
     text = (root / "_config.yml").read_text(encoding="utf-8")
     return yaml.safe_load(text)["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
 
@@ -158,7 +158,7 @@ def _first(cells: list, kind: str) -> int:
 
 
 def _packages(cells: list) -> list[str]:
-    """What has to be installed for these cells, by the names that they import."""
+    """List the import names of the packages that these cells need."""
     sources = (cell.source for cell in cells if cell.cell_type == "code")
     nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
     names = set()
@@ -192,7 +192,7 @@ def _markdown_cells(cell: Cell, translator: Translator) -> list:
 
 
 def _writer(solved: bool, marked: bool) -> Callable[[Definition], str]:
-    """What a task's cell holds."""
+    """Return the function that writes the source of a task cell."""
     if marked:
         return lambda definition: definition.source
     return Definition.shown if solved else Definition.stub
@@ -262,7 +262,13 @@ def _code_cells(
 
 
 def _refuse_other_imports(cell: Cell, chapter: Chapter, module: Module) -> None:
-    """In an exercise the chapter and the solutions share their names."""
+    """Refuse a chapter's import if the solutions use its name for something else.
+
+    In an exercise both are in one notebook.
+
+    Raises:
+        CourseError: a name is taken.
+    """
     given = module.imports
     for name, imported in imports_of(cell.source).items():
         if name in module.definitions or given.get(name, imported) != imported:
@@ -292,7 +298,7 @@ def _nbgrader(
     locked: bool,
     points: int | None = None,
 ) -> dict:
-    """nbgrader's own metadata, schema 3, so that its users can take the same notebooks."""
+    """Return nbgrader's cell metadata, schema 3, so that nbgrader can use the notebooks."""
     metadata = {
         "grade": grade,
         "grade_id": grade_id,

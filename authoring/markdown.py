@@ -1,7 +1,7 @@
-"""Turns a chapter's MyST into Markdown that reads well in Jupyter without any extension.
+"""Translate a chapter's MyST into Markdown that Jupyter renders without extensions.
 
-Directives become headings, quotes and folds, roles become text; whatever is not known
-here is an error, so that nothing unreadable slips into an exercise.
+Directives become headings, quotes and collapsible blocks; roles become text. Unknown
+directives and roles raise an error, so that no raw MyST ends up in an exercise.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ DROPPED = ("solution", "index", "raw", "bibliography", "tableofcontents", "conte
 class Translator:
     """Translates the Markdown cells of one chapter, in order.
 
-    Equations are numbered as they come; ``minutes`` adds up what the tasks say; ``named``
-    are pages that no notebook holds, told once that they stand in the book.
+    Labelled equations are numbered in order of appearance; ``minutes`` is the sum over the
+    tasks; ``named`` has the linked pages that are not exercises and have already been marked
+    as pages of the book, which is done at the first link only.
     """
 
     path: Path
@@ -70,7 +71,7 @@ class Translator:
     named: set[str] = field(default_factory=set)
 
     def number(self, source: str) -> None:
-        """Number the labelled equations of a cell; done for all cells before the first is translated."""
+        """Number a cell's labelled equations; call it for all cells before translating any."""
         for token in PARSER.parse(source):
             if token.type == "math_block_label":
                 self.equations[token.info] = len(self.equations) + 1
@@ -82,10 +83,10 @@ class Translator:
                     self.number(body)
 
     def translate(self, source: str, line: int = 1) -> str:
-        """Markdown for Jupyter.
+        """Translate a cell into Markdown for Jupyter.
 
         Raises:
-            CourseError: a directive or role is not known here.
+            CourseError: a directive or role is unknown.
         """
         lines = source.splitlines()
         pieces: list[tuple[int, int, str]] = []
@@ -247,7 +248,7 @@ class Translator:
 
 
 def info(path: Path, task_id: str, options: dict[str, str], line: int):
-    """What a ``task-info`` directive says: the task, its minutes and its level.
+    """Read a ``task-info`` directive: the task, its minutes and its level.
 
     Raises:
         CourseError: there is no such task, or an option is missing or wrong.
@@ -287,7 +288,7 @@ def _authors(entry: Entry) -> str:
 
 
 def _expand(text: str, name: str, meaning: str | list) -> str:
-    """Write a TeX macro out; ``meaning`` is its text, or its text and how many arguments."""
+    """Expand a TeX macro; ``meaning`` is its text, or its text and number of arguments."""
     body, count = (meaning, 0) if isinstance(meaning, str) else (meaning[0], meaning[1])
     pattern = re.compile(r"\\" + name + r"(?![A-Za-z])")
     while match := pattern.search(text):
@@ -303,7 +304,7 @@ def _expand(text: str, name: str, meaning: str | list) -> str:
 
 
 def options_of(content: str) -> tuple[dict[str, str], str]:
-    """The options of a directive, and its body."""
+    """Split the content of a directive into its options and its body."""
     lines, options = content.split("\n"), {}
     while lines and (match := OPTION.match(lines[0])):
         options[match[1]] = match[2].strip()

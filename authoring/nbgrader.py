@@ -1,7 +1,8 @@
-"""Writes a course folder for nbgrader: its source notebooks, with the solutions, and its settings.
+"""Write a course folder for nbgrader: source notebooks with solutions, and settings.
 
-nbgrader makes its own stubs, from what stands between the markers. They are the stubs of the
-exercises: the words are nbgrader's, and the settings give it ours for answers in words.
+nbgrader generates its own stubs between the markers. They equal the stubs of the exercises:
+those use nbgrader's default text for code, and the settings here give it ours for written
+answers.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ def write_course(
 
     Args:
         root: the project's folder.
-        folder: nbgrader's course folder; made if it is not there.
-        practicals: which ones; all if there are none.
+        folder: nbgrader's course folder; created if it does not exist.
+        practicals: the stems of the practicals; all if empty.
 
     Returns:
-        What was written. Settings that are there are the instructor's, and stay.
+        The files written. Existing settings are kept, because instructors edit them.
 
     Raises:
-        CourseError: no such practical, or a file stands where the folder should.
+        CourseError: there is no such practical, or ``folder`` is a file.
     """
     if folder.exists() and not folder.is_dir():
         raise CourseError(folder, None, "This is a file.", "Name a folder.")
@@ -59,7 +60,7 @@ def write_course(
 
 
 def source(root: Path, chapter: Path) -> str:
-    """A chapter's exercise as nbgrader's source: solutions in markers, model answers, rubrics."""
+    """Generate nbgrader's source notebook: marked solutions, model answers and rubrics."""
     notebook = nbformat.reads(generate(root, chapter, marked=True), as_version=4)
     models = {question.id: question for question in questions(root, stem_of(chapter))}
     for cell in notebook.cells:

@@ -1,9 +1,9 @@
-"""What the chapters ask in words, with model answers and rubrics.
+"""The written questions of the chapters, with model answers and rubrics.
 
-A question is an ``exercise`` of the class ``question``, its model answer the ``solution``
-of the same label, whose last paragraph begins ``*Rubric.*``. A model answer's numbers come
-from the built page; here, where nothing is run, each stands as the name by which the
-chapter calls it, ``⟨spirals-plain-nll⟩``. The built chapter shows the number.
+A question is an ``exercise`` of the class ``question``; its model answer is the ``solution``
+with the same label, whose last paragraph begins with ``*Rubric.*``. The numbers in a model
+answer are computed when the page is built. Nothing is run here, so each is replaced with its
+glue name in brackets, such as ``⟨spirals-plain-nll⟩``; the built chapter shows the number.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ POINT = re.compile(r"(?=\b\d+ points?: )")
 
 @dataclass(frozen=True)
 class Question:
-    """A question as its chapter has it; ``model_answer`` and the rest are Markdown.
+    """A written question of a chapter; all fields but ``id`` are Markdown.
 
-    ``rubric`` has one line for each point; a survey has neither rubric nor model answer.
+    ``rubric`` has one entry for each criterion; a survey has neither rubric nor model answer.
     """
 
     id: str
@@ -40,11 +40,11 @@ class Question:
 
 
 def questions(root: Path, stem: str) -> list[Question]:
-    """The questions of a practical, in order.
+    """Read the questions of a practical, in order.
 
     Args:
         root: the project's folder.
-        stem: the practical's, such as ``deep_ensembles``.
+        stem: the practical's stem, such as ``deep_ensembles``.
 
     Raises:
         CourseError: there is no such chapter, or it cannot be read.
@@ -81,7 +81,7 @@ def questions(root: Path, stem: str) -> list[Question]:
 
 
 def titles(root: Path) -> dict[str, str]:
-    """What every task and question of the book is called, by id."""
+    """Map the id of every task and question in the book to its title."""
     return {
         label: title
         for path in chapters(root)
@@ -105,7 +105,7 @@ def _chapter(root: Path, stem: str) -> Chapter:
 
 
 def _directives(source: str) -> list[tuple[str, str, str, str]]:
-    """Name, title, label and body of the directives in a cell, at any depth."""
+    """List name, title, label and body of the directives in a cell, nested ones included."""
     found = []
     for token in PARSER.parse(source):
         if token.type in ("fence", "colon_fence") and token.info.startswith("{"):
@@ -117,7 +117,7 @@ def _directives(source: str) -> list[tuple[str, str, str, str]]:
 
 
 def _split(text: str) -> tuple[str, list[str]]:
-    """A model answer, and its rubric point by point."""
+    """Split the text of a solution into its model answer and the criteria of its rubric."""
     if not (match := RUBRIC.search(text)):
         return text, []
     points = [point.strip() for point in POINT.split(text[match.end() :])]

@@ -1,8 +1,8 @@
-"""The bundle that a class is given: exercises, the course as they need it, how to begin.
+"""The release bundle for a class: exercises, the modules they need, and instructions.
 
-Of ``course`` just those modules go in that the chosen exercises import, directly or through
-one another, so that a new module comes along by being used. Nothing of the solutions, the
-grader or the book is among them, and a notebook that holds an answer is refused.
+The bundle contains only those modules of ``course`` that the chosen exercises import,
+directly or indirectly; a new module is included as soon as one of them uses it. Solutions,
+grader and book are never included, and a notebook that contains an answer is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from project.source import read_solutions
 NAME = "known-unknowns"
 MARK = "# Written by `course release`."
 COPIED = ("LICENSE", "LICENSE-text", "constraints.txt")
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip can tell
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can store
 
 PROJECT = """\
 {mark}
@@ -114,21 +114,21 @@ the network, plots or anything that takes long: it may not find them when it is 
 
 
 def release(root: Path, folder: Path, practicals: Iterable[str] = ()) -> list[Path]:
-    """Write the bundle as ``known-unknowns/`` and ``known-unknowns.zip``, both or none.
+    """Write the bundle as ``known-unknowns/`` and ``known-unknowns.zip``, both or neither.
 
     The same sources give the same bytes. An older bundle is replaced.
 
     Args:
         root: the project's folder.
-        folder: where to write; made if it does not exist.
+        folder: the folder to write to; created if it does not exist.
         practicals: stems; by default all.
 
     Returns:
         The folder and the zip.
 
     Raises:
-        CourseError: there is no such practical, an exercise holds an answer, or something
-            else stands where the bundle would.
+        CourseError: there is no such practical, an exercise contains an answer, the bundle
+            cannot be written, or its place is taken by something that is not a bundle.
     """
     files = bundle(root, practicals)
     target, archive = folder / NAME, folder / f"{NAME}.zip"
@@ -162,10 +162,11 @@ def release(root: Path, folder: Path, practicals: Iterable[str] = ()) -> list[Pa
 
 
 def bundle(root: Path, practicals: Iterable[str] = ()) -> dict[str, bytes]:
-    """The files of a bundle by name, in order.
+    """Return the files of a bundle by name, in order.
 
     Raises:
-        CourseError: there is no such practical, or an exercise holds an answer.
+        CourseError: there is no such practical, an exercise contains an answer, or an
+            exercise or a check needs a file outside ``course``.
     """
     chosen = _chosen(root, practicals)
     files: dict[str, bytes] = {}
@@ -214,7 +215,7 @@ def bundle(root: Path, practicals: Iterable[str] = ()) -> dict[str, bytes]:
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """The files as a zip with one folder; the same files give the same bytes."""
+    """Pack the files into a zip with one folder; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in files.items():
@@ -226,7 +227,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def _chosen(root: Path, practicals: Iterable[str]) -> dict[str, Path]:
-    """The exercises of these practicals, by stem."""
+    """Map the stems of these practicals, or of all, to their exercises."""
     known = {
         path.stem.partition("-")[2].replace("-", "_"): path
         for path in sorted((root / "exercises").glob("[0-9][0-9]-*.ipynb"))
@@ -244,10 +245,10 @@ def _chosen(root: Path, practicals: Iterable[str]) -> dict[str, Path]:
 
 
 def _refuse_answers(root: Path, stem: str, path: Path, notebook) -> None:
-    """See that each task is the stub that its solution gives, and that no cell was run.
+    """Check that each task cell is its solution's stub and that no cell has outputs.
 
     Raises:
-        CourseError: one is not.
+        CourseError: a task is not its stub, or a cell has outputs.
     """
     module = read_solutions(root, stem)
     tasks = (one for one in module.definitions.values() if one.has_solution)
@@ -272,7 +273,7 @@ def _list(requirements: list[str]) -> str:
 
 
 def _is_bundle(folder: Path) -> bool:
-    """Is it empty, or was it written here?"""
+    """Is the folder empty, or an earlier bundle?"""
     if not folder.is_dir():
         return False
     try:
@@ -293,7 +294,7 @@ def _is_archive(path: Path) -> bool:
 def _put_in_place(
     new: Path, packed: Path, target: Path, archive: Path, old: Path
 ) -> None:
-    """Put folder and zip where they belong; if either fails, what was there stays."""
+    """Move folder and zip into place; if either fails, restore the previous folder."""
     if target.exists():
         os.replace(target, old)
     try:

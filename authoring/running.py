@@ -1,4 +1,4 @@
-"""Runs an exercise with the reference solutions put in, as a student would run it."""
+"""Run an exercise with the reference solutions put in, as a student would run it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from authoring.exercises import generate
 
 
 def run_solved(root: Path, chapter: Path) -> str | None:
-    """Run the solved exercise of a chapter from top to bottom; what went wrong, or None."""
+    """Run a chapter's solved exercise from top to bottom; return the problem, or ``None``."""
     notebook = nbformat.reads(generate(root, chapter, solved=True), as_version=4)
     with tempfile.TemporaryDirectory() as folder, Progress(transient=True) as progress:
         bar = progress.add_task(chapter.stem, total=len(notebook.cells))

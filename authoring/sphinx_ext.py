@@ -1,14 +1,14 @@
-"""What the book needs beyond its themes: sources shown in place of imports, a line about each task.
+"""The book's Sphinx extension: sources shown in place of imports, and details of each task.
 
-- A cell tagged ``task`` shows the reference solution, folded; one tagged ``given`` shows
-  its source, open. No line of a solution stands in a chapter.
-- ``{task-info}`` shows points, minutes and level of a task, and its hints, folded.
-- The *class edition*, for readers who are still to answer, shows the stub in place of a
-  solution, and no model answers; ``EDITION=class`` in the environment asks for it.
-- A number from the code has a minus sign in prose, not a hyphen, and a formula keeps the
-  comma behind it on its line.
-- The cache of executed chapters forgets a page when something changes that its cells import
-  or read, which MyST-NB does not look at: no page keeps old output, and no other runs again.
+- A cell tagged ``task`` shows the reference solution, collapsed; one tagged ``given`` shows
+  its source, expanded. Chapters themselves contain no solution code.
+- ``{task-info}`` shows points, minutes and level of a task, and its hints, collapsed.
+- The *class edition*, for readers who have not answered yet, shows the stub in place of a
+  solution, and no model answers; the environment variable ``EDITION=class`` selects it.
+- Numbers glued into prose get a minus sign in place of a hyphen, and no line breaks between a
+  formula and the punctuation after it.
+- A page is removed from the cache of executed chapters when a file changes that its cells
+  import or read. MyST-NB compares only the cells, so it would keep outdated outputs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EDITIONS = ("public", "class")
 CACHE = "_build/.jupyter_cache"
 WIDE = 800  # pixels: several panels side by side
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
-# What stands next to a formula without a space.
+# Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
 
 
@@ -50,7 +50,7 @@ def is_class(app: Sphinx) -> bool:
 
 
 class NoAnswer(SphinxDirective):
-    """Stands for ``{solution}`` in the class edition: nothing."""
+    """Replacement for ``{solution}`` in the class edition; it produces no output."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -58,12 +58,12 @@ class NoAnswer(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Nothing."""
+        """Return no nodes."""
         return []
 
 
 def choose_edition(app: Sphinx, config) -> None:
-    """Leave out answers in the class edition, and the chapters' sources, which hold them."""
+    """In the class edition, drop answers and the chapters' sources, which contain them."""
     if config.edition not in EDITIONS:
         raise ExtensionError(
             f"There is no edition {config.edition!r}: EDITION is {' or '.join(EDITIONS)}."
@@ -117,7 +117,7 @@ class TaskInfo(SphinxDirective):
     option_spec = {"minutes": directives.unchanged, "level": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
-        """One line about the task, and its hints, each in a fold of its own."""
+        """Return one line about the task, and its hints, each in its own ``details``."""
         try:
             task, minutes, level = info(
                 Path(self.get_source_info()[0]),
@@ -139,7 +139,7 @@ class TaskInfo(SphinxDirective):
 
 
 def mark_wide_figures(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Give figures that a phone would shrink beyond reading a class, so that they scroll there."""
+    """Mark wide figures, which a phone would shrink until unreadable, to scroll instead."""
     for figure in doctree.findall(nodes.figure):
         for image in figure.findall(nodes.image):
             path = Path(app.srcdir) / image["uri"]
@@ -149,7 +149,7 @@ def mark_wide_figures(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def write_minus_signs(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Numbers that prose takes from the code have a hyphen where a minus sign belongs."""
+    """Replace the hyphen of negative numbers that are glued into prose with a minus sign."""
     for inline in doctree.findall(nodes.inline):
         if "pasted-text" in inline["classes"]:
             for text in list(inline.findall(nodes.Text)):
@@ -157,7 +157,7 @@ def write_minus_signs(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """A browser may break a line between a formula and the comma after it: forbid it."""
+    """Keep a formula on one line with adjoining text, such as the comma after it."""
     for formula in list(doctree.findall(nodes.math)):
         parent, at = formula.parent, formula.parent.index(formula)
         together = nodes.inline(classes=["together"])
@@ -175,7 +175,7 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def fold(title: str, text: str) -> nodes.Element:
-    """A paragraph behind a title that opens it."""
+    """Make a collapsed paragraph with a title that expands it."""
     details = Details(classes=["hint"])
     details += Summary("", nodes.Text(title))
     details += nodes.paragraph("", text)
@@ -201,16 +201,16 @@ def _tag(name: str):
 
 
 def share_cache(app: Sphinx, config) -> None:
-    """Keep outputs in the checkout, whatever the edition: both run the same cells."""
+    """Use one output cache for both editions, as they run the same cells."""
     config.nb_execution_cache_path = str(Path(app.srcdir) / CACHE)
 
 
 def forget_stale_outputs(
     app: Sphinx, env: BuildEnvironment, added, changed, removed
 ) -> list[str]:
-    """Drop from the cache what was made by other sources; return the pages to read again.
+    """Drop cached outputs whose sources have changed; return the pages to read again.
 
-    MyST-NB looks at a page's cells only, not at what they import and read.
+    MyST-NB compares a page's cells only, not the files that they import and read.
     """
     root = Path(app.srcdir)
     try:
@@ -231,7 +231,7 @@ def forget_stale_outputs(
         if record.uri in stale:
             cache.remove_cache(record.pk)
     write_whole(notes, json.dumps(made_by, indent=1))
-    # Each edition has pages of its own, written from these sources or from others.
+    # Each edition has its own environment, which records the sources its pages were read with.
     extension = digest_of(root, closure(root, "", root / "_config.yml", __name__))
     read = getattr(env, "made_by", {})
     env.made_by = {page: f"{made} {extension}" for page, made in made_by.items()}
@@ -239,7 +239,10 @@ def forget_stale_outputs(
 
 
 def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
-    """Read one page again if a static file is newer than its copy, or none would be copied."""
+    """Return one page to read again if a static file is newer than its copy.
+
+    If no page is outdated, Sphinx copies no static files.
+    """
     copies = Path(app.outdir) / "_static"
     for folder in app.config.html_static_path:
         source = Path(app.srcdir) / folder
@@ -253,7 +256,10 @@ def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
 
 
 def name_list_items(app: Sphinx, page, template, context, doctree) -> None:
-    """The entries of a bibliography are items of a list, as docutils calls what is around them."""
+    """Give bibliography entries the role ``listitem``.
+
+    docutils marks the element around them as a list.
+    """
     if "body" in context:
         context["body"] = context["body"].replace(
             'role="doc-biblioentry"', 'role="listitem"'

@@ -1,7 +1,7 @@
-"""Makes the built pages light, so that they open quickly on a phone.
+"""Reduce the size of the built pages, so that they load quickly on a phone.
 
-- Pictures keep 256 colours, which is more than a figure has that an eye tells apart.
-- Of the theme's two thousand icons only those stay that some page shows.
+- Pictures are reduced to 256 colours, with no visible difference in the figures.
+- Of the theme's two thousand icons, only those that a page uses are kept.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def reduce_colours(path: Path) -> None:
 
 
 def keep_icons(script: str, used: set[str]) -> str:
-    """The theme's script of icons with those alone that are used, by name or by an alias."""
+    """Remove the icons from the theme's script that are not used by name or by an alias."""
 
     def reduced(match: re.Match) -> str:
         kept = []
@@ -59,7 +59,7 @@ def keep_icons(script: str, used: set[str]) -> str:
 
 
 def make_light(app: Sphinx, exception: Exception | None) -> None:
-    """Go over what was built."""
+    """Reduce the pictures and icons of an HTML build that succeeded."""
     if exception is not None or app.builder.format != "html":
         return
     out = Path(app.outdir)

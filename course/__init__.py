@@ -1,4 +1,4 @@
-"""The machinery of the course: checks, data and plots for its notebooks, and the tools around them."""
+"""Everything that notebooks of the course import: checks, data sets and plots."""
 
 from course.feedback import check
 

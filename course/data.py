@@ -1,6 +1,6 @@
 """The data sets of the course, as named tuples of NumPy arrays.
 
-Every function takes the number of data and a seed; the same seed gives the same data.
+Every function takes the number of data points and a seed; the same seed gives the same data.
 """
 
 from __future__ import annotations
@@ -31,14 +31,20 @@ class Classification(NamedTuple):
 def cubic(
     *, n: int | None = None, seed: int, low: float = -4.0, high: float = 4.0
 ) -> Regression:
-    """y = x³ + noise with standard deviation 3; by default 40 data with x uniform on (−4, 4)."""
+    """Draw y = x³ + noise with standard deviation 3, x uniform on (low, high).
+
+    By default 40 data points on (−4, 4).
+    """
     rng = np.random.default_rng(seed)
     x = rng.uniform(low, high, (n or 40, 1))
     return Regression(x, x[:, 0] ** 3 + rng.normal(0, 3, len(x)))
 
 
 def spirals(*, n: int | None = None, seed: int) -> Classification:
-    """Three arms of a spiral, one per class, with angles blurred more and more outwards; by default 3,000 data."""
+    """Draw three arms of a spiral, one per class, with angular noise that grows outwards.
+
+    By default 3,000 data points.
+    """
     rng = np.random.default_rng(seed)
     per_class = (n or 3000) // 3
     xs, ys = [], []
@@ -52,7 +58,7 @@ def spirals(*, n: int | None = None, seed: int) -> Classification:
 
 
 def two_blobs(*, n: int | None = None, seed: int) -> Classification:
-    """Two classes, one round blob each, far apart; by default 1,000 data in random order."""
+    """Draw two distant round blobs, one per class; by default 1,000 points in random order."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n or 1000) % 2)
     centres = np.array([(-3.0, -5.0), (5.0, 5.0)])
@@ -60,9 +66,10 @@ def two_blobs(*, n: int | None = None, seed: int) -> Classification:
 
 
 def three_blobs(*, n: int | None = None, seed: int) -> Classification:
-    """Three round blobs on a diagonal; the outer ones are one class each, the middle one is half and half.
+    """Draw three round blobs on a diagonal: one class in each outer blob, both in the middle.
 
-    By default 1,000 data in random order. After scikit-learn's example of probability calibration.
+    By default 1,000 data points in random order. After scikit-learn's example of probability
+    calibration.
     """
     rng = np.random.default_rng(seed)
     blob = rng.permutation(np.arange(n or 1000) % 6) // 2
@@ -72,7 +79,7 @@ def three_blobs(*, n: int | None = None, seed: int) -> Classification:
 
 
 def blobs(*, n: int | None = None, seed: int, spread: float = 2.0) -> Classification:
-    """Two round clouds around (−2, −2) and (2, 2), as scikit-learn draws them; by default 400 data."""
+    """Draw two round blobs around (−2, −2) and (2, 2) with scikit-learn; by default 400 points."""
     x, y = make_blobs(
         n or 400, centers=[(-2, -2), (2, 2)], cluster_std=spread, random_state=seed
     )
@@ -80,12 +87,15 @@ def blobs(*, n: int | None = None, seed: int, spread: float = 2.0) -> Classifica
 
 
 def moons(*, n: int | None = None, seed: int, noise: float = 0.25) -> Classification:
-    """Two half-moons, as scikit-learn draws them; by default 1,000 data."""
+    """Draw two half-moons with scikit-learn; by default 1,000 data points."""
     return Classification(*make_moons(n or 1000, noise=noise, random_state=seed))
 
 
 class Images(NamedTuple):
-    """Pixels between 0 and 1, (N, D) float32, and labels (N,), for training and for testing; rows of ``side`` pixels."""
+    """Training and test images: pixels between 0 and 1, (N, D) float32, and labels (N,).
+
+    Images are square, with ``side`` pixels in each row.
+    """
 
     x: np.ndarray
     y: np.ndarray
@@ -95,10 +105,10 @@ class Images(NamedTuple):
 
 
 def odd_images(*, n: int | None = None, seed: int) -> dict[str, np.ndarray]:
-    """Seven colour images by name, (64, 64, 3) between 0 and 1: four digits, and three that are none.
+    """Make seven colour images by name, (64, 64, 3) between 0 and 1: four digits, three others.
 
     The digits are scikit-learn's, enlarged and tinted; a cross, a face and a texture are
-    computed. ``seed`` chooses digits and texture; ``n`` keeps the first so many.
+    computed. ``seed`` chooses digits and texture; with ``n``, only the first ``n`` are kept.
     """
     rng = np.random.default_rng(seed)
     images = digits(seed=seed)
@@ -138,7 +148,10 @@ def odd_images(*, n: int | None = None, seed: int) -> dict[str, np.ndarray]:
 
 
 def digits(*, n: int | None = None, seed: int) -> Images:
-    """Scikit-learn's 1,797 handwritten digits of 8 × 8 pixels, bundled with it: 500 to test, the rest to train."""
+    """Load the 1,797 handwritten digits that scikit-learn contains, of 8 × 8 pixels.
+
+    500 are for testing, the rest for training.
+    """
     from sklearn.datasets import load_digits
 
     pixels, labels = load_digits(return_X_y=True)
@@ -150,10 +163,10 @@ def digits(*, n: int | None = None, seed: int) -> Images:
 def mnist(
     *, n: int | None = None, seed: int, folder: str | Path | None = None
 ) -> Images:
-    """MNIST: 60,000 training and 10,000 test digits of 28 × 28 pixels, the training digits shuffled.
+    """Load MNIST: 60,000 training digits, shuffled, and 10,000 test digits of 28 × 28 pixels.
 
-    From the original files in ``folder`` (or the folder that KNOWN_UNKNOWNS_DATA names), or
-    else downloaded once into a cache; verified either way.
+    The original files are read from ``folder`` (or the folder that KNOWN_UNKNOWNS_DATA
+    names), or else downloaded once into a cache. Their checksums are verified in both cases.
 
     Raises:
         course.idx.DataUnavailable: neither is possible; the message says what to do.
@@ -166,9 +179,9 @@ def mnist(
 def fashion_mnist(
     *, n: int | None = None, seed: int, folder: str | Path | None = None
 ) -> Classification:
-    """Fashion-MNIST's 10,000 *test* images, shuffled: what a network of digits was not trained on.
+    """Load Fashion-MNIST's 10,000 *test* images, shuffled: OOD inputs for a digit classifier.
 
-    From files or downloaded, as ``mnist``.
+    Read from files or downloaded, as in ``mnist``.
 
     Raises:
         course.idx.DataUnavailable: neither is possible; the message says what to do.

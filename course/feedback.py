@@ -1,4 +1,4 @@
-"""What a student is told: one line when an answer is right, and what went wrong when it is not."""
+"""Feedback for students: one line for a right answer, an explanation for a wrong one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from course.task import Case, Close, Task, find
 SEEDS = (0, 1, 2)
 HERE = Path(__file__).parent
 
-# What to do about an exception, by its kind.
+# Advice for exceptions, by the name of their type.
 SINGULAR = "The matrix has no inverse. Is a term missing that gives it one, such as the prior's?"
 ADVICE = {
     "LinAlgError": SINGULAR,
@@ -36,7 +36,7 @@ HUGE = (
     "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
     "an inverse: is a term missing?)"
 )
-SHOWN = 24  # so many numbers of an array are printed
+SHOWN = 24  # how many entries of an array are printed at most
 NO_GRAPH = (
     "Its graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
     "without create_graph=True."
@@ -44,7 +44,7 @@ NO_GRAPH = (
 
 
 class CheckFailed(AssertionError):
-    """An answer is not right. Jupyter shows its message alone, without a traceback."""
+    """An answer is not right. Jupyter shows only the message, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -58,7 +58,7 @@ class NoSuchHint(ValueError):
 
 
 class Check:
-    """Checks an answer; ``check.hint`` helps with the next one."""
+    """Check answers with ``check(…)``, and give hints with ``check.hint(…)``."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}  # the last hint that was given, by task
@@ -68,7 +68,7 @@ class Check:
 
         Args:
             task_id: for example ``deep-ensembles/gaussian-nll``.
-            answer: the function or class that was asked for.
+            answer: the function or class that answers the task.
 
         Raises:
             CheckFailed: it is not right; the message says what was expected on which input.
@@ -88,11 +88,11 @@ class Check:
         print(f"✓ {task.id} · {points}")
 
     def hint(self, task_id: str, level: int | None = None) -> None:
-        """Print a hint of a task; every call goes one further, until the last.
+        """Print a hint for a task; every call gives the next one, until the last.
 
         Args:
             task_id: for example ``deep-ensembles/gaussian-nll``.
-            level: which hint, 1 to 3; without it, the one after that of the call before.
+            level: which hint, 1 to 3; by default the one after the last that was printed.
 
         Raises:
             NoSuchHint: there is no such hint.
@@ -128,7 +128,7 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
             values += answered(task, answer, [case])
         except NotImplementedError as error:
             return _unwritten(task, answer, error)
-        # Whatever else a student's code raises is news for the student.
+        # A student's code may raise anything; report it to the student.
         except Exception as error:
             return _raised(task, answer, error, case)
     right = expected(task, cases)
@@ -162,7 +162,7 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
     elif frames:
         text = f"`{task.name}` raised {kind}: {message}\n    in `{frames[-1].name}`, which it calls"
     else:
-        # The answer came back; it is its value that nothing can be done with.
+        # The call itself returned; the probe failed on the value.
         text = (
             f"`{task.name}` does not return what is asked for: "
             f"using its value raised {kind}: {message}"
@@ -185,13 +185,13 @@ def _unwritten(task: Task, answer: Any, error: NotImplementedError) -> str:
 
 
 def _theirs(frame: traceback.FrameSummary) -> bool:
-    """Is this a line of the notebook, and neither of a library nor of the course?"""
+    """Is this a line of the notebook, not of a library or of the course?"""
     path = Path(frame.filename)
     return "site-packages" not in path.parts and not path.is_relative_to(HERE)
 
 
 def _file(answer: Any) -> str | None:
-    """The file (in Jupyter, the cell) that an answer was written in."""
+    """Return the file (in Jupyter, the cell) that defines an answer; ``None`` if unknown."""
     functions = (
         [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
     )
@@ -227,9 +227,10 @@ def _difference(task: Task, mismatch: Mismatch, case: Case) -> str:
 
 
 def _told_apart(key: str, got: np.ndarray, close: Close) -> tuple[str, str]:
-    """What came and what was expected, with so many digits that one sees the difference.
+    """Format the answer's value and the right one, with enough digits to tell them apart.
 
-    Where an array is too long to be shown whole, its worst entry is, if all that is shown looks equal.
+    If an array is too long to print whole and its printed part looks equal, its worst entry is
+    formatted instead.
     """
     pairs = [(key, got, close.value)]
     if got.size > SHOWN:
@@ -246,7 +247,7 @@ def _told_apart(key: str, got: np.ndarray, close: Close) -> tuple[str, str]:
 
 
 def _remarks(got: np.ndarray, close: Close) -> list[str]:
-    """How near the values must come, if they nearly do; a word on numbers out of all proportion."""
+    """Explain the tolerance if the values nearly agree, or comment on numbers far too large."""
     gap, size = np.abs(got - close.value), np.max(np.abs(close.value), initial=0.0)
     near = 10 * (close.atol + close.rtol * np.abs(close.value))
     exact = close.rtol == close.atol == 0

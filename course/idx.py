@@ -1,8 +1,8 @@
-"""MNIST's and Fashion-MNIST's original files: fetched once, verified, read.
+"""Fetch, verify and read the original files of MNIST and Fashion-MNIST.
 
-A file is taken from a folder that the reader names (an argument, or the environment
-variable KNOWN_UNKNOWNS_DATA), or else downloaded into a cache. Either way its published
-MD5 checksum must agree.
+A file is taken from a folder that the user names (by an argument or the environment
+variable KNOWN_UNKNOWNS_DATA), or else downloaded once into a cache. In both cases its MD5
+checksum must be the published one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FOLDER_VARIABLE = "KNOWN_UNKNOWNS_DATA"
 FILES = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
 TEST_FILES = ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")
 
-# Checksums as published with torchvision and in Fashion-MNIST's README; mirrors, best first.
+# Checksums published with torchvision and in Fashion-MNIST's README; mirrors, preferred first.
 PUBLISHED = {
     "mnist": (
         {
@@ -53,19 +53,19 @@ class DataUnavailable(OSError):
 
 
 def fetch(name: str, file: str, *, folder: str | Path | None = None) -> Path:
-    """Where a verified copy of one original file lies.
+    """Return the path of a verified copy of one original file, downloading it if needed.
 
     Args:
         name: ``mnist`` or ``fashion-mnist``.
-        file: one of the four files' names.
-        folder: holds the files, or a folder of the data set's name that does. By default
-            the environment variable's value, or else the cache.
+        file: the name of one of the four files.
+        folder: contains the files, directly or in a folder named after the data set. By
+            default the environment variable's value, or else the cache.
 
     Raises:
-        DataUnavailable: the folder lacks the file, or no mirror can be reached.
-        ValueError: a file is not the published one.
+        DataUnavailable: the folder has no such file with the published checksum, or no mirror
+            provides one.
     """
-    import pooch  # late: its progress bar warns where Jupyter has no widgets
+    import pooch  # imported late: its progress bar warns if Jupyter has no widgets
 
     checksums, mirrors = PUBLISHED[name]
     folder = folder or os.environ.get(FOLDER_VARIABLE)
@@ -94,7 +94,7 @@ def fetch(name: str, file: str, *, folder: str | Path | None = None) -> Path:
         except (
             OSError,
             ValueError,
-        ) as error:  # not to be reached, or not the published file
+        ) as error:  # the mirror is unreachable, or its file not the published one
             reasons.append(f"{mirror}: {type(error).__name__}")
     raise DataUnavailable(
         f"{file} of {name} could not be downloaded ({'; '.join(reasons)}). If you have the four original "
@@ -103,10 +103,10 @@ def fetch(name: str, file: str, *, folder: str | Path | None = None) -> Path:
 
 
 def read(path: Path) -> np.ndarray:
-    """The array in a gzipped IDX file of unsigned bytes.
+    """Read the array in a gzipped IDX file of unsigned bytes.
 
     Raises:
-        ValueError: it is no such file.
+        ValueError: it is not an IDX file of unsigned bytes.
     """
     with gzip.open(path) as file:
         content = file.read()
@@ -120,7 +120,7 @@ def read(path: Path) -> np.ndarray:
 def images(
     name: str, files: tuple[str, str], folder: str | Path | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pixels between 0 and 1, shape (N, 784), and labels, shape (N,)."""
+    """Read pixels between 0 and 1, shape (N, 784), and labels, shape (N,)."""
     pixels, labels = (read(fetch(name, file, folder=folder)) for file in files)
     return pixels.reshape(len(pixels), -1).astype(np.float32) / 255, labels.astype(
         np.int64

@@ -1,7 +1,7 @@
-"""Compares an answer's numbers with the oracle's, and recognises known mistakes.
+"""Compare an answer's numbers with the oracle's, and recognise known mistakes.
 
-Nothing here talks to the student: ``course.feedback`` puts a finding into words, and
-the grader compares numbers that come from another process.
+This module produces no messages: ``course.feedback`` writes those for students, and the
+grader calls this module with numbers from another process.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from course.task import Case, Close, Misconception, Task
 
 Values = Mapping[str, Any]
 
-SINGLE = 1e-5  # a hundred roundings in single precision
+SINGLE = 1e-5  # relative; about a hundred rounding errors in single precision
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The first place where an answer's numbers are not the oracle's.
+    """The first place where an answer's numbers differ from the oracle's.
 
     ``kind`` is one of ``missing``, ``none``, ``dtype``, ``shape``, ``nan``, ``value``.
     """
@@ -34,17 +34,17 @@ class Mismatch:
 
 
 def expected(task: Task, cases: Sequence[Case]) -> list[dict[str, Close]]:
-    """The oracle's values, one dictionary per case."""
+    """Compute the oracle's values, one dictionary per case."""
     return [dict(task.oracle(**case)) for case in cases]
 
 
 def answered(task: Task, answer: Any, cases: Sequence[Case]) -> list[Values]:
-    """The answer's numbers, one dictionary per case; whatever the answer raises is raised."""
+    """Probe an answer: one dictionary of numbers per case; exceptions are passed on."""
     return [dict(task.probe(answer, **case)) for case in cases]
 
 
 def as_numbers(got: Any) -> np.ndarray | None:
-    """``got`` as float64, or None if it does not consist of real floating-point numbers."""
+    """Convert to float64; ``None`` if ``got`` is not made of real floating-point numbers."""
     try:
         if hasattr(got, "detach"):  # a PyTorch tensor that still carries its graph
             got = got.detach().cpu()
@@ -52,16 +52,17 @@ def as_numbers(got: Any) -> np.ndarray | None:
         if array.dtype.kind != "f":
             return None
         return array.astype(np.float64)
-    except Exception:  # an arbitrary object may raise anything when it is converted
+    except Exception:  # the conversion of an arbitrary object may raise anything
         return None
 
 
 def compare(
     values: Sequence[Values], right: Sequence[Mapping[str, Close]]
 ) -> Mismatch | None:
-    """The first difference between ``values`` and ``right``, or None if there is none.
+    """Find the first difference between ``values`` and ``right``; ``None`` if they agree.
 
-    Differences of form (a missing value, a shape) come before differences of value.
+    Differences of form (a missing value, a dtype, a shape) take precedence over differences
+    of value.
     """
     first_value: Mismatch | None = None
     for index, closes in enumerate(right):
@@ -90,8 +91,9 @@ def same(
 ) -> bool:
     """Are two sets of numbers equal within the oracle's tolerances, key by key, over all cases?
 
-    Where an oracle's tolerance is finer than single precision, a mistake's need not be: its
-    numbers can be far larger than the right ones, and another processor rounds differently.
+    Numbers also count as equal if they agree to single precision, even if the oracle's
+    tolerance is smaller: the numbers of a mistake can be far larger than the right ones, and
+    processors round differently.
     """
     for got_here, other_here, closes in zip(values, other, right, strict=True):
         for key, close in closes.items():
@@ -116,7 +118,7 @@ def recognise(
     cases: Sequence[Case],
     right: Sequence[Mapping[str, Close]],
 ) -> Misconception | None:
-    """The known mistake that gives just these numbers, or None."""
+    """Return the misconception that gives these same numbers, or ``None``."""
     for misconception in task.misconceptions:
         if same(values, answered(task, misconception.answer, cases), right):
             return misconception

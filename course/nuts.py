@@ -1,13 +1,13 @@
-"""The exact posterior of a small Bayesian network by NUTS, computed in a process of its own.
+"""The exact posterior of a small Bayesian network by NUTS, computed in a separate process.
 
-The chapter is about PyTorch; NumPyro runs on JAX, and the two never meet in one process.
-``reference`` runs this module as ``python -m course.nuts``, and caches what comes out under
-a hash of all inputs and of this file.
+The chapter uses PyTorch, but NumPyro runs on JAX; the two are never loaded in one process.
+``reference`` runs this module as ``python -m course.nuts``, and caches the result under a
+hash of all inputs and of this file.
 
 Given the hidden layer, the output layer's weights enter a Gaussian regression linearly: they
-are integrated out in closed form, NUTS samples what is left, and they are drawn from
-their exact conditional afterwards. The samples are of the full posterior, and far less
-correlated than those of NUTS on all weights at once.
+are integrated out in closed form, NUTS samples the hidden layer's weights and biases, and the
+output layer is then drawn from its exact conditional. The samples are from the full posterior,
+and far less correlated than those of NUTS on all weights at once.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from scipy.special import expit
 
 
 class Reference(NamedTuple):
-    """Draws of the function on a grid, and whether the chains may be believed.
+    """Draws of the function on a grid, with convergence diagnostics of the chains.
 
-    ``f`` has the shape (S, G); ``r_hat`` and ``effective`` (the effective sample size) hold one
-    number per grid point, over chains.
+    ``f`` has the shape (S, G); ``r_hat`` and ``effective`` (the effective sample size) have one
+    number per grid point, computed over all chains.
     """
 
     f: np.ndarray
@@ -52,19 +52,19 @@ def reference(
     chains: int = 4,
     seed: int = 0,
 ) -> Reference:
-    """Draws of f on a grid under the posterior of a network 1-hidden-1 with sigmoid units.
+    """Draw f on a grid from the posterior of a 1-hidden-1 network with sigmoid units.
 
     Args:
         x: inputs, shape (N,).
         y: targets, shape (N,).
         grid: where to evaluate f, shape (G,).
         hidden: how many hidden units.
-        prior_std: the standard deviation of every weight's and bias's prior.
-        noise_std: that of the observations' noise.
+        prior_std: the standard deviation of the prior of every weight and bias.
+        noise_std: the standard deviation of the observation noise.
         samples: kept draws per chain.
-        warmup: draws per chain before, to adapt to.
+        warmup: discarded draws per chain, used for adaptation.
         chains: how many chains.
-        seed: of all randomness.
+        seed: the seed of all randomness.
 
     Returns:
         The draws of all chains, and their diagnostics.
@@ -106,7 +106,7 @@ def reference(
 
 
 def sample(settings: dict, *, progress: bool = True) -> Reference:
-    """Run NUTS, in this process."""
+    """Run NUTS in this process."""
     import jax
     import jax.numpy as jnp
     import numpyro
@@ -122,7 +122,7 @@ def sample(settings: dict, *, progress: bool = True) -> Reference:
     samples, chains = settings["samples"], settings["chains"]
 
     def features(z, x):
-        """The hidden units and a constant, scaled so that the output layer's prior is N(0, 1)."""
+        """Return hidden units and a constant, scaled so that the output prior is N(0, 1)."""
         units = jax.nn.sigmoid(prior_std * (z[:hidden] * x[:, None] + z[hidden:]))
         return prior_std * jnp.concatenate([units, jnp.ones((len(x), 1))], axis=1)
 
@@ -152,9 +152,10 @@ def sample(settings: dict, *, progress: bool = True) -> Reference:
 
 
 def _functions(z: np.ndarray, settings: dict) -> np.ndarray:
-    """f on the grid for hidden layers z, the output layer drawn from its conditional (Matheron's rule).
+    """Draw f on the grid for hidden layers z.
 
-    In NumPy: XLA would take seconds to compile what takes a tenth of a second.
+    The output layer is drawn from its conditional by Matheron's rule. In NumPy, as XLA would
+    take seconds to compile a computation of a tenth of a second.
     """
     x, y, grid = (np.array(settings[name]) for name in ("x", "y", "grid"))
     hidden, prior_std, noise_std = (

@@ -1,6 +1,6 @@
-"""What a task is: where its inputs come from, what is right, and how one goes wrong.
+"""The definition of a task: its inputs, its oracle with tolerances, and its misconceptions.
 
-A practical's tasks stand in ``course.checks.<stem>`` as ``TASKS``, a dictionary by id.
+A practical's tasks are in ``course.checks.<stem>`` as ``TASKS``, a dictionary by id.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ Case = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Close:
-    """A right value and how near an answer must come: ``|got - value| <= atol + rtol * |value|``.
+    """A right value and its tolerance: ``|got - value| <= atol + rtol * |value|``.
 
-    ``because`` gives the tolerance's reason: an arithmetic's precision, six standard errors.
+    ``because`` gives the reason for the tolerance, such as the precision of the arithmetic or
+    six standard errors.
     """
 
     value: Any
@@ -36,7 +37,7 @@ class Close:
         object.__setattr__(self, "value", value)
 
     def near(self, got: np.ndarray, value: np.ndarray | None = None) -> np.ndarray:
-        """Elementwise: is ``got`` within this tolerance of ``value`` (by default the right one)?"""
+        """Compare elementwise: is ``got`` within tolerance of ``value`` (default: the right one)?"""
         value = self.value if value is None else value
         with np.errstate(invalid="ignore", over="ignore"):
             return np.abs(got - value) <= self.atol + self.rtol * np.abs(value)
@@ -44,7 +45,7 @@ class Close:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong answer that people really give, and the sentence that names it."""
+    """A wrong answer that students give in practice, and the sentence that names it."""
 
     answer: Callable[..., Any]
     hint: str
@@ -52,15 +53,15 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Task:
-    """One task: everything that is needed to judge an answer to it.
+    """A task, with everything needed to judge an answer to it.
 
     Args:
-        id: ``<stem>/<name>``, hyphens throughout.
-        name: what the answer is called in the notebook.
-        points: what it is worth.
+        id: ``<stem>/<name>``, with hyphens in both parts.
+        name: the name of the answer's function or class in the notebook.
+        points: how many points it is worth.
         cases: draws inputs, a list of dictionaries of arrays and plain numbers.
         probe: calls the answer on one case and returns numbers by name. Its source is
-            shipped to graded notebooks, so it imports what it needs itself.
+            copied into graded notebooks, so all its imports must be inside it.
         oracle: the right numbers for one case, under the same names.
         misconceptions: known wrong answers.
         hints: at most three, each saying more than the one before.
@@ -96,22 +97,22 @@ class UnknownTask(KeyError):
 
 
 def stems() -> list[str]:
-    """The practicals that have checks, by stem."""
+    """List the stems of the practicals that have checks."""
     package = importlib.import_module("course.checks")
     found = pkgutil.iter_modules(package.__path__)
     return sorted(module.name for module in found if module.ispkg)
 
 
 def tasks_of(stem: str) -> dict[str, Task]:
-    """The tasks of one practical, by id, in the order in which they are set."""
+    """Return the tasks of one practical, by id, in order."""
     return importlib.import_module(f"course.checks.{stem}").TASKS
 
 
 def find(task_id: str) -> Task:
-    """The task with this id.
+    """Return the task with this id.
 
     Raises:
-        UnknownTask: there is none; the message names the nearest ids.
+        UnknownTask: there is none; the message names the closest ids.
     """
     stem = task_id.partition("/")[0].replace("-", "_")
     tasks = tasks_of(stem) if stem in stems() else {}

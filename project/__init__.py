@@ -1,6 +1,6 @@
-"""The checkout as data: its sources and exercises, what they depend on, its files.
+"""The checkout as data: its sources, its exercises, their dependencies, its files.
 
-``source``      reads the reference solutions; ``practicals`` the exercises as handed out;
+``source``      reads the reference solutions; ``practicals`` the released exercises;
 ``closure``     computes which files a source depends on;
-``files``       writes files whole or not at all; ``errors`` name file, place and remedy.
+``files``       writes files atomically; ``errors`` name the file, the line and the remedy.
 """

@@ -1,12 +1,13 @@
-"""What a source depends on: the modules that it imports, those that they import, and files.
+"""The files that a source depends on: its imports, their imports, and data files.
 
-Whoever keeps results of running code keys them on this: outputs of pages, grades. A bundle is
-made of it. Nothing is imported, all is read from the syntax:
+Page outputs and grades are cached under a hash of these files, and a release bundle contains
+them. Dependencies are read from the syntax tree; nothing is imported:
 
-- imports, wherever they stand, of modules below the project's folder;
-- texts that are the full name of such a module, as in ``python -m NAME``;
-- texts that name a file beside the source, or, with a slash in them, a file or a folder,
-  seen from there or from the project's folder. Of a folder, all data that lie directly in it.
+- imports, at any level of nesting, of modules below the project's folder;
+- strings that are the full name of such a module, as in ``python -m NAME``;
+- strings that name a file beside the source or, if they contain a slash, a file or a folder
+  relative to the source or to the project's folder. A folder stands for the data files
+  directly in it.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from pathlib import Path
 
 MODULE = re.compile(r"[a-z_]\w*(\.[a-z_]\w*)+", re.IGNORECASE)
 NAME = re.compile(r"[\w./ -]*[\w/-]", re.ASCII)
-LONG = 200  # characters; a longer text names nothing
+LONG = 200  # characters; longer strings are not taken for names
 
 
 def closure(root: Path, source: str, place: Path, *more: str) -> frozenset[Path]:
-    """The files below the project's folder that a source depends on.
+    """Find the files below the project's folder that a source depends on.
 
     Args:
         root: the project's folder.
         source: a module, or the code cells of a notebook.
-        place: the file that it stands in.
-        more: full names of modules that it needs as well, without an import that shows it.
+        place: the file that contains it.
+        more: full names of modules that it also needs but does not visibly import.
 
     Raises:
         SyntaxError: the source, or a module, does not parse.
@@ -44,14 +45,14 @@ def closure(root: Path, source: str, place: Path, *more: str) -> frozenset[Path]
             continue
         found.add(path)
         if path.suffix == ".py":
-            # A package is imported before what is in it.
+            # Importing a module imports its packages first.
             waiting += (folder / "__init__.py" for folder in _packages(root, path))
             waiting += _of_file(root, path, path.stat().st_mtime_ns)
     return frozenset(found)
 
 
 def digest_of(root: Path, paths: Iterable[Path]) -> str:
-    """A hash of the names and contents of files below the project's folder."""
+    """Hash the names and contents of files below the project's folder."""
     root, code = root.resolve(), hashlib.sha256()
     for path in sorted(path.resolve() for path in paths):
         content = hashlib.sha256(path.read_bytes()).digest()
@@ -108,7 +109,7 @@ def _module(root: Path, name: str) -> Path | None:
 
 
 def _packages(root: Path, path: Path) -> Iterator[Path]:
-    """The packages that a module is in."""
+    """Yield the packages that contain a module, innermost first."""
     for folder in path.parents:
         if folder == root or not (folder / "__init__.py").is_file():
             return

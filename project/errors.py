@@ -1,4 +1,4 @@
-"""Errors that name the file, the place and the remedy."""
+"""Errors that name the file, the line and the remedy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REMEDIES = {
 
 
 class CourseError(Exception):
-    """Something in the project's own files is wrong; the message says where and what to do."""
+    """An error in the project's files; the message says where it is and what to do."""
 
     def __init__(
         self, path: Path | str, line: int | None, problem: str, remedy: str
@@ -36,7 +36,7 @@ class CourseError(Exception):
 
     @classmethod
     def of_system(cls, error: OSError) -> Self:
-        """Name the path and the remedy of an error of the operating system."""
+        """Convert an error of the operating system, adding its path and a remedy."""
         path = error.filename2 or error.filename or "course"
         if isinstance(path, bytes):
             path = os.fsdecode(path)
@@ -50,5 +50,5 @@ class CourseError(Exception):
         )
 
     def __reduce__(self) -> tuple:
-        """How it crosses from one process to another."""
+        """Pickle by constructor arguments, to pass the error between processes."""
         return type(self), (self.path, self.line, self.problem, self.remedy)

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and paths are made absolute where they enter."""
+"""Atomic file writes, and validation of the paths that users type."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from project.errors import CourseError
 
 @dataclass
 class _Pending:
-    """Files that are written but not yet in place, and what else waits for the end."""
+    """Changes to make when an ``all_or_none`` block ends."""
 
     files: list[tuple[Path, Path]] = field(default_factory=list)  # temporary, final
     folders: list[Path] = field(
         default_factory=list
-    )  # made on the way, outermost first
+    )  # created for the files, outermost first
     discarded: list[Path] = field(default_factory=list)
 
 
@@ -29,7 +29,7 @@ _pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is either the old one or the new one, never half of it.
+    """Write a file atomically: readers see the old content or the new, never a part.
 
     Raises:
         OSError: it cannot be written; the error names ``path``.
@@ -50,14 +50,14 @@ def write_whole(path: Path, text: str) -> None:
     except BaseException as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        # A full disk is reported without a name, other errors name the temporary file.
+        # A full disk is reported without a path; other errors name the temporary file.
         if isinstance(error, OSError) and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 
 def discard(path: Path) -> None:
-    """Remove a file; within ``all_or_none`` at its end, if that is reached."""
+    """Remove a file; within ``all_or_none``, only when the block succeeds."""
     pending = _pending.get()
     if pending is None:
         path.unlink(missing_ok=True)
@@ -67,12 +67,12 @@ def discard(path: Path) -> None:
 
 @contextlib.contextmanager
 def all_or_none() -> Iterator[None]:
-    """Put all files that ``write_whole`` writes in this block into place at its end.
+    """Put all files that ``write_whole`` writes in this block in place when it ends.
 
-    If anything fails before, for example on a full disk, none of them is changed.
+    If anything fails before then, for example because the disk is full, no file changes.
 
     Raises:
-        OSError: one of them cannot be written, or a folder stands where it should be.
+        OSError: a file cannot be written, or its path is a folder.
     """
     pending = _Pending()
     token = _pending.set(pending)
@@ -89,7 +89,7 @@ def all_or_none() -> Iterator[None]:
         for temporary, _ in pending.files:
             temporary.unlink(missing_ok=True)
         for folder in reversed(pending.folders):
-            with contextlib.suppress(OSError):  # it holds something else by now
+            with contextlib.suppress(OSError):  # something else was put into it
                 folder.rmdir()
         raise
     finally:
@@ -97,14 +97,15 @@ def all_or_none() -> Iterator[None]:
 
 
 def absolute(path: str | Path) -> Path:
-    """The absolute path, without links, of a path that a user has typed.
+    """Return the absolute path, with links resolved, of a path that a user has typed.
 
     Raises:
         CourseError: it is empty, or names a pipe or a device.
     """
     if not str(path).strip():
         raise CourseError("''", None, "This path is empty.", "Name a file or a folder.")
-    # Links are followed afterwards: /dev/fd/63 leads to a name that is no file's.
+    # Check before resolving links: /dev/fd/63 links to a name such as pipe:[123], which
+    # does not exist as a file.
     with contextlib.suppress(OSError):
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -114,10 +115,10 @@ def absolute(path: str | Path) -> Path:
 
 
 def require_writable(folder: Path) -> None:
-    """See that a folder is one to write to, or can be made; writes nothing.
+    """Check that a folder is writable or can be created; write nothing.
 
     Raises:
-        CourseError: it cannot.
+        CourseError: it is not a folder, or may not be written to.
     """
     existing = folder
     while not os.path.lexists(existing) and existing != existing.parent:

@@ -1,4 +1,4 @@
-"""The practicals of a checkout: the names of their files, and their exercises as handed out."""
+"""The practicals of a checkout: the names of their files, and their released exercises."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ ANSWER_HERE = "*Write your answer here.*"
 
 
 def stem_of(path: Path) -> str:
-    """``book/01-deep-ensembles.md`` → ``deep_ensembles``."""
+    """Return the stem of a practical: ``book/01-deep-ensembles.md`` → ``deep_ensembles``."""
     return path.stem.partition("-")[2].replace("-", "_")
 
 
 def task_id(stem: str, name: str) -> str:
-    """``deep_ensembles``, ``gaussian_nll`` → ``deep-ensembles/gaussian-nll``; CamelCase likewise."""
+    """Return a task's id; CamelCase names are hyphenated as well.
+
+    ``deep_ensembles``, ``gaussian_nll`` → ``deep-ensembles/gaussian-nll``.
+    """
     kebab = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
     return f"{stem.replace('_', '-')}/{kebab.replace('_', '-').lower()}"
 
 
 def chapters(root: Path) -> list[Path]:
-    """The chapters that have exercises, in order: those with solutions."""
+    """List the chapters that have exercises, in order: those with reference solutions."""
     paths = sorted((root / "book").glob("[0-9][0-9]-*.md"))
     return [path for path in paths if files_of(root, stem_of(path))]
 
 
 def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:
-    """The chapters of the named practicals, or all.
+    """List the chapters of the named practicals, or all of them if none is named.
 
     Raises:
         CourseError: there is no such practical.
@@ -51,12 +54,12 @@ def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:
 
 
 def exercise_path(root: Path, chapter: Path) -> Path:
-    """Where the exercise of a chapter stands."""
+    """Return the path of a chapter's exercise notebook."""
     return root / "exercises" / f"{chapter.stem}.ipynb"
 
 
 def path_of(root: Path, stem: str) -> Path:
-    """The file of a practical's exercise.
+    """Find the file of a practical's exercise.
 
     Raises:
         CourseError: there is none.
@@ -73,7 +76,7 @@ def path_of(root: Path, stem: str) -> Path:
 
 
 def released(root: Path, stem: str) -> nbformat.NotebookNode:
-    """The exercise of a practical as it is handed out.
+    """Read the released exercise of a practical.
 
     Raises:
         CourseError: there is none.

@@ -1,6 +1,6 @@
-"""Reads the reference solutions of a practical: what is shown, what becomes a stub, what needs what.
+"""The reference solutions of a practical: shown sources, stubs and dependencies.
 
-They are parsed, never imported. The student's part stands between ``### BEGIN
+Solutions are parsed, never imported. The part that a student writes is between ``### BEGIN
 SOLUTION`` and ``### END SOLUTION``; a comment above it stays in the stub as a hint.
 """
 
@@ -30,16 +30,16 @@ class Definition:
 
     @property
     def has_solution(self) -> bool:
-        """Does it hold a part for the student?"""
+        """Whether it contains a part that the student writes."""
         return any(line.strip() == BEGIN for line in self.source.splitlines())
 
     def shown(self) -> str:
-        """The source without the markers."""
+        """Return the source without the markers."""
         lines = self.source.splitlines()
         return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
 
     def stub(self) -> str:
-        """The source with every solution replaced by a call to write one.
+        """Return the source with a ``NotImplementedError`` in place of every solution.
 
         Raises:
             CourseError: it has no solution.
@@ -66,7 +66,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Module:
-    """A practical's reference solutions: imports and constants, and definitions by name."""
+    """A practical's reference solutions: imports, constants, and definitions by name."""
 
     path: Path
     setup: str
@@ -74,12 +74,12 @@ class Module:
 
     @property
     def imports(self) -> dict[str, str]:
-        """What each imported name stands for: ``{"jnp": "import jax.numpy as jnp"}``."""
+        """The import statement of each name: ``{"jnp": "import jax.numpy as jnp"}``."""
         return imports_of(self.setup)
 
 
 def files_of(root: Path, stem: str) -> list[Path]:
-    """The files that hold a practical's solutions; empty if there are none.
+    """List the files that contain a practical's solutions; empty if there are none.
 
     They are ``solutions/<stem>.py``, or the modules of a package of that name in the order
     in which its ``__init__.py`` imports them.
@@ -100,11 +100,12 @@ def files_of(root: Path, stem: str) -> list[Path]:
 
 
 def read_solutions(root: Path, stem: str) -> Module:
-    """Parse the reference solutions of a practical; several files read as one.
+    """Parse the reference solutions of a practical; several files are read as one module.
 
     Raises:
         CourseError: there are none, one does not parse, its markers do not match, a name is
-            defined twice, an import leads to other solutions, or a constant needs a definition.
+            defined twice, another practical's solutions are imported, or a constant uses a
+            function or class.
     """
     paths = files_of(root, stem)
     package = root / "solutions" / stem
@@ -150,7 +151,7 @@ def read_solutions(root: Path, stem: str) -> Module:
 
 
 def imports_of(source: str) -> dict[str, str]:
-    """The names that a source imports on its top level, each with an import of its own."""
+    """Map each name that a source imports at its top level to its own import statement."""
     found = {}
     for node in ast.parse(source).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -187,14 +188,14 @@ def _definition(
 
 
 def _source(node: ast.stmt, lines: list[str], start: int | None = None) -> str:
-    # A marker after the last statement is a comment, which the parser does not see.
+    # A marker after the last statement is a comment, so end_lineno does not include it.
     end = node.end_lineno
     end += any(line.strip() == END for line in lines[end : end + 1])
     return "\n".join(lines[(start or node.lineno) - 1 : end])
 
 
 def _is_ours(path: Path, node: ast.Import | ast.ImportFrom, stem: str) -> bool:
-    """Does an import lead to the same solutions, or to nothing that a notebook needs?"""
+    """Is this import of the same solutions, or one that a notebook does not need?"""
     modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
     modules += [alias.name for alias in node.names if isinstance(node, ast.Import)]
     if any(f"{module}.".startswith(f"solutions.{stem}.") for module in modules):
@@ -222,7 +223,7 @@ def _check_constant(path: Path, node: ast.stmt, names: set[str]) -> None:
 
 
 def _merged(imports: list[ast.stmt]) -> list[str]:
-    """All imports once, in the order of isort: the standard library first."""
+    """Merge all imports without repetition, in isort's order: standard library first."""
     plain: set[str] = set()
     named: dict[str, set[str]] = {}
     for node in imports:
@@ -231,7 +232,7 @@ def _merged(imports: list[ast.stmt]) -> list[str]:
             if isinstance(node, ast.Import):
                 plain.add(text)
             else:
-                # One with a name of its own stands in a line of its own.
+                # An import with `as` gets a line of its own.
                 place = f"{node.module} {text}" if alias.asname else node.module
                 named.setdefault(place, set()).add(text)
     lines = [(name, f"import {name}") for name in sorted(plain)]
@@ -239,12 +240,12 @@ def _merged(imports: list[ast.stmt]) -> list[str]:
         (place, f"from {place.split()[0]} import {', '.join(sorted(texts, key=_kind))}")
         for place, texts in sorted(named.items())
     ]
-    # Sorting is stable: inside of a section the plain ones stay in front.
+    # Sorting is stable: within a section, plain imports stay first.
     return [line for _, line in sorted(lines, key=lambda pair: _is_foreign(pair[0]))]
 
 
 def _kind(name: str) -> tuple[int, str]:
-    """Constants, then classes, then functions, as isort has it."""
+    """Sort key of isort: constants, then classes, then functions."""
     return (
         0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2
     ), name

@@ -1,1 +1,1 @@
-"""Runs that take minutes, and write pages that the book includes."""
+"""Experiments and benchmarks that take minutes; the book includes some of their results."""

@@ -1,11 +1,11 @@
-"""The hostile corpus as notebooks: one file of ``hostile/`` is one attack.
+"""The hostile corpus as notebooks: one file of ``tests/hostile/`` is one attack.
 
-A file begins with a docstring, which says what the attack does; cells follow, in jupytext's
-percent format. A cell's title is the name of its task, with ``check`` behind it for its check,
-``own`` for a cell of the student's own, or the id of another cell. With nothing written in it, a
-task's cell holds the honest answer; honest answers also stand around a single attack on
-log-posterior. In a cell marked ``computed``, an expression stands for a text that is too long
-to keep.
+A file begins with a docstring that says what the attack does; cells follow in jupytext's
+percent format. A cell's title is the name of its task, the name followed by ``check`` for the
+task's check, ``own`` for a cell that the student added, or the id of another cell. An empty
+task cell gets the honest answer; if an attack has only a log-posterior cell, the cells of the
+other tasks are added with honest answers. A cell marked ``computed`` contains an expression
+that evaluates to the cell's source, for sources too long to store.
 """
 
 import ast
@@ -30,7 +30,7 @@ HONEST = {
 
 @cache
 def notebook(name: str) -> bytes:
-    """An attack by its name, or ``honest``, as the file that is handed in."""
+    """Return an attack by its name, or ``honest``, as the bytes of a submitted notebook."""
     cells = dict.fromkeys(HONEST, "").items() if name == "honest" else _written(name)
     made = []
     for title, source, *tags in cells:
@@ -65,7 +65,7 @@ def notebook(name: str) -> bytes:
 
 
 def does(name: str) -> str:
-    """What an attack does, in a sentence."""
+    """Return the sentence that says what an attack does."""
     return ast.get_docstring(ast.parse(_text(name).partition("\n# %%")[0]))
 
 
@@ -74,7 +74,7 @@ def _text(name: str) -> str:
 
 
 def _written(name: str) -> list[tuple[str, str, list[str]]]:
-    """The titles, the sources and the tags of an attack's cells."""
+    """List title, source and tags of an attack's cells, added honest ones included."""
     _, *cells = jupytext.reads(_text(name), "py:percent").cells
     found = []
     for cell in cells:

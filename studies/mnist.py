@@ -33,7 +33,7 @@ REMOVED = (0.0, 0.5, 0.75, 0.95, 0.98)
 
 
 def plain_network(seed: int) -> nn.Sequential:
-    """The multilayer perceptron, initialised as PyTorch does."""
+    """Make the multilayer perceptron with PyTorch's default initialisation."""
     torch.manual_seed(seed)  # nn.Linear initialises from the global state
     first, second, third = (nn.Linear(n, m) for n, m in itertools.pairwise(SIZES))
     return nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), third)
@@ -48,7 +48,10 @@ def train(
     seed: int,
     device: str,
 ):
-    """Train with Adam and a cosine schedule; the KL is shared evenly among an epoch's minibatches."""
+    """Train with Adam and a cosine schedule; return the seconds that training took.
+
+    The KL is divided evenly among an epoch's minibatches.
+    """
     generator = torch.Generator().manual_seed(seed)
     x, y = torch.tensor(images.x, device=device), torch.tensor(images.y, device=device)
     batches = len(x) // BATCH
@@ -90,7 +93,10 @@ def train(
 def log_probs(
     model: nn.Module, x: Tensor, draws: int, *, generator: torch.Generator
 ) -> Tensor:
-    """Log-probabilities, (S, N, K), under S draws of the weights, or the one setting of a plain network."""
+    """Compute log-probabilities, (S, N, K), under S draws of the weights.
+
+    A plain network has one setting of the weights, so S = 1.
+    """
     if not isinstance(model, FusedBayesianMLP):
         return F.log_softmax(model(x), dim=-1)[None].cpu()
     outputs = []
@@ -101,7 +107,7 @@ def log_probs(
 
 
 def calibration_error(probs: np.ndarray, y: np.ndarray, bins: int = 15) -> float:
-    """The expected calibration error of the predicted class's probability."""
+    """Compute the expected calibration error of the predicted class's probability."""
     confidence, right = probs.max(1), probs.argmax(1) == y
     index = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
     gaps = [
@@ -118,7 +124,10 @@ def measure(
     draws: int,
     device: str,
 ) -> dict[str, float]:
-    """Test accuracy, NLL and ECE; entropies in bits; the area under the ROC against Fashion-MNIST."""
+    """Measure accuracy, NLL, ECE, mean entropies in bits, and the AUROC on Fashion-MNIST.
+
+    The AUROC is that of telling Fashion-MNIST from MNIST by the predictive entropy.
+    """
     generator = torch.Generator().manual_seed(0)
     inputs = {
         "test": torch.tensor(images.x_test),
@@ -152,7 +161,10 @@ def measure(
 def pruned_accuracy(
     model: FusedBayesianMLP, images: data.Images, removed: float, *, device: str
 ) -> float:
-    """The accuracy of the network of the means without the weights of the smallest |µ|/σ."""
+    """Compute the accuracy with mean weights, without those of the smallest |µ|/σ.
+
+    ``removed`` is the share of the weights that is removed.
+    """
     keep = keep_mask(model.mu, model.rho, removed)
     logits = model.network(torch.tensor(images.x_test, device=device), model.mu * keep)
     return float((logits.argmax(-1).cpu().numpy() == images.y_test).mean())
@@ -166,7 +178,7 @@ def page(
     draws: int,
     machine: str,
 ) -> str:
-    """The results, as a page of MyST."""
+    """Write the results as a MyST page."""
     today = datetime.datetime.now(datetime.UTC).date()
     columns = {
         "accuracy": ("accuracy", "{:.2%}"),

@@ -1,9 +1,9 @@
-"""The book on paper: every page of the built book, printed by Chromium into one PDF.
+"""Print every page of the built book into one PDF with Chromium.
 
     make pdf
 
-reads ``_build/html`` and writes ``_build/known-unknowns.pdf``, with everything unfolded that
-paper cannot unfold. It needs Chromium.
+reads ``_build/html`` and writes ``_build/known-unknowns.pdf``, with all collapsed parts
+expanded. It needs Chromium.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ body { font-size: 10.5pt; }
 
 
 def pages(root: Path) -> list[str]:
-    """The pages of the book in its order, without endings."""
+    """List the pages of the book in order, without file extensions."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     names = [toc["root"], *(entry["file"] for entry in toc["chapters"])]
     return [name for name in names if name != "genindex"]
 
 
 def printed(browser: Browser, page: Path) -> bytes:
-    """One page of the book as a PDF."""
+    """Print one page of the book as a PDF."""
     tab = browser.new_page()
     tab.goto(page.as_uri())
     tab.wait_for_function(READY, timeout=60_000)

@@ -1,9 +1,10 @@
-"""Pictures of a real report for the book: a class is made up, graded and looked at.
+"""Screenshots of a real class report for the book.
 
-    python -m experiments.screenshots
+    python -m studies.screenshots
 
-It grades 24 made-up students with ``course grade``, which takes some minutes, and writes
-``book/images/report.png``, ``feedback.png`` and ``marking.png``. It needs Chromium.
+generates notebooks for 24 fictional students and grades them with ``course grade``, which
+takes some minutes. It writes ``report.png``, ``heat-map.png``, ``feedback.png`` and
+``marking.png`` to ``book/images``. It needs Chromium.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PICTURES = {
 
 
 def main() -> None:
-    """Grade, look, keep."""
+    """Generate and grade a class, and take the screenshots."""
     images = ROOT / "book" / "images"
     images.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:

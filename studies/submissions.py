@@ -1,4 +1,4 @@
-"""Classes that might be: notebooks as students hand them in, right, wrong in every known way, or not done."""
+"""Generated classes: submissions with answers right, wrong in known ways, or missing."""
 
 import base64
 import json
@@ -49,7 +49,8 @@ WORDS = (
     "",
 )
 
-# A student has the checks and their planted mistakes on disk, and could paste them so.
+# Answers with a task's misconception, taken from the source of its checks. Students have these
+# sources as well and could do the same.
 PLANTED = """\
 import base64 as _b, json as _j, sys as _s, types as _t, zlib as _z
 for _name, _text in _j.loads(_z.decompress(_b.b64decode({data!r}))):
@@ -63,7 +64,7 @@ _tasks = _s.modules["planted.checks.{stem}"].TASKS
 
 
 def planted(task, number):
-    """The source of a cell whose answer is a task's known mistake, counted from 0."""
+    """Return the source of a cell that answers with a task's misconception ``number``, from 0."""
     stem = task.id.partition("/")[0].replace("-", "_")
     data = _checks(stem)
     return PLANTED.format(
@@ -82,7 +83,7 @@ def _checks(stem):
             if path.name != "__init__.py":
                 texts[f"planted.checks.{prefix}{path.stem}"] = path.read_text("utf-8")
     ordered, waiting = [], dict(texts)
-    while waiting:  # what is imported comes first
+    while waiting:  # a module comes after those it imports
         name = next(
             name for name in waiting if not _needs(waiting[name]) & set(waiting)
         )
@@ -102,13 +103,16 @@ def _needs(text):
 
 @cache
 def solutions(stem):
-    """The reference's source for each task of a practical."""
+    """Return the reference solution's source for each task of a practical."""
     definitions = read_solutions(ROOT, stem).definitions
     return {task.id: definitions[task.name].shown() for task in tasks_of(stem).values()}
 
 
 def filled(stem, answers, words=None):
-    """The exercise with these sources in the cells of their tasks."""
+    """Return the exercise with these sources in the cells of their tasks.
+
+    If ``words`` is given, it is called for the answer to each written question.
+    """
     notebook = released(ROOT, stem)
     for cell in notebook.cells:
         course = cell.metadata.get("course", {})
@@ -120,7 +124,7 @@ def filled(stem, answers, words=None):
 
 
 def write_class(folder, count, *, stems=("bayes_by_backprop",), seed=0):
-    """Write ``count`` students' notebooks; the able ones have more of it right."""
+    """Write the notebooks of ``count`` students, whose abilities vary."""
     draw = random.Random(seed)
     for number in range(count):
         ability = draw.betavariate(4, 1.5)
@@ -132,7 +136,7 @@ def write_class(folder, count, *, stems=("bayes_by_backprop",), seed=0):
                 if luck < ability:
                     answers[task.id] = solutions(stem)[task.id]
                 elif luck < ability + 0.8 * (1 - ability):
-                    # The first mistakes are those that are made most.
+                    # The first misconceptions of a task are the most common.
                     which = int(len(task.misconceptions) * draw.random() ** 2)
                     answers[task.id] = planted(task, which)
                 elif luck < ability + 0.9 * (1 - ability):

@@ -1,4 +1,4 @@
-"""What several test files share: the repository, the book as built, a browser."""
+"""Fixtures and hooks of all tests: the built book, a browser, required programs, durations."""
 
 import json
 import os
@@ -17,14 +17,16 @@ from grading.sandbox.bubblewrap import require_sandbox
 from project.errors import CourseError
 
 ROOT = Path(__file__).parent.parent
-# Chapters, exercises and tests compile the same functions: what JAX has compiled is kept.
+# Chapters, exercises and tests compile the same functions, so keep JAX's compiled programs.
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(ROOT / "_build" / ".jax")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 measured = Counter()
-TAIL = 15  # lines of a failed build's log, besides what it complains of
+TAIL = (
+    15  # last lines of a failed build's log that are shown, besides warnings and errors
+)
 
 
-# Seconds by -m expression and file, as ``--measure`` last wrote them.
+# Seconds by -m expression and file, written by ``--measure``.
 DURATIONS = Path(__file__).with_name("durations.json")
 
 
@@ -35,7 +37,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Begin with the file that takes longest, so that no worker ends long after the others."""
+    """Run the slowest files first, so that no worker finishes long after the others."""
     known = json.loads(DURATIONS.read_text("utf-8")).get(config.option.markexpr, {})
     seconds = {item.path: known.get(_name(item.path), 0) for item in items}
     items.sort(key=lambda item: -seconds[item.path])
@@ -59,7 +61,7 @@ def _name(path):
 
 
 def pytest_runtest_setup(item):
-    """Without Chromium or bubblewrap a test skips, and fails where nobody would notice."""
+    """Skip tests that need a missing program; fail in CI, where skips would go unnoticed."""
     missing = None
     if item.get_closest_marker("browser") and chromium.executable() is None:
         missing = chromium.MISSING
@@ -73,7 +75,7 @@ def pytest_runtest_setup(item):
 
 @cache
 def no_sandbox():
-    """Why bubblewrap does not work here, in one line; None if it does."""
+    """Return the reason that bubblewrap does not work here; ``None`` if it works."""
     try:
         require_sandbox()
     except CourseError as error:
@@ -94,7 +96,7 @@ def build_book(root, to=None, **environment):
         text=True,
     )
     if done.returncode:
-        # Sphinx would take these pages for up to date, and not warn again.
+        # Otherwise Sphinx would consider these pages up to date, and not warn again.
         trees = (to or root) / "_build" / ".doctrees"
         shutil.rmtree(trees, ignore_errors=True)
         log = done.stdout.splitlines()
@@ -110,7 +112,7 @@ def build_book(root, to=None, **environment):
 
 @pytest.fixture(scope="session")
 def book():
-    """The folder of the built book. Workers share one build: the later find it ready."""
+    """Build the book and return its folder; workers share one build."""
     (ROOT / "_build").mkdir(exist_ok=True)
     with FileLock(ROOT / "_build" / ".lock"):
         return build_book(ROOT)
@@ -118,10 +120,10 @@ def book():
 
 @pytest.fixture(scope="module")
 def browser():
-    """A browser for one file of tests.
+    """Start a browser for the tests of one file.
 
-    Playwright keeps an event loop running in this thread, which the tests of other
-    files must not find there.
+    Playwright keeps an event loop running in this thread, which would break the tests of
+    other files.
     """
     with chromium.launched() as running:
         yield running

@@ -1,4 +1,4 @@
-"""Every command: one line for what went wrong, and a status that says whose fault it was."""
+"""Errors of all commands: one line, and an exit status by kind of error."""
 
 import os
 import shutil

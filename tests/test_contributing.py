@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md, followed to the letter on a throw-away copy of the project."""
+"""The recipes of CONTRIBUTING.md, followed literally in a temporary copy of the project."""
 
 import os
 import re
@@ -82,13 +82,13 @@ from course import check
 
 
 def recipe(title):
-    """The numbered lines of a recipe."""
+    """Return the numbered lines of a recipe."""
     section = TEXT.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
     return re.findall(r"^\d+\. .+$", section, re.MULTILINE)
 
 
 def commands(title, **names):
-    """What a recipe says to run, with its placeholders filled in."""
+    """Return the commands of a recipe, with its placeholders filled in."""
     found = re.findall(r"`((?:course|python) [^`]+)`", " ".join(recipe(title)))
     for placeholder, name in names.items():
         found = [line.replace(f"<{placeholder}>", name) for line in found]
@@ -98,7 +98,7 @@ def commands(title, **names):
 
 
 def versioned(pattern="*"):
-    """The names of the files under version control that are there."""
+    """Return the names of existing files under version control."""
     files = subprocess.check_output(
         ["git", "ls-files", "-z", "--", pattern], cwd=ROOT, text=True
     )
@@ -179,7 +179,7 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     notebook = (copy / "exercises/04-calibration-and-flows.ipynb").read_text("utf-8")
     assert "calibration-and-flows--halved--check" in notebook
 
-    # A mistake that is right, and one that is known already, do not get through.
+    # A misconception that is right, and a duplicate of another one, are rejected.
     old = '        Misconception(lambda x: -x / 2, "the sign is turned."),\n'
     for wrong in ("x / 2", "2 * x"):
         new = f'        Misconception(lambda x: {wrong}, "it is wrong."),\n'

@@ -1,4 +1,4 @@
-"""Every command that README, CONTRIBUTING and the book print, run as it stands there."""
+"""Run every command that README, CONTRIBUTING and the book print, exactly as printed."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ CLUSTER = "Grade faster, or on many machines"
 NBGRADER = "tests/authoring/test_nbgrader.py::test_the_real_nbgrader_grades_and_exports"
 RECIPES = "tests/test_contributing.py::test_a_chapter_is_added_by_the_book"
 RECIPE = "tests/test_contributing.py::test_a_task_and_then_a_misconception_are_added_by_the_book"
-# Commands that no test here runs, with the place that does, or the reason that none can.
+# Commands that this file does not run, with the place that does, or the reason why none can.
 ELSEWHERE = {
     "make book": "tests/conftest.py::book",
     "make book EDITION=class": "tests/book/test_editions.py::class_edition",
@@ -51,7 +51,7 @@ ELSEWHERE = {
     "nbgrader export": NBGRADER,
     "cd my-course": NBGRADER,
 }
-# Blocks and sentences whose commands run below, but for those that ELSEWHERE names.
+# Blocks and sentences whose commands run below, except those in ELSEWHERE.
 SET_UP = ("README.md", "Read the book", 1)
 TO_DO = [("README.md", "Do the exercises"), ("book/intro.md", "Begin in two minutes")]
 TO_TEACH = [
@@ -72,7 +72,7 @@ ALL = [command for page in PAGES for command in commands(page)]
 
 
 def lines(page, heading, number):
-    """Those of a block that are to be run here."""
+    """Return the lines of a block that are run in this file."""
     return [line for line in block(page, heading, number).splitlines() if here(line)]
 
 
@@ -85,7 +85,7 @@ def without(line):
 
 
 def run_here():
-    """Every line that a test of this file runs."""
+    """Return every line that a test of this file runs."""
     blocks = [SET_UP, *((*one, 0) for one in TO_DO), *TO_TEACH, *ON_A_CLUSTER]
     found = {without(line) for one in blocks for line in lines(*one)}
     return found | set(IN_SENTENCES)
@@ -123,7 +123,7 @@ def test_what_is_said_to_run_elsewhere_does():
     "line", sorted({one.line for one in ALL if one.line.startswith("make ")})
 )
 def test_make_knows_what_it_is_told(line, tmp_path):
-    """And runs, for the book and the tests, what the page prints for those without make."""
+    """For the book and the tests, make runs what the page prints for use without make."""
     for name in (
         "Makefile",
         "pyproject.toml",
@@ -142,7 +142,7 @@ def test_make_knows_what_it_is_told(line, tmp_path):
 
 @pytest.fixture(scope="module")
 def around():
-    """A folder on the disk of the environment, since packages are linked from there."""
+    """A folder on the same disk as the environment, whose packages are hard-linked."""
     (ROOT / "_build").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=ROOT / "_build", prefix=".clone-") as folder:
         yield Path(folder)
@@ -150,7 +150,7 @@ def around():
 
 @pytest.fixture(scope="module")
 def checkout(around):
-    """A fresh clone with the environment that README makes, and a class at `handed-in`."""
+    """A fresh clone with the environment of the README, and a class in `handed-in`."""
     folder = clone(around / "Übung mit Leerzeichen")
     set_up(folder, *lines(*SET_UP))
     code = "import course, solutions; print(course.__file__, solutions.__file__)"
@@ -161,7 +161,7 @@ def checkout(around):
 
 
 def set_up(folder, make, install):
-    """An environment by the two lines of a page; nothing is downloaded."""
+    """Create an environment with the two lines of a page; nothing is downloaded."""
     shell(make, folder)
     furnish(folder)
     shell(install, folder)
@@ -188,7 +188,7 @@ def test_the_commands_for_editing_a_chapter(checkout):
         shell(line, checkout)
     assert (checkout / "book" / "01-deep-ensembles.ipynb").exists()
     changed = shell("git status --porcelain -- book exercises", checkout)
-    # What is not committed yet was copied: it may be listed here, but as it is there.
+    # Uncommitted changes were copied into the clone, so they are listed but equal to the original.
     for line in changed.splitlines():
         name = line[3:].strip('"')
         assert (checkout / name).read_bytes() == (ROOT / name).read_bytes()
@@ -231,7 +231,7 @@ def test_the_commands_for_doing_the_exercises(checkout, around, page, heading):
 
 
 def answered(address, until):
-    """What a server says that has printed its address, and may not listen yet."""
+    """Read from a server that has printed its address but may not listen yet."""
     while True:
         try:
             with urllib.request.urlopen(address, timeout=60) as answer:
@@ -241,7 +241,7 @@ def answered(address, until):
             time.sleep(0.2)
 
 
-# Lends the network of this process, in which there is nothing else, the address of the page.
+# Give the loopback interface of this process's empty network namespace the page's address.
 ADDRESS = """
 import fcntl, os, socket, struct, sys
 s = socket.socket()

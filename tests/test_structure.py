@@ -1,4 +1,4 @@
-"""The packages import one another in one direction only, and a bundle is one whole folder."""
+"""Packages import one another in one direction only; a bundle ships one whole folder."""
 
 import ast
 from pathlib import Path
@@ -20,7 +20,7 @@ MAY_IMPORT = {
 
 
 def imported(path):
-    """The modules of the project that a file imports, from other packages than its own."""
+    """Return the modules that a file imports from other packages of the project."""
     own = path.relative_to(ROOT).parts[0]
     names = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -1,4 +1,4 @@
-"""What judges an answer: one module per practical, each with a table ``TASKS``.
+"""The checks of the answers: one package per practical, each with a dictionary ``TASKS``.
 
 The oracles are library calls or closed forms, never the course's own solutions.
 """

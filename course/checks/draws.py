@@ -1,4 +1,4 @@
-"""What checks of random draws expect, whatever the practical."""
+"""Expected values for checks of random draws, shared by the practicals."""
 
 import math
 
@@ -8,10 +8,10 @@ DRAWS = 2_000
 
 
 def gaussian_distance(draws: int = DRAWS) -> Close:
-    """The mean distance from the mean, in standard deviations of the draws themselves.
+    """The mean absolute deviation of Gaussian draws, in units of their standard deviation.
 
-    √(2/π) = .798 for a Gaussian, .866 for a uniform distribution, .707 for a Laplace one:
-    14 and 19 standard errors off in 2,000 draws.
+    √(2/π) = 0.798 for a Gaussian, 0.866 for a uniform and 0.707 for a Laplace distribution.
+    With 2,000 draws the latter two are 14 and 19 standard errors away.
 
     Source: Geary (1935), the ratio of the mean deviation to the standard deviation.
     """

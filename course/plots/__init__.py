@@ -1,4 +1,4 @@
-"""The figures that more than one cell draws. They take NumPy arrays and know no model.
+"""Figures that more than one cell draws. They take NumPy arrays, never models.
 
 Every function takes ``ax`` (by default the current axes) and returns it.
 """

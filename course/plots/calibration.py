@@ -1,4 +1,4 @@
-"""Calibration: how often forecasts came true, and how models compare over seeds."""
+"""Figures of calibration, of models compared over seeds, and of maps of the plane."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from course.plots.style import COLOURS
 
 
 def confidence_histogram(share: np.ndarray, *, ax: Axes | None = None) -> Axes:
-    """The share of the data in each bin of the confidence.
+    """Draw the share of the data in each bin of the confidence.
 
     Args:
         share: shape (n_bins,), of bins of equal width on [0, 1].
@@ -41,14 +41,14 @@ def reliability_diagram(
     n: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Accuracy in each bin of the confidence, with the gap to the mean confidence drawn.
+    """Draw the accuracy in each bin of the confidence, and its gap to the mean confidence.
 
     Args:
         share: shares of the data, shape (n_bins,); empty bins are left out.
         confidence: mean confidences, shape (n_bins,).
         accuracy: accuracies, shape (n_bins,).
-        n: how many data there are in all; given, every accuracy has a whisker, its 95 %
-            interval (Wilson's).
+        n: the total number of data points; if given, every accuracy gets an error bar, its
+            95% Wilson interval.
         ax: where to draw.
     """
     ax = ax or plt.gca()
@@ -97,12 +97,12 @@ def paired_differences(
     linthresh: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """One dot for each pair of runs, and the median with its 95 % bootstrap interval.
+    """Draw one dot for each pair of runs, and the median with its 95% bootstrap interval.
 
     Args:
         differences: by name, shape (runs,).
         xlabel: what the differences are.
-        linthresh: draw the axis on a symmetric logarithmic scale that is linear up to here.
+        linthresh: use a symmetric logarithmic scale that is linear up to this value.
         ax: where to draw.
     """
     ax = ax or plt.gca()
@@ -126,7 +126,7 @@ def paired_differences(
 
 
 def median_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """A bootstrap percentile interval of the median; the same values give the same interval."""
+    """Return a bootstrap percentile interval of the median, deterministic given the values."""
     values = np.asarray(values)
     rng = np.random.default_rng(0)
     resampled = rng.choice(values, (4000, len(values)))
@@ -136,10 +136,10 @@ def median_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, flo
 
 
 def warped_grid(points: np.ndarray, *, ax: Axes | None = None) -> Axes:
-    """The lines of a grid after a map: what was straight, and is not.
+    """Draw the lines of a regular grid after a map of the plane.
 
     Args:
-        points: where the map sends the grid, shape (H, W, 2).
+        points: where the map sends the grid points, shape (H, W, 2).
         ax: where to draw.
     """
     ax = ax or plt.gca()

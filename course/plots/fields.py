@@ -1,4 +1,4 @@
-"""What a model says all over the plane: classes, and numbers."""
+"""Figures of a model's predictions over the plane: data, classes, and scalar fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from course.plots.style import CLASS_COLOURS, CLASS_MARKERS
 def scatter_classes(
     x: np.ndarray, y: np.ndarray, *, size: float = 8, ax: Axes | None = None
 ) -> Axes:
-    """Data in the plane, one colour and one marker for each class.
+    """Draw data in the plane, with one colour and one marker for each class.
 
     Args:
         x: inputs, shape (N, 2).
@@ -40,7 +40,7 @@ def scatter_classes(
 def class_map(
     xs: np.ndarray, ys: np.ndarray, probs: np.ndarray, *, ax: Axes | None = None
 ) -> Axes:
-    """Class probabilities on a grid: each class's colour, the paler the less sure.
+    """Draw class probabilities on a grid: the class's colour, paler where less certain.
 
     Args:
         xs: the grid's columns, shape (W,).
@@ -51,7 +51,7 @@ def class_map(
     ax = ax or plt.gca()
     colours = np.array([to_rgb(colour) for colour in CLASS_COLOURS[: probs.shape[-1]]])
     sure = (probs.max(-1, keepdims=True) - 1 / len(colours)) / (1 - 1 / len(colours))
-    colours = 0.25 + 0.75 * colours  # lighter than the data
+    colours = 0.25 + 0.75 * colours  # lighter than the data's colours
     image = np.clip(1 - sure * (1 - probs @ colours), 0, 1)
     ax.imshow(
         image,
@@ -74,7 +74,7 @@ def field(
     vmax: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """A number all over the plane, with its scale beside it.
+    """Draw a scalar field over the plane, with a colour bar.
 
     Args:
         xs: the grid's columns, shape (W,).

@@ -1,4 +1,4 @@
-"""Curves, and the band of a predictive distribution."""
+"""Figures of curves, and of the bands of a predictive distribution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def predictive_band(
     colour: str = COLOURS["blue"],
     ax: Axes | None = None,
 ) -> Axes:
-    """The mean of a predictive distribution, with bands of one and two standard deviations.
+    """Draw a predictive distribution's mean, with bands of one and two standard deviations.
 
     Args:
         x: inputs in increasing order, shape (N,).
@@ -69,7 +69,7 @@ def curves(
     styles: Mapping[str, Mapping] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Several curves over the same inputs, each with its name.
+    """Draw several named curves over the same inputs.
 
     Args:
         x: shape (N,).

@@ -1,4 +1,4 @@
-"""Methods side by side: one colour and one marker for each, wherever it appears."""
+"""Methods side by side, each with the same colour and marker in all figures."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 
 from course.plots.style import COLOURS
 
-# Relatives have related colours: Laplace's two are blue, variational ones warm. Three come
-# from Paul Tol's "muted" palette, which fits Okabe and Ito's; markers differ as well.
+# Related methods have similar colours: both Laplace ones are blue, variational ones warm. Three
+# colours are from Paul Tol's "muted" palette, which fits Okabe and Ito's; markers differ, too.
 METHODS = {
     "MAP": (COLOURS["black"], "o"),
     "temperature": (COLOURS["grey"], "s"),
@@ -35,13 +35,13 @@ def method_intervals(
     names: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """One row for each method: a dot, and the interval around it.
+    """Draw one row for each method: its estimate and the interval around it.
 
     Args:
-        values: estimate, lower and upper end, by method; rows are in this order. A method
-            whose numbers are not finite keeps an empty row.
+        values: estimate, lower and upper end, by method; rows are in this order. The row of
+            a method whose estimate is not finite is left empty.
         xlabel: what the numbers are, with their unit.
-        reference: where to draw a dotted line.
+        reference: where to draw a dotted vertical line.
         names: write the methods' names beside the rows.
         ax: where to draw.
     """

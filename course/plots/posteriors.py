@@ -1,4 +1,4 @@
-"""Posteriors: what they say about two classes all over the plane, and how they look in weight space."""
+"""Figures of posteriors: class probabilities over the plane, and densities of weights."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ def probability_map(
     labels: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """The probability of class 1 on a grid, from the one class's colour over white to the other's.
+    """Draw the probability of class 1 on a grid, from one class's colour to the other's.
 
-    Contours stand at 0.05, 0.25, 0.75 and 0.95 (thin) and at 0.5 (thick).
+    White is a probability of 0.5. Contours are at 0.05, 0.25, 0.75 and 0.95 (thin) and at 0.5
+    (thick).
 
     Args:
         xs: the grid's columns, shape (W,).
         ys: the grid's rows, shape (H,).
         probs: probabilities of class 1, shape (H, W).
         data: inputs, shape (N, 2), and labels, shape (N,).
-        size: of a datum's marker, in points².
+        size: of a data point's marker, in points².
         labels: write each thin contour's probability on it.
         ax: where to draw.
     """
@@ -73,7 +74,7 @@ def probability_map(
 def density(
     xs: np.ndarray, ys: np.ndarray, values: np.ndarray, *, ax: Axes | None = None
 ) -> Axes:
-    """A density of two variables on a grid, in greys.
+    """Draw a density of two variables on a grid, in greys.
 
     Args:
         xs: the grid's columns, shape (W,).
@@ -96,13 +97,13 @@ def gaussian_ellipses(
     label: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Where a Gaussian of two variables lies one and two standard deviations from its mean.
+    """Draw the ellipses one and two standard deviations from the mean of a 2-D Gaussian.
 
     Args:
         mean: shape (2,).
         covariance: shape (2, 2).
         colour: of both lines.
-        label: of the pair.
+        label: of the pair, in the legend.
         ax: where to draw.
     """
     ax = ax or plt.gca()

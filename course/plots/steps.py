@@ -1,4 +1,4 @@
-"""Figures of which one step is seen at a time: the reader moves on, nothing moves by itself."""
+"""Figures with steps that the reader goes through with buttons, without animation."""
 
 import html
 import io
@@ -39,22 +39,22 @@ def stepped(
     what: str,
     alt: str,
 ) -> HTML:
-    """A figure with a row of buttons: of its frames, the one that is chosen is seen.
+    """Make a figure with a row of buttons that choose which of its frames is visible.
 
-    It needs neither a network nor a script. The arrow keys go from one frame to the next.
+    It needs neither a network nor a script. The arrow keys move between frames.
 
     Args:
         fig: the figure, with the artists of all frames in it; it is closed.
-        frames: the artists that belong to each frame, by what its button says; what
-            belongs to none is always seen.
+        frames: the artists that belong to each frame, by the label of its button; artists
+            that belong to none are always visible.
         name: a name that no other figure of the page has.
         what: what the buttons count, such as "step".
-        alt: what is to be seen, for those who cannot see it.
+        alt: a description of the figure, for screen readers.
     """
     chosen = {artist for artists in frames.values() for artist in artists}
     for ax in fig.axes:
         for artist in (*ax.collections, *ax.images):
-            # As a picture, many points weigh less.
+            # Many points take less space as a bitmap.
             artist.set_rasterized(artist not in chosen)
     choices = []
     for number, (label, artists) in enumerate(frames.items()):

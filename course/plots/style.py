@@ -24,5 +24,5 @@ CLASS_MARKERS = "os^Dvp"
 
 
 def use_style() -> None:
-    """Make the course's style the one of every figure from now on."""
+    """Use the course's style for all figures from now on."""
     plt.style.use(Path(__file__).with_name("known-unknowns.mplstyle"))

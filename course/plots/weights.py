@@ -1,4 +1,4 @@
-"""Weights as distributions, and what a classifier makes of an image."""
+"""Figures of networks with uncertain weights, and of an image's class probabilities."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from course.plots.style import COLOURS
 
 
 def weight_diagram(*, bells: bool, seed: int = 0, ax: Axes | None = None) -> Axes:
-    """A small network with a number on each connection, or with a bell curve.
+    """Draw a small network with a number, or a bell curve, on each connection.
 
     Args:
         bells: draw distributions instead of numbers.
-        seed: of the numbers.
+        seed: the seed of the numbers and curves.
         ax: where to draw.
     """
     ax = ax or plt.gca()
@@ -61,7 +61,7 @@ def weight_diagram(*, bells: bool, seed: int = 0, ax: Axes | None = None) -> Axe
 
 
 def show_image(image: np.ndarray, *, title: str = "", ax: Axes | None = None) -> Axes:
-    """An image without axes: grey, with 0 for black and 1 for white, or RGB.
+    """Draw an image without axes: grey, with 0 for black and 1 for white, or RGB.
 
     Args:
         image: shape (H, W) or (H, W, 3), values between 0 and 1.
@@ -82,11 +82,11 @@ def class_bars(
     colour: str = COLOURS["blue"],
     ax: Axes | None = None,
 ) -> Axes:
-    """The probability of every class, on a scale from 0 to 1.
+    """Draw the probability of every class, on a scale from 0 to 1.
 
     Args:
         probs: shape (K,).
-        title: whose forecast it is.
+        title: the title of the plot.
         colour: of the bars.
         ax: where to draw.
     """

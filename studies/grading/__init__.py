@@ -1,5 +1,6 @@
-"""This grader beside plain nbval, nbgrader and Otter, on the same notebooks and checks.
+"""A benchmark of this grader against plain nbval, nbgrader and Otter.
 
-``material``  what is graded; ``graders`` one class for each grader; ``measure`` seconds and
-memory of whatever a grader starts.
+All grade the same notebooks with the same checks. ``material`` makes the notebooks;
+``graders`` has one class for each grader; ``measure`` takes the time and memory of all
+processes that a grader starts.
 """

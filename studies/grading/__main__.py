@@ -1,4 +1,4 @@
-"""Prints the graders side by side, or how one grows with the class.
+"""Print the graders side by side, or one grader's time and memory by class size.
 
 Example:
     make bench-grading
@@ -43,10 +43,10 @@ cores): do not quote these figures."""
 
 
 def graded(grader: Grader, material: Material, jobs: int) -> Measured:
-    """Let one grader grade a class in a fresh folder.
+    """Measure one grader on a class in a fresh folder.
 
     Raises:
-        Failed: it did not, or the scores are not those of the class.
+        Failed: a command failed, or the scores are not those expected for the class.
     """
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
@@ -61,7 +61,7 @@ def graded(grader: Grader, material: Material, jobs: int) -> Measured:
 def side_by_side(
     rows: list[Grader], material: Material, jobs: tuple[int, ...], console: Console
 ) -> list[dict] | None:
-    """Print the table of all graders; its figures, or None if one did not grade."""
+    """Print the table of all graders; return its figures, or ``None`` if one failed."""
     table = Table("grader")
     for number in jobs:
         word = "job" if number == 1 else "jobs"
@@ -100,7 +100,7 @@ def growth(
     sizes: tuple[int, ...],
     console: Console,
 ) -> list[dict] | None:
-    """Print time and memory against the size of a mixed class; None if one was not graded."""
+    """Print time and memory by size of a mixed class; return them, or ``None`` if one failed."""
     table = Table("grader", title=f"jobs: {jobs}")
     names = ("submissions", "seconds", "s per submission", "grader, MiB", "all, MiB")
     for name in names:
@@ -129,7 +129,8 @@ def growth(
 def keep(path: Path, name: str, figures: list[dict], about: dict) -> None:
     """Write a table's figures into the file that the book reads.
 
-    Rows of graders that were not measured this time stay, if what was graded is the same.
+    Rows of graders that were not measured this time are kept if the material and the number
+    of cores are the same.
     """
     tables = json.loads(path.read_text("utf-8")) if path.exists() else {}
     about = about | {"cores": psutil.cpu_count()}
@@ -182,7 +183,7 @@ def main(
         raise click.UsageError("--students must be more than --jobs.")
     if busy and save:
         raise click.UsageError(BUSY.format(load=load, cores=cores))
-    # How we grow is what was asked; the others on demand.
+    # By default, growth is measured for this grader only.
     wanted = only or (("course grade",) if grow else ("",))
     rows = [row for row in GRADERS if any(part in row.name for part in wanted)]
     about = {"practical": practical}

@@ -1,6 +1,6 @@
-"""The graders that are compared: what each is given, how it is called, what it found.
+"""The graders that are compared: their input, their commands, and their scores.
 
-Adding a row is one line in ``GRADERS``.
+To add a row to the table, add a line to ``GRADERS``.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ CELL_TIMEOUT = 120
 class Grader(Protocol):
     """A row of the table.
 
-    ``needs`` is an environment beside .venv, or nothing.
+    ``needs`` is the virtual environment that it needs besides .venv, or the empty string.
     """
 
     name: str
     needs: str
 
     def lanes(self, material: Material, folder: Path, jobs: int) -> list[list[Command]]:
-        """Prepare a folder; the commands to measure, in lanes that run side by side."""
+        """Prepare a folder; return the commands to measure, in lanes that run in parallel."""
 
     def scores(self, material: Material, folder: Path) -> list[float]:
-        """What each submission got, once the commands have run."""
+        """Return the score of each submission, after the commands have run."""
 
 
 def environment(material: Material, folder: Path, needs: str) -> dict[str, str]:
-    """What every command is given: one thread for each job, no settings of this machine's user."""
+    """Return the environment of every command: one thread per job, no settings of the user."""
     own = {
         f"JUPYTER_{name}_DIR": str(folder / ".jupyter" / name)
         for name in ("CONFIG", "DATA", "RUNTIME")
@@ -51,12 +51,12 @@ def environment(material: Material, folder: Path, needs: str) -> dict[str, str]:
 
 
 def dealt(things: list, lanes: int) -> list[list]:
-    """The things, dealt out to so many lanes."""
+    """Distribute things over lanes; lanes that would be empty are left out."""
     return [hand for hand in (things[k::lanes] for k in range(lanes)) if hand]
 
 
 class Ours:
-    """``course grade``, as an instructor calls it: behind bubblewrap, with sheets and pages."""
+    """``course grade`` as an instructor runs it: in the sandbox, with sheets and pages."""
 
     needs = ""
 
@@ -64,7 +64,7 @@ class Ours:
         self.name, self.options = name, options
 
     def lanes(self, material: Material, folder: Path, jobs: int) -> list[list[Command]]:
-        """One command; it has jobs of its own."""
+        """Return one command; ``--jobs`` makes it parallel."""
         handed_in = folder / "submissions"
         material.hand_in(handed_in, "{student}/{name}.ipynb", material.students)
         course = [sys.executable, "-c", _OURS, str(material.root), "grade"]
@@ -72,22 +72,22 @@ class Ours:
         return [[[*course, *paths, *self.options]]]
 
     def scores(self, material: Material, folder: Path) -> list[float]:
-        """From the grade sheet for programs."""
+        """Read the scores from ``grades.json``."""
         sheet = json.loads((folder / "out" / "grades.json").read_text("utf-8"))
         return [student["points"] for student in sheet["students"]]
 
 
-# `course` looks for its checkout around the folder that it is called in.
+# `course` looks for its checkout in the current folder and above.
 _OURS = "import os, sys; os.chdir(sys.argv.pop(1)); from commands import main; main()"
 
 
 class Nbval:
-    """One pytest for the whole class: no sandbox, verdicts from within the kernel."""
+    """One pytest run for the whole class: no sandbox, verdicts from within the kernel."""
 
     name, needs = "plain nbval", ""
 
     def lanes(self, material: Material, folder: Path, jobs: int) -> list[list[Command]]:
-        """One command; pytest-xdist has the jobs."""
+        """Return one command; pytest-xdist makes it parallel."""
         material.hand_in(folder, "submissions/{student}.ipynb", material.students)
         options = ["--nbval-lax", "--nbval-current-env", "-q", "--junitxml=report.xml"]
         options += [f"--nbval-cell-timeout={CELL_TIMEOUT}", "-p", "no:cacheprovider"]
@@ -96,7 +96,7 @@ class Nbval:
         return [[[sys.executable, "-m", "pytest", *own]]]
 
     def scores(self, material: Material, folder: Path) -> list[float]:
-        """nbval counts cells: all of a notebook's passed, or it gets nothing."""
+        """Give full marks to notebooks whose cells all passed, else 0: nbval counts cells."""
         failed, seen = set(), set()
         for case in ElementTree.parse(folder / "report.xml").iter("testcase"):
             student = case.attrib["classname"]
@@ -107,15 +107,15 @@ class Nbval:
 
 
 class Nbgrader:
-    """``nbgrader autograde`` for the whole class in one batch; it has no jobs.
+    """``nbgrader autograde`` for the whole class in one batch; it cannot run in parallel.
 
-    Two jobs are two halves of the class, each with a gradebook of its own.
+    For two jobs the class is split in halves, each with its own gradebook.
     """
 
     name, needs = "nbgrader autograde", ".venv-nbgrader"
 
     def lanes(self, material: Material, folder: Path, jobs: int) -> list[list[Command]]:
-        """One command for each half of the class."""
+        """Return one command for each part of the class."""
         nbgrader = material.root / self.needs / "bin" / "nbgrader"
         lanes = []
         for number, students in enumerate(dealt(material.students, jobs)):
@@ -129,7 +129,7 @@ class Nbgrader:
         return lanes
 
     def scores(self, material: Material, folder: Path) -> list[float]:
-        """From what nbgrader exports."""
+        """Read the scores from nbgrader's export."""
         nbgrader = material.root / self.needs / "bin" / "nbgrader"
         prepared = environment(material, folder, self.needs)
         found = []
@@ -141,7 +141,7 @@ class Nbgrader:
 
 
 class Otter:
-    """Otter without Docker: ``otter run``, or in one process for all submissions."""
+    """Otter without Docker: one ``otter run`` per submission, or one process for all."""
 
     needs = ".venv-otter"
 
@@ -149,7 +149,7 @@ class Otter:
         self.name, self.batch = name, batch
 
     def lanes(self, material: Material, folder: Path, jobs: int) -> list[list[Command]]:
-        """Otter has no jobs without Docker: each lane grades its part of the class."""
+        """Return one lane for each job: without Docker, Otter cannot run in parallel."""
         bin_ = material.root / self.needs / "bin"
         tests = folder / "tests"
         tests.mkdir()
@@ -162,7 +162,7 @@ class Otter:
         prepared = environment(material, folder, self.needs)
         make = [bin_ / "otter", "generate", "-t", "tests", "-o", "autograder.zip"]
         run([*make, *bare], folder, prepared)
-        # The checks stand in the tests: in the notebook they would run twice.
+        # Otter's tests run the checks; in the notebook they would run a second time.
         paths = material.hand_in(
             folder, "submissions/{student}.ipynb", material.students, checks=False
         )
@@ -178,7 +178,7 @@ class Otter:
         return dealt(commands, jobs)
 
     def scores(self, material: Material, folder: Path) -> list[float]:
-        """From what Otter writes for Gradescope."""
+        """Read the scores from Otter's results for Gradescope."""
         return [
             sum(test.get("score", 0) for test in json.loads(path.read_text())["tests"])
             for path in sorted((folder / "results").glob("*/results.json"))

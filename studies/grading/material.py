@@ -1,4 +1,4 @@
-"""What is graded: a class that has solved everything, or one as it might be."""
+"""The classes to grade: one that has solved everything, or a realistic mixture."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from studies.submissions import write_class
 
 
 def role(cell: NotebookNode) -> str | None:
-    """What a cell of an exercise is for; None if it is neither task, given nor check."""
+    """Return the role of an exercise's cell, such as task, given or check; ``None`` without one."""
     return cell.metadata.get("course", {}).get("role")
 
 
 @dataclass(frozen=True)
 class Material:
-    """The notebooks of a class that has solved everything, each a copy of the other.
+    """Identical notebooks of a class that has solved everything.
 
     Args:
         root: the checkout.
-        practical: the stem of one.
+        practical: the stem of a practical.
         count: how many students.
     """
 
@@ -40,39 +40,39 @@ class Material:
 
     @cached_property
     def chapter(self) -> Path:
-        """Where the practical is written."""
+        """Path of the practical's chapter."""
         return chosen(self.root, (self.practical,))[0]
 
     @property
     def name(self) -> str:
-        """What the exercise is called, without its ending."""
+        """File name of the exercise, without its extension."""
         return self.chapter.stem
 
     @property
     def students(self) -> list[str]:
-        """Their names."""
+        """Names of the students."""
         return [f"s{number:04d}" for number in range(self.count)]
 
     @cached_property
     def tasks(self) -> dict[str, str]:
-        """The name that each task asks for, by the task's id."""
+        """Name of the function or class that each task asks for, by the task's id."""
         chapter = read_chapter(self.chapter)
         cells = [cell for cell in chapter.cells if cell.role == "task"]
         return {task_id(chapter.stem, c.names[0]): c.names[0] for c in cells}
 
     @property
     def points(self) -> int:
-        """What a notebook without a mistake is worth."""
+        """Points of a notebook without a mistake."""
         return sum(find(task).points for task in self.tasks)
 
     def amiss(self, scores: list[float]) -> str:
-        """What is wrong with the scores that a grader gave, or the empty string."""
+        """Say what is wrong with a grader's scores; the empty string if nothing is."""
         full = sum(score == self.points for score in scores)
         good = full == len(scores) == self.count
         return "" if good else f"{full} of {self.count} got full marks"
 
     def notebook(self, *, checks: bool = True) -> NotebookNode:
-        """The exercise, solved; only imports, given code, tasks and, if wanted, their checks."""
+        """Return the solved exercise: imports, given code, tasks and optionally their checks."""
         text = generate(self.root, self.chapter, solved=True)
         notebook = nbformat.reads(text, as_version=4)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -88,7 +88,7 @@ class Material:
     def hand_in(
         self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
     ) -> list[Path]:
-        """Write everybody's notebook to ``folder``, at the place that ``pattern`` says."""
+        """Write every student's notebook to ``folder``, at the path given by ``pattern``."""
         text = nbformat.writes(self.notebook(checks=checks))
         paths = []
         for student in students:
@@ -101,12 +101,12 @@ class Material:
 
 @dataclass(frozen=True)
 class Mixed(Material):
-    """A class as it might be: right, wrong in every known way, not done; each tenth hostile."""
+    """A realistic class: answers right, wrong in known ways, or missing; each tenth hostile."""
 
     def hand_in(
         self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
     ) -> list[Path]:
-        """The whole class, in the layout of ``write_class``."""
+        """Write the whole class, in the layout of ``write_class``."""
         write_class(folder, self.count, stems=(self.practical,))
         paths = sorted(folder.rglob("*.ipynb"))
         rows = tomllib.loads((CORPUS / "rows.toml").read_text("utf-8"))
@@ -116,6 +116,6 @@ class Mixed(Material):
         return paths
 
     def amiss(self, scores: list[float]) -> str:
-        """Has everybody a score?"""
+        """Say how many have a score; the empty string if all have."""
         graded = len(scores)
         return "" if graded == self.count else f"{graded} of {self.count} are graded"

@@ -1,4 +1,4 @@
-"""Seconds and peak memory of commands and of all that they start."""
+"""Run time and peak memory of commands and of all processes that they start."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pathlib import Path
 
 import psutil
 
-EVERY = 0.1  # seconds between two looks at the memory
+EVERY = 0.1  # seconds between two measurements of the memory
 MIB = 2**20
 Command = Sequence[str | Path]
 
 
 class Failed(Exception):
-    """A command ended with an error; the end of what it wrote."""
+    """A command failed, or its scores are wrong; the message has the end of its output."""
 
 
 @dataclass
 class Measured:
-    """What was found.
+    """The measured time in seconds, and peak memory in MiB.
 
     ``tree`` is the largest sum of the resident memory of all processes at one moment,
-    ``grader`` the largest of the commands themselves, without what they start; in MiB. What
-    processes share counts once for each of them.
+    ``grader`` the largest sum over the commands themselves, without their child processes.
+    Memory that processes share is counted once for each of them.
     """
 
     seconds: float = 0.0
@@ -38,14 +38,14 @@ class Measured:
 
 @dataclass
 class _Watch:
-    """Adds up resident memory until it is told to stop."""
+    """Record the peak of the resident memory until ``done`` is set."""
 
     measured: Measured
     roots: set[int] = field(default_factory=set)
     done: threading.Event = field(default_factory=threading.Event)
 
     def look(self) -> None:
-        """Until ``done``: the memory of ``roots`` and of all below them."""
+        """Measure the memory of ``roots`` and of their descendants until ``done`` is set."""
         while not self.done.wait(EVERY):
             own = [self._resident(pid) for pid in list(self.roots)]
             below = sum(self._below(pid) for pid in list(self.roots))
@@ -67,15 +67,15 @@ class _Watch:
 def measure(
     lanes: Sequence[Sequence[Command]], folder: Path, environment: Mapping[str, str]
 ) -> Measured:
-    """Run lanes side by side, the commands of a lane one after the other.
+    """Run lanes in parallel, and the commands of each lane one after another.
 
     Args:
         lanes: the commands.
-        folder: where they run.
-        environment: what they are given.
+        folder: the folder that they run in.
+        environment: their environment variables.
 
     Raises:
-        Failed: a command did not end with 0.
+        Failed: a command did not exit with status 0.
     """
     measured = Measured()
     watch = _Watch(measured)
@@ -96,10 +96,10 @@ def measure(
 
 
 def run(command: Command, folder: Path, environment: Mapping[str, str]) -> None:
-    """Run one command that nobody measures.
+    """Run one command without measuring it.
 
     Raises:
-        Failed: it did not end with 0.
+        Failed: it did not exit with status 0.
     """
     _lane([command], folder, environment, _Watch(Measured()))
 
@@ -111,7 +111,7 @@ def _lane(
     watch: _Watch,
 ) -> None:
     for command in commands:
-        # A pipe would fill up while nobody reads it.
+        # Log to a file: a pipe that nobody reads would fill up and block the command.
         with open(
             folder / f"log-{threading.get_ident()}", "w+", encoding="utf-8"
         ) as log:

@@ -1,6 +1,6 @@
-"""Practical 2: many-sample predictions and Hessians, beside the loops that they replace.
+"""Speed of practical 2: many-sample predictions and Hessians against common implementations.
 
-Each row times both sides in turn, in one run, and prints the ratio of the medians.
+Each row times both sides alternately in one run, and prints the ratio of the medians.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from solutions import approximate_inference as ref
 def side_by_side(
     first: Callable[[], object], second: Callable[[], object], seconds: float = 2.0
 ) -> tuple[float, float]:
-    """Median seconds of both, measured alternately for about so long, after a warm-up."""
+    """Time two functions alternately for about ``seconds``, after a warm-up.
+
+    Returns:
+        The median seconds of each.
+    """
     times: tuple[list[float], list[float]] = ([], [])
     first(), second()
     end = time.perf_counter() + seconds
@@ -36,14 +40,14 @@ def side_by_side(
 
 
 def plane(side: int, low: float, high: float) -> Tensor:
-    """A square grid of inputs, shape (side², 2)."""
+    """Make a square grid of inputs, shape (side², 2)."""
     axis = np.linspace(low, high, side)
     points = np.stack(np.meshgrid(axis, axis), -1).reshape(-1, 2)
     return torch.tensor(points, dtype=torch.float32)
 
 
 def logistic(points: int, draws: int):
-    """Laplace's forecast: the source reloads a module's state for every sample."""
+    """Predict with Laplace samples: a loop that loads each into a module, and ours."""
     x = plane(round(points**0.5), -10, 10)
     weights = torch.randn(draws, 2, generator=torch.Generator().manual_seed(0))
     net = nn.Linear(2, 1)
@@ -68,7 +72,7 @@ def logistic(points: int, draws: int):
 
 
 def dropout(points: int, draws: int):
-    """Monte Carlo dropout: the source runs the network once for every draw, a mask per input."""
+    """Predict with MC dropout: a loop over draws with one mask per input, and ours."""
     x = plane(round(points**0.5), -3, 4)
     model = ref.DropoutMLP(2, 50, 0.5, generator=torch.Generator().manual_seed(0))
     generator = torch.Generator().manual_seed(1)
@@ -90,7 +94,7 @@ def dropout(points: int, draws: int):
 
 
 def hessians(n: int, d: int) -> dict[str, Callable[[], Tensor]]:
-    """The three routes to one Hessian, for n data and d weights."""
+    """Return three ways to compute one Hessian, for n data points and d weights."""
     generator = torch.Generator().manual_seed(0)
     if d == 3:
         blobs = data.blobs(n=n, seed=0)
@@ -116,7 +120,7 @@ def hessians(n: int, d: int) -> dict[str, Callable[[], Tensor]]:
 
 
 def comparisons() -> Iterator[tuple[str, str, Callable, Callable]]:
-    """Work, whom it is compared with, and the two sides; each made when its turn comes."""
+    """Yield a description, the name of the other implementation, and both functions."""
     for points, draws in ((400, 400), (204_000, 100)):
         work = f"logistic, {points:,} inputs, {draws} draws"
         yield work, "source's loop", *logistic(points, draws)
@@ -133,8 +137,8 @@ def comparisons() -> Iterator[tuple[str, str, Callable, Callable]]:
 
 
 def main() -> None:
-    """Print every row as soon as it is known."""
-    warnings.filterwarnings("ignore", "`torch.jit.script`")  # PyTorch's own
+    """Print every row as soon as it is measured."""
+    warnings.filterwarnings("ignore", "`torch.jit.script`")  # raised within PyTorch
     print("Practical 2: predictions with many samples, and Hessians")
     print(f"{torch.get_num_threads()} threads, PyTorch {torch.__version__}\n")
     print(f"{'work':38s}{'against':22s}{'it, ms':>10s}{'ours, ms':>10s}{'ratio':>8s}")

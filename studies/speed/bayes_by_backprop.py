@@ -1,9 +1,9 @@
-"""A training step of Bayes by Backprop, side by side: 784-512-512-10, minibatches of 128.
+"""Speed of training steps of Bayes by Backprop: 784-512-512-10, minibatches of 128.
 
-Every competitor takes its steps in turn, in one process, so that all feel the same machine.
-The table gives medians, the fastest times (which other processes disturb least), and their
-ratios to the deterministic step, which no Bayesian one can beat. Peers are
-measured where they are installed. A second table: predictions with S draws.
+The implementations take steps in turn in one process, so that load on the machine affects all
+of them equally. The table gives medians, minima (least affected by other processes), and their
+ratios to a deterministic step, which is a lower bound for Bayesian ones. Other libraries are
+measured if they are installed. A second table compares predictions with S draws.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ROUNDS = 60
 
 
 def seeded(seed: int) -> torch.Generator:
-    """A source of randomness."""
+    """Make a generator with this seed."""
     return torch.Generator().manual_seed(seed)
 
 
 def timed(
     steps: dict[str, Callable[[], object]], rounds: int = ROUNDS
 ) -> dict[str, tuple[float, float]]:
-    """The median and the shortest time of each, in ms; every round calls each once."""
+    """Return the median and the shortest time of each, in ms; every round calls each once."""
     for step in steps.values():
         for _ in range(3):
             step()
@@ -54,7 +54,7 @@ def timed(
 def table(
     title: str, times: dict[str, tuple[float, float]], base: tuple[float, float]
 ) -> None:
-    """Times, and ratios to ``base``."""
+    """Print times, and their ratios to ``base``."""
     print(f"\n{title:36s}  median    min   ratio of medians, of minima")
     for name, (median, shortest) in times.items():
         ratios = f"{median / base[0]:6.2f} {shortest / base[1]:6.2f}"
@@ -62,7 +62,7 @@ def table(
 
 
 def plain_network() -> nn.Sequential:
-    """The deterministic network."""
+    """Make the deterministic network."""
     torch.manual_seed(0)
     return nn.Sequential(
         nn.Linear(784, 512),
@@ -74,7 +74,7 @@ def plain_network() -> nn.Sequential:
 
 
 class SourceLinear(nn.Module):
-    """The layer of the tutorial that this practical grew from, transcribed."""
+    """A layer as commonly implemented: sampled log densities, ``log(1 + exp(ρ))``."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class SourceLinear(nn.Module):
         self.prior = Normal(0, 6)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Outputs; log prior and log posterior are left on the layer."""
+        """Return the outputs; keep log prior and log posterior as attributes of the layer."""
         w = self.w_mu + torch.log(1 + torch.exp(self.w_rho)) * Normal(0, 1).sample(
             self.w_mu.shape
         )
@@ -102,7 +102,7 @@ class SourceLinear(nn.Module):
 def trainer(
     parameters, loss: Callable[[], torch.Tensor], *, fused: bool = True
 ) -> Callable[[], None]:
-    """One step of Adam on a loss."""
+    """Return a function that takes one step of Adam on a loss."""
     optimiser = torch.optim.Adam(parameters, lr=1e-3, fused=fused)
 
     def step() -> None:
@@ -114,7 +114,7 @@ def trainer(
 
 
 def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], None]]:
-    """All competitors, the deterministic network first."""
+    """Return one training step per implementation, the deterministic network's first."""
     steps: dict[str, Callable[[], None]] = {}
     generator = seeded(0)
 
@@ -152,7 +152,7 @@ def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], N
         logits = compiled_model.network(x, mu + F.softplus(rho) * epsilon)
         return nll(logits) + gaussian_kl(mu, rho, PRIOR_STD) / BATCHES
 
-    # Two programs: in one, the backward pass would make the noise a second time.
+    # Compile two programs: in a single one, the backward pass would recompute the noise.
     compiled, compiled_noise = torch.compile(open_loss), torch.compile(counter_noise)
 
     def compiled_loss() -> torch.Tensor:
@@ -193,7 +193,7 @@ def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], N
 
 
 def peers(x: torch.Tensor, nll: Callable) -> dict[str, Callable[[], None]]:
-    """Other libraries' steps, where they are installed."""
+    """Return the training steps of other libraries that are installed."""
     steps = {}
     if importlib.util.find_spec("bayesian_torch"):
         from bayesian_torch.layers import LinearFlipout, LinearReparameterization
@@ -236,7 +236,7 @@ def peers(x: torch.Tensor, nll: Callable) -> dict[str, Callable[[], None]]:
 
 @torch.no_grad()
 def prediction_table(x: torch.Tensor, draws: int = 20) -> None:
-    """Ways to predict with S draws: one after the other, or all in one batch."""
+    """Compare predictions with S draws, one after another and in one batch."""
     model = BayesianMLP(SIZES, prior_std=PRIOR_STD, generator=seeded(0))
 
     def batched() -> torch.Tensor:
@@ -267,7 +267,7 @@ def prediction_table(x: torch.Tensor, draws: int = 20) -> None:
 
 
 def main() -> None:
-    """Measure, and print each table when it is known."""
+    """Measure, and print each table as soon as it is complete."""
     x, y = (
         torch.rand(128, 784, generator=seeded(1)),
         torch.randint(10, (128,), generator=seeded(2)),

@@ -1,4 +1,7 @@
-"""Practical 4: sampled prediction, and many runs side by side. Prints ratios measured in one run."""
+"""Speed of practical 4: sampled predictions, and training of many runs in one batch.
+
+The printed ratios are measured in one run.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +26,22 @@ REPEATS = 3
 
 
 def median_ms(*works: Callable[[], object]) -> list[float]:
-    """The median time of each work in milliseconds, measured in turn so that noise hits all alike."""
+    """Return the median time of each function in milliseconds.
+
+    They are measured in turn, so that noise affects all equally.
+    """
     times: list[list[float]] = [[] for _ in works]
     for repeat in range(REPEATS + 1):
         for work, record in zip(works, times, strict=True):
             start = time.perf_counter()
             work()
-            if repeat:  # the first one warms up
+            if repeat:  # the first round is a warm-up
                 record.append(1e3 * (time.perf_counter() - start))
     return [statistics.median(record) for record in times]
 
 
 def repeated(model: StochasticLogisticRegression, x: torch.Tensor) -> torch.Tensor:
-    """As the source predicts: repeat every input, with a graph, and reshape."""
+    """Predict by repeating every input and reshaping, without ``no_grad``."""
     many = x.repeat_interleave(DRAWS, dim=0)
     z0 = model.draw(many.shape, generator=torch.Generator().manual_seed(0))
     log_probs, _, _ = model(many, z0)
@@ -43,7 +49,7 @@ def repeated(model: StochasticLogisticRegression, x: torch.Tensor) -> torch.Tens
 
 
 def looped(model: StochasticLogisticRegression, x: torch.Tensor) -> torch.Tensor:
-    """One draw for all data at a time, without a graph."""
+    """Predict with one draw for all data at a time, without a graph."""
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         total = torch.zeros(len(x), 2)
@@ -54,13 +60,13 @@ def looped(model: StochasticLogisticRegression, x: torch.Tensor) -> torch.Tensor
 
 
 def batched(model: StochasticLogisticRegression, x: torch.Tensor) -> torch.Tensor:
-    """All draws of all data at once, without a graph: the course's own."""
+    """Predict with the course's implementation: all draws at once, without a graph."""
     generator = torch.Generator().manual_seed(0)
     return predict(model, x, draws=DRAWS, generator=generator)[0]
 
 
 def train(runs: int, together: bool) -> None:
-    """Twenty steps of several runs, side by side or one after the other."""
+    """Train several runs for twenty steps, in one batch or one after another."""
     generator = torch.Generator().manual_seed(0)
     x, y = torch.randn(200, 2, generator=generator), torch.arange(200) % 2
     base = Normal(1.0, 0.1)

@@ -1,15 +1,15 @@
-"""Practical 1: one compiled program against a loop over members and steps.
+"""Speed of practical 1: one compiled program against a loop over members and steps.
 
-The loop is the plain way, and the way of the practical that this one grew from: the
-network is written for one input and mapped over the batch, the adversarial loss asks
-for the clean loss twice, and a jitted step is called once for each member and step. On
-the spirals that loop also shuffles the data before every step and logs the mixture's
-accuracy and NLL after every epoch. Our program leaves the shuffling out, because it
-does nothing for a full batch, and logs every tenth step. The second row of the spirals
-leaves shuffling and logging out on both sides: what is left is the program alone.
+The loop is a common implementation: the network is written for one input and mapped over
+the batch, the adversarial loss computes the clean loss twice, and a jitted step is called
+once for each member and step. On the spirals the loop also shuffles the data before every
+step and logs the mixture's accuracy and NLL after every epoch. Our program does not
+shuffle, because that has no effect on a full batch, and logs every tenth step. The second
+row of the spirals leaves out shuffling and logging on both sides, to compare the programs
+alone.
 
-Everything is done in one run of this script; what counts is the ratio. Run it on an
-idle machine.
+All times are measured in one run of this script; only their ratios are meaningful. Run it
+on an idle machine.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from course import data
 from solutions import deep_ensembles as ref
 
 DECAY = 1e-4
-EPSILON = 0.02  # an adversarial step on the spirals: 1 % of the inputs' range
+EPSILON = 0.02  # an adversarial step on the spirals: 1% of the inputs' range
 LOG_EVERY = 10  # steps between two entries of our log
 
 
-# --- The plain way ---------------------------------------------------------------------
+# --- The loop --------------------------------------------------------------------------
 
 
 @jax.jit
 def predict_one(params, x):
-    """The outputs of a network for a single input."""
+    """Compute the outputs of a network for a single input."""
     for weight, bias in params[:-1]:
         x = jax.nn.relu(jnp.dot(x, weight) + bias)
     weight, bias = params[-1]
@@ -49,7 +49,7 @@ predict = jax.vmap(predict_one, in_axes=(None, 0))
 
 
 def plain_gaussian(params, x, y):
-    """The mean Gaussian NLL."""
+    """Compute the mean Gaussian NLL."""
     outputs = predict(params, x)
     mean, std = outputs[:, 0], jax.nn.softplus(outputs[:, 1]) + 1e-6
     return jnp.mean(
@@ -58,7 +58,7 @@ def plain_gaussian(params, x, y):
 
 
 def plain_categorical(params, x, y):
-    """The mean categorical NLL."""
+    """Compute the mean categorical NLL."""
     logits = predict(params, x)
     return -jnp.mean(
         jnp.sum(y * (logits - logsumexp(logits, axis=1, keepdims=True)), 1)
@@ -66,7 +66,7 @@ def plain_categorical(params, x, y):
 
 
 def plain_adversarial(params, x, y):
-    """Clean and adversarial inputs in equal parts, and a little weight decay."""
+    """Average the NLL of clean and adversarial inputs, and add weight decay."""
     _, direction = jax.value_and_grad(plain_categorical, argnums=1)(params, x, y)
     clean = plain_categorical(params, x, y)
     moved = plain_categorical(params, x + EPSILON * jnp.sign(direction), y)
@@ -75,7 +75,7 @@ def plain_adversarial(params, x, y):
 
 
 def plain_loop(problem, params, log):
-    """A jitted step in two Python loops; with ``log``, shuffled data and a log."""
+    """Call a jitted step in two Python loops; with ``log``, shuffle the data and keep a log."""
     optimiser = optax.adam(optax.cosine_decay_schedule(problem.rate, problem.steps))
 
     @jax.jit
@@ -118,7 +118,7 @@ def plain_loop(problem, params, log):
 
 @jax.jit
 def mixture_scores(history, x, y):
-    """Accuracy and NLL of the mixture at every recorded step."""
+    """Compute accuracy and NLL of the mixture at every recorded step."""
 
     def scores(params):
         log_probs = ref.ensemble_log_probs(jax.vmap(ref.mlp, (0, None))(params, x))
@@ -129,7 +129,7 @@ def mixture_scores(history, x, y):
 
 
 def our_program(problem, params, log):
-    """One compiled program; with ``log``, the log of every tenth step."""
+    """Train in one compiled program; with ``log``, log every tenth step."""
     fit = ref.train_ensemble(
         problem.loss,
         params,
@@ -164,14 +164,14 @@ class Problem:
 
 
 def timed(work):
-    """Seconds that a piece of work takes."""
+    """Return the seconds that a function takes."""
     start = time.perf_counter()
     jax.block_until_ready(work())
     return time.perf_counter() - start
 
 
 def compare(problem, log):
-    """Seconds of the loop and of the program, with compilation, and of the program without."""
+    """Return the seconds of loop and program with compilation, and of the program without."""
     params = ref.init_ensemble(jax.random.key(0), problem.sizes, problem.members)
     both = [partial(work, problem, params, log) for work in (plain_loop, our_program)]
     cold = []
@@ -182,7 +182,7 @@ def compare(problem, log):
 
 
 def main() -> None:
-    """Print every comparison as soon as it is known, then the table."""
+    """Print every comparison as soon as it is measured, then the table."""
     cubic, spirals = data.cubic(seed=0), data.spirals(seed=0)
     regression = Problem(
         loss=ref.gaussian_loss,

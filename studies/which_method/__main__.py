@@ -22,7 +22,7 @@ from studies.which_method.problems import MAP_X, MAP_Y, PROBLEMS
 from studies.which_method.record import QUICK, Budget
 
 HERE = Path(__file__).parent
-WORKERS = ("torch", "jax")  # the two never meet in one process
+WORKERS = ("torch", "jax")  # never loaded in the same process
 LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy", "torch")
 METRICS = (
     *("accuracy", "RMSE", "NLL", "Brier", "CRPS", "ECE", "coverage"),
@@ -30,12 +30,12 @@ METRICS = (
 )
 COSTS = ("train ratio", "train seconds", "predict seconds", "passes", "stored")
 COLUMNS = ("problem", "method", "seed", "setting", *METRICS, *COSTS)
-# What costs are compared with: one network of the same framework.
+# Costs are relative to training one network in the same framework.
 PLAIN = {"torch": "MAP", "jax": methods.SINGLE}
 
 
 def run(folder: Path, *, quick: bool) -> None:
-    """Train and predict, one process after the other, one thread each."""
+    """Train and predict, one process after another, each with one thread."""
     root = HERE.parents[1]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
     for worker in WORKERS:
@@ -46,7 +46,7 @@ def run(folder: Path, *, quick: bool) -> None:
 
 
 def judged(folder: Path, worker: str) -> list[dict]:
-    """A worker's rows, with the scores of its predictions and its relative cost."""
+    """Return a worker's rows, with the scores of its predictions and its relative costs."""
     rows = json.loads((folder / f"{worker}.json").read_text(encoding="utf-8"))
     plain = {
         (row["problem"], row["seed"]): row["train seconds"]
@@ -75,7 +75,7 @@ def judged(folder: Path, worker: str) -> list[dict]:
 
 
 def write(path: Path, rows: list[dict]) -> None:
-    """A table of figures, ordered by problem, method and seed."""
+    """Write a table of results, ordered by problem, method and seed."""
     names, order = list(PROBLEMS), list(methods.METHODS)
 
     def place(row: dict) -> tuple:
@@ -95,7 +95,7 @@ def write(path: Path, rows: list[dict]) -> None:
 
 
 def maps(folder: Path) -> dict[str, np.ndarray]:
-    """Predictive entropies around the moons by method, in nats."""
+    """Compute maps of the predictive entropy around the moons by method, in nats."""
     found = {}
     for worker in WORKERS:
         with np.load(folder / f"{worker}.npz") as arrays:
@@ -110,7 +110,7 @@ def maps(folder: Path) -> dict[str, np.ndarray]:
 
 
 def settings(budget: Budget) -> dict:
-    """What the figures were made with."""
+    """Return the settings, library versions and machine of the experiment."""
     return {
         "computed": str(datetime.datetime.now(datetime.UTC).date()),
         "cores": os.cpu_count(),
@@ -137,7 +137,7 @@ def settings(budget: Budget) -> dict:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run, judge and write."""
+    """Run the experiment, score its predictions, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few steps, one seed")
     parser.add_argument("--out", type=Path, default=HERE, help="where to write")

@@ -1,4 +1,4 @@
-"""What needs no network: a straight line for the regression, a distance for strangers."""
+"""Baselines without a network: a linear regression, and a distance that detects OOD inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studies.which_method.record import Fitted, timed
 
 
 def least_squares(problem: Problem) -> Fitted:
-    """A straight line and one spread: what a network has to beat."""
+    """Fit a linear regression with constant noise, the baseline for the networks."""
     x, y = problem.x, problem.y
     line, seconds = timed(lambda: LinearRegression().fit(x, y))
     residuals = y - line.predict(x)
@@ -27,7 +27,7 @@ def least_squares(problem: Problem) -> Fitted:
 
 
 def distances(seeds: int) -> list[dict]:
-    """How well the distance to the nearest training datum tells strangers."""
+    """Score the distance to the nearest training point as a detector of OOD inputs."""
     rows = []
     for name, draw in PROBLEMS.items():
         for seed in range(seeds):

@@ -1,4 +1,4 @@
-"""What is compared, in which framework, and what the validation data choose from."""
+"""The methods that are compared, their frameworks, and the values tried for their settings."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ MEMBERS = 5  # of a deep ensemble
 SUBNETWORKS = 3  # of a MIMO network
 DRAWS = 100  # for each prediction of a method that samples
 SEEDS = 5
-# Standard deviations; between 0.1 and 0.3 the regression is decided.
+# Standard deviations; the best for the regression are between 0.1 and 0.3, so the grid is finer
+# there.
 PRIORS = (0.03, 0.1, 0.15, 0.2, 0.3, 1.0, 3.0, 10.0)
-LONGER = 4  # times the steps, to see whether the usual number was enough
+LONGER = 4  # factor on the steps, to check that the usual number is enough
 
 
 class Method(NamedTuple):
     """A method's framework, the name and values of its one setting, and how it is trained.
 
-    Of the other settings, what a method shares with one that stands above it is taken
-    from there: ``base`` names it.
+    ``base`` names a method above it in the table, from which it takes its other settings.
     """
 
     framework: str
@@ -49,7 +49,7 @@ METHODS = {
     "MIMO": Method("jax", "repetition", (0.0, 0.5, 0.9), 2000, 0.01, "deep ensemble"),
 }
 
-# What the chapter mentions beside the table.
+# Methods that the chapter mentions outside its main comparison.
 OWN_PRIOR = "Laplace, MAP's prior"
 LONG = "Bayes by Backprop, longer"
 SQUARES = "least squares"

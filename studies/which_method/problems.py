@@ -1,4 +1,4 @@
-"""Four problems. A seed fixes a problem's data, its split and what is out of distribution."""
+"""Four problems. A seed determines a problem's data, its split and its OOD inputs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MAP_X, MAP_Y, MAP_SIDE = (-4.0, 5.0), (-4.25, 4.75), 46
 
 
 class Problem(NamedTuple):
-    """Inputs (N, D) and targets (N,) to train on, to choose settings by, and to test on.
+    """Inputs (N, D) and targets (N,) for training, validation and testing.
 
-    ``out`` holds inputs from elsewhere, or none; ``outputs`` counts a network's outputs: K
-    classes, or two for the mean and the spread of a regression, whose targets are
-    standardised: ``unit`` is their standard deviation. Inputs are standardised as well;
-    ``mean`` and ``std`` lead back.
+    ``out`` has OOD inputs, or is ``None``. ``outputs`` is the number of a network's outputs: K
+    for K classes, or two for the mean and the spread of a regression. A regression's targets
+    are standardised; ``unit`` is their original standard deviation. Inputs may be standardised
+    as well: ``mean`` and ``std`` undo that.
     """
 
     x: np.ndarray
@@ -35,35 +35,35 @@ class Problem(NamedTuple):
 
     @property
     def regression(self) -> bool:
-        """Are the targets numbers?"""
+        """Whether this is a regression."""
         return self.unit is not None
 
 
 def ring(
     n: int, *, centre: tuple[float, float], low: float, high: float, seed: int
 ) -> np.ndarray:
-    """Points of the plane, uniform in angle and in radius, (n, 2)."""
+    """Draw points of the plane, uniform in angle and in radius, (n, 2)."""
     rng = np.random.default_rng([seed, 1])
     angle, radius = rng.uniform(0, 2 * np.pi, n), rng.uniform(low, high, n)
     return np.array(centre) + radius[:, None] * np.c_[np.cos(angle), np.sin(angle)]
 
 
 def moons(seed: int) -> Problem:
-    """Two half-moons with noise 0.25, and a ring at two to three times their radius."""
+    """Draw two half-moons with noise 0.25, and OOD inputs on a ring of radius 3 to 4."""
     drawn = data.moons(n=1300, seed=seed)
     out = ring(500, centre=(0.5, 0.25), low=3.0, high=4.0, seed=seed)
     return _split(*drawn, out, 2, train=200, validation=100)
 
 
 def blobs(seed: int) -> Problem:
-    """Two overlapping round clouds, and a ring beyond them."""
+    """Draw two overlapping round blobs, and OOD inputs on a ring around them."""
     drawn = data.blobs(n=1300, seed=seed)
     out = ring(500, centre=(0.0, 0.0), low=10.0, high=12.0, seed=seed)
     return _split(*drawn, out, 2, train=200, validation=100)
 
 
 def digits(seed: int) -> Problem:
-    """The digits 0 to 7; all 8s and 9s are out of distribution."""
+    """Load the digits 0 to 7; all 8s and 9s are out of distribution."""
     pixels, labels = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(pixels))
     x, y = (pixels[order] / 16), labels[order]
@@ -73,7 +73,7 @@ def digits(seed: int) -> Problem:
 
 
 def diabetes(seed: int) -> Problem:
-    """442 patients: how far the disease has come after a year, from ten measurements."""
+    """Load the data of 442 patients: disease progression after a year, ten measurements."""
     x, y = load_diabetes(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(x))
     problem = _split(x[order], y[order], None, 2, train=242, validation=100)
@@ -84,7 +84,7 @@ def diabetes(seed: int) -> Problem:
 
 
 def map_grid(problem: Problem) -> np.ndarray:
-    """The plane around the moons, standardised as the problem is: (SIDE², 2), row by row."""
+    """Make a grid around the moons, standardised as the problem is: (SIDE², 2), row by row."""
     across = np.linspace(*MAP_X, MAP_SIDE), np.linspace(*MAP_Y, MAP_SIDE)
     points = np.stack(np.meshgrid(*across), -1).reshape(-1, 2)
     return (points - problem.mean) / problem.std
@@ -108,7 +108,10 @@ def _split(
     validation: int,
     standardise: bool = True,
 ) -> Problem:
-    """The first rows train, the next choose, the rest test; scaled by the training rows."""
+    """Split the rows into training, validation and test data, in this order.
+
+    If ``standardise``, scale all inputs by the mean and deviation of the training rows.
+    """
     mean, std = np.zeros(x.shape[1]), np.ones(x.shape[1])
     if standardise:
         mean, std = x[:train].mean(0), x[:train].std(0)

@@ -1,4 +1,4 @@
-"""What a worker hands back: one row of figures and one set of predictions for each fit."""
+"""The results of a worker: costs and predictions of each fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studies.which_method.problems import PROBLEMS, Problem, map_grid
 
 
 class Budget(NamedTuple):
-    """How much is spent; the quick one is for tests."""
+    """The extent of an experiment; ``QUICK`` is for tests."""
 
     seeds: int = SEEDS
     hidden: int = HIDDEN
@@ -26,11 +26,11 @@ class Budget(NamedTuple):
     choices: int | None = None
 
     def of(self, steps: int) -> int:
-        """The steps that are taken of so many."""
+        """Scale a number of training steps by the budget; at least 2."""
         return max(2, round(self.steps * steps))
 
     def values(self, method: str) -> tuple[float, ...]:
-        """The settings that are tried."""
+        """Return the values of a method's setting that are tried."""
         return METHODS[method].values[: self.choices]
 
 
@@ -40,10 +40,10 @@ QUICK = Budget(seeds=1, hidden=6, draws=4, steps=0.02, choices=1)
 class Fitted(NamedTuple):
     """A trained method.
 
-    ``predict`` gives the outputs of S draws, heads or members for inputs (N, D), as an
-    array (S, N, O); ``seconds`` of processor time went into training at this setting,
-    whatever it builds on included; ``stored`` numbers are kept; ``passes`` forward passes
-    (or as costly backward ones) make one prediction.
+    ``predict`` returns the outputs of S draws, heads or members for inputs (N, D), as an
+    array (S, N, O). ``seconds`` is the processor time of training at this setting, including
+    that of the method it builds on. ``stored`` is how many numbers are stored; ``passes`` how
+    many forward passes (or equally costly backward passes) one prediction takes.
     """
 
     predict: Callable[[np.ndarray], np.ndarray]
@@ -55,13 +55,13 @@ class Fitted(NamedTuple):
 
 @dataclass
 class Record:
-    """All that a worker found."""
+    """The rows and predictions that a worker collects."""
 
     rows: list[dict] = field(default_factory=list)
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
 
     def add(self, name: str, seed: int, method: str, problem: Problem, fitted: Fitted):
-        """Predict, and keep the predictions and the costs."""
+        """Predict, and add the predictions and the costs."""
         outputs, predict_seconds = timed(lambda: fitted.predict(problem.x_test))
         key = f"{name}|{method}|{seed}|"
         if problem.regression:
@@ -91,21 +91,21 @@ class Record:
         )
 
     def save(self, folder: Path, worker: str) -> None:
-        """Write both halves, where the driver finds them."""
+        """Write the predictions and the rows to a folder, as ``WORKER.npz`` and ``.json``."""
         np.savez(folder / f"{worker}.npz", **self.arrays)
         text = json.dumps(self.rows)
         (folder / f"{worker}.json").write_text(text, encoding="utf-8")
 
 
 def timed(function: Callable):
-    """What a function gives, and the seconds of processor time that it took, on all cores."""
+    """Call a function; return its value and the processor time it took, summed over cores."""
     start = time.process_time()
     value = function()
     return value, time.process_time() - start
 
 
 def chosen(candidates: list[Fitted], problem: Problem) -> Fitted:
-    """The candidate of the smallest NLL on the validation data."""
+    """Return the candidate with the smallest NLL on the validation data."""
 
     def validation_nll(fitted: Fitted) -> float:
         outputs = fitted.predict(problem.x_val)
@@ -116,7 +116,7 @@ def chosen(candidates: list[Fitted], problem: Problem) -> Fitted:
 
 
 def each_problem(budget: Budget) -> Iterator[tuple[str, int, Problem]]:
-    """All problems, with all seeds."""
+    """Yield name, seed and data of all problems with all seeds."""
     for name, draw in PROBLEMS.items():
         for seed in range(budget.seeds):
             yield name, seed, draw(seed)

@@ -1,4 +1,4 @@
-"""Judges predictions: probabilities of classes, or mixtures of Gaussians."""
+"""Scores of predictions: class probabilities, or mixtures of Gaussians."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import scipy.special
 import scipy.stats
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-TINY = np.finfo(np.float32).tiny  # the smallest probability that anyone is charged for
+TINY = np.finfo(
+    np.float32
+).tiny  # class probabilities are clipped here to keep NLLs finite
 
 
 def class_log_probs(logits: np.ndarray) -> np.ndarray:
@@ -17,13 +19,16 @@ def class_log_probs(logits: np.ndarray) -> np.ndarray:
 
 
 def mutual_information(logits: np.ndarray) -> np.ndarray:
-    """How far S draws disagree, in nats: entropy of the mean less mean of the entropies."""
+    """Compute the mutual information of S draws, in nats, a measure of their disagreement.
+
+    It is the entropy of the mean minus the mean of the entropies.
+    """
     probs = scipy.special.softmax(np.asarray(logits, float), axis=-1)
     return np.maximum(entropy(probs.mean(0)) - entropy(probs).mean(0), 0)
 
 
 def heads(outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation from the two outputs (µ, ρ) of a network, as in practical 1."""
+    """Convert outputs (µ, ρ) to a mean and a standard deviation, as in practical 1."""
     outputs = np.asarray(outputs, float)
     return outputs[..., 0], np.logaddexp(0, outputs[..., 1]) + 1e-6
 
@@ -53,7 +58,7 @@ def mixture_cdf(outputs: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def nll(outputs: np.ndarray, y: np.ndarray, *, regression: bool) -> float:
-    """Mean NLL of S draws of a network's outputs, (S, N, O): what settings are chosen by."""
+    """Compute the mean NLL of S draws of outputs, (S, N, O); it is used to choose settings."""
     if regression:
         return float(mixture_nll(outputs, y).mean())
     return float(-class_log_probs(outputs)[np.arange(len(y)), y].mean())
@@ -62,7 +67,7 @@ def nll(outputs: np.ndarray, y: np.ndarray, *, regression: bool) -> float:
 def regression_scores(
     outputs: np.ndarray, y: np.ndarray, unit: float
 ) -> dict[str, float]:
-    """RMSE, NLL and CRPS in the targets' own unit, and the coverage of central 95 % intervals."""
+    """Compute RMSE, NLL and CRPS in the targets' original unit, and 95% interval coverage."""
     mean, _ = heads(outputs)
     inside = np.abs(mixture_cdf(outputs, y) - 0.5) <= 0.475
     return {
@@ -76,7 +81,7 @@ def regression_scores(
 def class_scores(
     log_probs: np.ndarray, y: np.ndarray, log_probs_out: np.ndarray
 ) -> dict[str, float]:
-    """Accuracy, NLL, Brier score, ECE, and the area under the ROC of the predictive entropy."""
+    """Compute accuracy, NLL, Brier score, ECE, and the AUROC of the predictive entropy."""
     import torch
 
     from solutions.calibration_and_flows import brier_score, calibration_error
@@ -94,7 +99,7 @@ def class_scores(
 
 
 def auroc(inside: np.ndarray, outside: np.ndarray) -> float:
-    """The area under the ROC of telling data from elsewhere by a score that is high there."""
+    """Compute the AUROC of detecting OOD inputs by a score that is higher for them."""
     label = np.r_[np.zeros(len(inside)), np.ones(len(outside))]
     return float(roc_auc_score(label, np.r_[inside, outside]))
 

@@ -1,4 +1,4 @@
-"""The methods that the course writes in JAX: deep ensembles and MIMO, and one network to compare costs with."""
+"""The JAX methods: deep ensembles and MIMO, and a single network as reference for costs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from studies.which_method.record import (
 
 @cache  # one function, compiled once for all seeds
 def penalised(*, regression: bool, strength: float) -> Callable:
-    """A loss with weight decay; ½λ‖θ‖² on the mean stands for the prior variance 1/(Nλ)."""
+    """Return a mean loss with weight decay ½λ‖θ‖², that is, with prior variance 1/(Nλ)."""
     likelihood = gaussian_loss if regression else categorical_loss
     return lambda params, x, y: (
         likelihood(params, x, y) + weight_decay(params, strength)
@@ -45,18 +45,18 @@ def penalised(*, regression: bool, strength: float) -> Callable:
 
 
 def gaussian_mimo_loss(outputs, targets):
-    """Summed over the heads, averaged over the rows: a Gaussian's NLL in place of a class's."""
+    """Compute the Gaussian NLL, summed over heads and averaged over rows, as ``mimo_loss``."""
     mean, std = heads(outputs.reshape(-1, 2))
     return outputs.shape[1] * jnp.mean(gaussian_nll(mean, std, targets.reshape(-1)))
 
 
 def count(params) -> int:
-    """How many numbers there are."""
+    """Count the parameters."""
     return sum(leaf.size for leaf in jax.tree.leaves(params))
 
 
 class Worker:
-    """Everything that one problem and one seed need."""
+    """Fits the methods to one problem with one seed."""
 
     def __init__(self, problem: Problem, seed: int, budget: Budget):
         self.problem, self.seed, self.budget = problem, seed, budget
@@ -66,14 +66,14 @@ class Worker:
             self.y = jnp.eye(problem.outputs)[problem.y]
 
     def decay(self, prior_std: float) -> float:
-        """The strength λ of weight decay that stands for a prior's standard deviation."""
+        """Return the strength λ of weight decay that corresponds to a prior's deviation."""
         return 1 / (len(self.x) * prior_std**2)
 
     def fitted(
         self, fit: Callable, forward: Callable, *, setting: float, passes: int
     ) -> Fitted:
-        """Compile, train, and say how it predicts; ``forward`` gives (S, N, O)."""
-        fit()  # compiles
+        """Compile and train; ``forward`` maps parameters and inputs to outputs (S, N, O)."""
+        fit()  # compile, untimed
         params, seconds = timed(lambda: jax.block_until_ready(fit()))
 
         def predict(x: np.ndarray) -> np.ndarray:
@@ -82,7 +82,7 @@ class Worker:
         return Fitted(predict, setting, seconds, count(params), passes)
 
     def ensemble(self, prior_std: float, members: int = MEMBERS) -> Fitted:
-        """Networks that differ by their first weights."""
+        """Train networks that differ in their initial weights."""
         plan, regression = METHODS["deep ensemble"], self.problem.regression
         first, second = jax.random.split(jax.random.key(self.seed))
         sizes = (self.x.shape[1], self.budget.hidden, self.problem.outputs)
@@ -101,7 +101,7 @@ class Worker:
         return self.fitted(fit, vote, setting=prior_std, passes=members)
 
     def mimo(self, prior_std: float, repetition: float) -> Fitted:
-        """One network with several inputs and heads."""
+        """Train one network with several inputs and heads."""
         plan = METHODS["MIMO"]
         first, second = jax.random.split(jax.random.key(self.seed))
         columns, outputs = self.x.shape[1], self.problem.outputs
@@ -126,19 +126,19 @@ class Worker:
 
 @jax.jit
 def vote(params, x):
-    """The outputs of all members of an ensemble, (M, N, O)."""
+    """Compute the outputs of all members of an ensemble, (M, N, O)."""
     return jax.vmap(mlp, (0, None))(params, x)
 
 
 @jax.jit
 def tiled(params, x):
-    """The outputs of all heads of a MIMO network that sees x in every slot, (M, N, O)."""
+    """Compute the outputs of all heads of a MIMO network with x in every slot, (M, N, O)."""
     inputs = jnp.repeat(x[:, None], SUBNETWORKS, axis=1)
     return mimo_network(params, inputs).swapaxes(0, 1)
 
 
 def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
-    """Every method of JAX's, fitted to one problem, at the setting that validation chose."""
+    """Fit every JAX method to one problem, with settings chosen on the validation data."""
     worker = Worker(problem, seed, budget)
     values = budget.values("deep ensemble")
     ensemble = chosen([worker.ensemble(value) for value in values], problem)
@@ -153,7 +153,7 @@ def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
 
 
 def main(folder: Path, budget: Budget) -> None:
-    """Fit everything, and leave the predictions in a folder."""
+    """Fit all methods to all problems, and write predictions and costs to a folder."""
     record = Record()
     for name, seed, problem in each_problem(budget):
         print(f"JAX: {name}, seed {seed}", flush=True)

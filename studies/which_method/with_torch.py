@@ -1,4 +1,4 @@
-"""The methods that the course writes in PyTorch: ``train_all`` fits them to one problem."""
+"""The PyTorch methods: ``train_all`` fits them to one problem."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from studies.which_method.record import (
     timed,
 )
 
-# --- Networks: what ``train`` takes has forward(x, generator=…) and kl() --------------
+# --- Networks: ``train`` needs forward(x, generator=…) and kl() -----------------------
 
 
 class Plain(nn.Module):
-    """One hidden layer; its "KL" is the negative log prior of the weights, so training finds their mode."""
+    """One hidden layer; ``kl`` is the negative log prior, so training finds the mode."""
 
     def __init__(self, inputs, hidden, outputs, prior_std, *, generator):
         super().__init__()
@@ -58,7 +58,7 @@ class Plain(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def features(self, x: Tensor) -> Tensor:
-        """What the last layer sees."""
+        """Return the inputs of the last layer."""
         return F.relu(self.hidden(x))
 
     def forward(self, x: Tensor, *, generator=None) -> Tensor:
@@ -108,12 +108,12 @@ class FlowNoise(nn.Module):
 
 
 def penalty(model: nn.Module, prior_std: float) -> Tensor:
-    """‖w‖²/(2σ₀²): the negative log prior, up to a constant."""
+    """Compute ‖w‖²/(2σ₀²), the negative log prior up to a constant."""
     return sum((w**2).sum() for w in model.parameters()) / (2 * prior_std**2)
 
 
 def variational(inputs, hidden, outputs, prior_std, *, generator) -> VariationalMLP:
-    """Practical 2's variational network, with noise on activations and more than one output."""
+    """Make practical 2's variational network, with noise on activations and several outputs."""
     layer = LocalLinearVariational
     model = VariationalMLP(inputs, hidden, prior_std, layer=layer, generator=generator)
     model.output = layer(hidden, outputs, prior_std, generator=generator)
@@ -121,7 +121,7 @@ def variational(inputs, hidden, outputs, prior_std, *, generator) -> Variational
 
 
 def backprop(inputs, hidden, outputs, prior_std, *, generator) -> BayesianMLP:
-    """Practical 3's network, with one draw of the weights in each step."""
+    """Make practical 3's network, with one draw of the weights in each step."""
     sizes = (inputs, hidden, outputs)
     return BayesianMLP(sizes, prior_std=prior_std, initial_rho=-3, generator=generator)
 
@@ -130,19 +130,19 @@ def backprop(inputs, hidden, outputs, prior_std, *, generator) -> BayesianMLP:
 
 
 def summed_nll(outputs: Tensor, y: Tensor) -> Tensor:
-    """Of classes (y of integers) or of a Gaussian with the outputs (µ, ρ)."""
+    """Sum the NLL of classes (integer y), or of a Gaussian with the outputs (µ, ρ)."""
     if not y.is_floating_point():
         return F.cross_entropy(outputs, y, reduction="sum")
     return -Normal(outputs[:, 0], spread(outputs)).log_prob(y).sum()
 
 
 def spread(outputs: Tensor) -> Tensor:
-    """σ = softplus(ρ) + 1e-6, as in practical 1."""
+    """Compute σ = softplus(ρ) + 1e-6, as in practical 1."""
     return F.softplus(outputs[..., 1]) + 1e-6
 
 
 def curvature(outputs: Tensor, *, regression: bool) -> Tensor:
-    """The Fisher information of one datum about its network's outputs, (N, O, O)."""
+    """Compute each data point's Fisher information about the network's outputs, (N, O, O)."""
     if regression:
         std = spread(outputs)
         slope = torch.sigmoid(outputs[:, 1])  # dσ/dρ
@@ -152,7 +152,7 @@ def curvature(outputs: Tensor, *, regression: bool) -> Tensor:
 
 
 def jacobians(model: nn.Module, x: Tensor) -> Tensor:
-    """The outputs' derivatives by all P weights, (N, O, P)."""
+    """Differentiate the outputs with respect to all P weights, (N, O, P)."""
     weights = {name: weight.detach() for name, weight in model.named_parameters()}
 
     def outputs(weights: dict[str, Tensor], row: Tensor) -> Tensor:
@@ -163,7 +163,7 @@ def jacobians(model: nn.Module, x: Tensor) -> Tensor:
 
 
 def last_jacobians(model: Plain, x: Tensor) -> Tensor:
-    """The outputs' derivatives by the last layer's weights, their biases included, (N, O, O·H)."""
+    """Differentiate the outputs with respect to the last layer, bias included: (N, O, O·(H+1))."""
     features = with_bias(model.features(x).detach())
     rows = torch.eye(model.output.out_features, dtype=x.dtype)
     wide = rows[None, :, :, None] * features[:, None, None, :]
@@ -171,7 +171,7 @@ def last_jacobians(model: Plain, x: Tensor) -> Tensor:
 
 
 def gauss_newton(jacobian: Tensor, fisher: Tensor) -> Tensor:
-    """Σₙ JₙᵀΛₙJₙ, (P, P)."""
+    """Compute Σₙ JₙᵀΛₙJₙ, (P, P)."""
     weighted = torch.einsum("nop,noq->nqp", jacobian, fisher)
     return weighted.flatten(0, 1).T @ jacobian.flatten(0, 1)
 
@@ -179,7 +179,10 @@ def gauss_newton(jacobian: Tensor, fisher: Tensor) -> Tensor:
 def linearised(
     mean: Tensor, jacobian: Tensor, root: Tensor, draws: int, generator
 ) -> Tensor:
-    """Draws of outputs, N(mean, JΣJᵀ) for each datum: (draws, N, O); root is L of Σ⁻¹ = LLᵀ."""
+    """Draw outputs from N(mean, JΣJᵀ) for each data point: (draws, N, O).
+
+    ``root`` is the Cholesky factor L of Σ⁻¹ = LLᵀ.
+    """
     n, outputs, _ = jacobian.shape
     half = torch.linalg.solve_triangular(root, jacobian.flatten(0, 1).T, upper=False)
     half = half.T.reshape(n, outputs, -1)
@@ -190,7 +193,7 @@ def linearised(
 
 
 class Worker:
-    """Everything that one problem and one seed need."""
+    """Fits the methods to one problem with one seed."""
 
     def __init__(self, problem: Problem, seed: int, budget: Budget):
         self.problem, self.seed, self.budget = problem, seed, budget
@@ -199,7 +202,7 @@ class Worker:
         self.y = torch.tensor(problem.y, dtype=kind)
 
     def generator(self, number: int = 0) -> torch.Generator:
-        """A generator of this seed's own."""
+        """Return a generator derived from the seed and a number."""
         return torch.Generator().manual_seed(1000 * self.seed + number)
 
     def fit(
@@ -211,7 +214,7 @@ class Worker:
         cold: float = 1.0,
         longer: int = 1,
     ):
-        """Train a network and say how it predicts."""
+        """Train a network; return the fitted method and the network."""
         plan, generator = METHODS[method], self.generator()
         sizes = len(self.x[0]), self.budget.hidden, self.problem.outputs
         model = make(*sizes, generator=generator)
@@ -241,7 +244,7 @@ class Worker:
         return fitted, model
 
     def select(self, method: str, make: Callable[[float], Callable], cold=None):
-        """Train at every value of the method's setting; keep the best on the validation data."""
+        """Train with every value of the method's setting; keep the best on validation data."""
         fits = [
             self.fit(
                 method, make(value), setting=value, cold=cold(value) if cold else 1.0
@@ -252,7 +255,7 @@ class Worker:
         return best, next(model for fitted, model in fits if fitted is best)
 
     def temperature(self, base: Fitted) -> Fitted:
-        """Divide logits by T, or multiply spreads by a factor: one number from the validation data."""
+        """Divide logits by T, or multiply spreads by a factor, fitted to the validation data."""
         outputs = torch.tensor(base.predict(self.problem.x_val)[0]).double()
         y = torch.tensor(self.problem.y_val)
 
@@ -280,11 +283,14 @@ class Worker:
         )
 
     def laplace(self, base: Fitted, model: Plain, *, last: bool) -> list[Fitted]:
-        """Laplace's approximation around the mode: of the last layer, or of all weights, linearised."""
+        """Return Laplace approximations around the mode, one for each prior.
+
+        They are of the last layer, or of all weights with the network linearised.
+        """
         take = last_jacobians if last else jacobians
 
         def derive(x: Tensor) -> Tensor:
-            jacobian = take(model, x)  # in double precision, unless it is huge
+            jacobian = take(model, x)  # large ones stay in single precision
             return jacobian.double() if jacobian.shape[-1] < 1000 else jacobian
 
         regression = self.problem.regression
@@ -305,7 +311,9 @@ class Worker:
         for prior_std in self.budget.values(name):
 
             def factorise(variance=prior_std**2) -> Tensor:
-                if hessian is None:  # practical 2's, for the softmax of a linear model
+                if (
+                    hessian is None
+                ):  # use practical 2's solution for linear softmax models
                     weights = with_last_bias(model).double()
                     x = with_bias(model.features(self.x).detach()).double()
                     sigma = softmax_laplace_covariance(weights, x, variance)
@@ -336,13 +344,13 @@ class Worker:
 
 
 def with_last_bias(model: Plain) -> Tensor:
-    """The last layer's weights with their bias, one row per output."""
+    """Return the last layer's weights with their bias, one row per output."""
     layer = model.output
     return torch.cat([layer.weight, layer.bias[:, None]], dim=1).detach()
 
 
 def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
-    """Every method of PyTorch's, fitted to one problem, at the setting that validation chose."""
+    """Fit every PyTorch method to one problem, with settings chosen on the validation data."""
     worker, fits = Worker(problem, seed, budget), {}
     fits["MAP"], model = worker.select("MAP", lambda s: partial(Plain, prior_std=s))
     prior_std = fits["MAP"].setting
@@ -374,13 +382,13 @@ def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
 
 
 def main(folder: Path, budget: Budget) -> None:
-    """Fit everything, and leave the predictions in a folder."""
+    """Fit all methods to all problems, and write predictions and costs to a folder."""
     torch.set_num_threads(1)
     record = Record()
     warm = Worker(next(each_problem(QUICK))[2], 0, QUICK)
     warm.fit(
         "MAP", partial(Plain, prior_std=1.0), setting=1.0
-    )  # nobody pays for starting
+    )  # warm up, so that no method's time includes the start of PyTorch
     for name, seed, problem in each_problem(budget):
         print(f"PyTorch: {name}, seed {seed}", flush=True)
         for method, fitted in train_all(problem, seed, budget).items():

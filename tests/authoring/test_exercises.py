@@ -31,7 +31,7 @@ each_chapter = pytest.mark.parametrize(
 
 @pytest.fixture
 def copy(tmp_path):
-    """A throw-away copy of what the generator reads, with chapter 1 alone."""
+    """A temporary copy of the files that the generator reads, with chapter 1 only."""
     for folder in ("book", "solutions", "exercises"):
         (tmp_path / folder).mkdir()
     shutil.copy(ROOT / "_toc.yml", tmp_path)
@@ -56,7 +56,7 @@ def notebook(root, chapter, **options):
     return nbformat.reads(generate(root, chapter, **options), as_version=4)
 
 
-# --- what comes out -------------------------------------------------------------------
+# --- generated exercises --------------------------------------------------------------
 
 
 def test_the_committed_exercises_are_up_to_date():
@@ -70,7 +70,7 @@ def test_generation_is_reproducible_byte_for_byte(chapter):
 
 @each_chapter
 def test_an_exercise_holds_no_solution(chapter):
-    """No line between the markers of a task stands in the exercise, nor the word ``solutions``."""
+    """Neither lines between the markers of a task nor the word ``solutions`` are in it."""
     cells = notebook(ROOT, chapter).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     assert "solutions" not in code
@@ -169,7 +169,7 @@ def test_a_solved_exercise_defines_what_it_uses(chapter):
 
 @each_chapter
 def test_a_chapter_opens_as_a_notebook_and_is_formatted(chapter, tmp_path):
-    """``jupytext --to ipynb`` and back loses nothing; ruff finds nothing to format in its code."""
+    """A round trip through ``ipynb`` loses nothing; its code is formatted as by ruff."""
     import subprocess
     import sys
 
@@ -212,7 +212,7 @@ def test_the_first_cell_says_what_is_missing_and_how_to_get_it(chapter):
     here = [sys.executable, "-c", code[0].source]
     done = subprocess.run(here, capture_output=True, text=True, cwd=ROOT)
     assert (done.stdout, done.stderr) == ("All that this notebook needs is here.\n", "")
-    bare = [sys.executable, "-I", "-S", "-c", code[0].source]  # with Python's own alone
+    bare = [sys.executable, "-I", "-S", "-c", code[0].source]  # standard library only
     done = subprocess.run(bare, capture_output=True, text=True, cwd=ROOT)
     said = done.stderr.splitlines()[-1]
     assert said.startswith("ModuleNotFoundError: course, ")
@@ -228,7 +228,7 @@ def test_a_page_that_is_no_exercise_is_told_once():
     assert translator.translate(text) == "Sums (a page of the book), Sums, two, here"
 
 
-# --- what is refused ------------------------------------------------------------------
+# --- refused sources ------------------------------------------------------------------
 
 
 CHAPTER, SOLUTIONS = (

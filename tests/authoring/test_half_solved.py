@@ -1,9 +1,9 @@
-"""An exercise with one answer missing: what fails says that the answer is missing.
+"""An exercise with one answer missing: every error says that the answer is missing.
 
 A cell that needs the answer raises ``NotImplementedError``. Names that this cell would have
 defined are then undefined, and a later cell that uses one would raise a ``NameError``, which
-helps nobody. Here the cells are read, for every task; ``test_notebooks.py`` runs one notebook
-of each practical.
+does not help the student. Here the cells are analysed for every task; ``test_notebooks.py``
+runs one notebook of each practical.
 """
 
 import ast
@@ -18,12 +18,12 @@ from grading.submissions.sources import free
 from project.practicals import chapters
 
 ROOT = Path(__file__).parents[2]
-# Not an error: a loop there needs the same answers for another value before it.
+# Not an error: a loop in this cell needs the same answers for another value first.
 FIRST_NEEDS_THE_ANSWER = {("02-approximate-inference", "c128", "DROPOUT")}
 
 
 def bound(statement):
-    """The names that a statement binds."""
+    """Return the names that a statement binds."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
     if isinstance(statement, ast.Import | ast.ImportFrom):
@@ -33,7 +33,7 @@ def bound(statement):
 
 
 def statements(cell):
-    """Each statement of a cell, and the names that are looked up when it runs."""
+    """Yield a cell's statements, the names each looks up, and those its function looks up."""
     for statement in ast.parse(cell["source"]).body:
         inner = None
         parts = [statement]
@@ -96,7 +96,7 @@ def unbound(cells):
         for statement, names, _ in statements(cell)
     ]
     before, last = set(), -1
-    needed = []  # the tasks that each statement's cell has needed by then, itself included
+    needed = []  # the tasks its cell needed before each statement, and including it
     for number, _, names in rows:
         before = set() if number != last else before
         last = number
@@ -116,7 +116,7 @@ def unbound(cells):
 
 
 def cells_of(chapter):
-    """The code of the solved exercise, without its checks."""
+    """Return the code cells of the solved exercise, without its checks."""
     notebook = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     found = [

@@ -1,4 +1,4 @@
-"""An exercise, as a student does it: in JupyterLab or Notebook, from the first check to the last tick."""
+"""A student's work on an exercise in JupyterLab or Notebook, from the first check to the last."""
 
 import ast
 import json
@@ -18,17 +18,17 @@ from conftest import ROOT
 from authoring.exercises import generate
 from project.practicals import chapters, exercise_path
 
-PATIENCE = 1200  # seconds for what is slow on a busy machine: start, train, plot
+PATIENCE = 1200  # seconds; starting, training and plotting are slow on a busy machine
 # The module to start, its name in the configuration, and where a notebook opens.
 JUPYTERLAB = ("jupyterlab", "LabApp", "lab/tree")
 NOTEBOOK = ("notebook", "JupyterNotebookApp", "notebooks")
-# Every cell is in the page, seen or not, and nothing pops up over the notebook.
+# Keep all cells in the page, visible or not, and show no notifications over the notebook.
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
 
-# Small functions on the open notebook, for the tests' own use.
+# JavaScript helpers that act on the open notebook.
 TOOLS = """
 () => {
   const panel = () => jupyterapp.shell.currentWidget;
@@ -70,7 +70,7 @@ TOOLS = """
 
 @contextmanager
 def jupyter(folder, home, module, app):
-    """The address of a front end of our own, which knows no setting of this machine."""
+    """Start a front end that uses no settings of this machine; yields its address."""
     for name, settings in SETTINGS.items():
         path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def jupyter(folder, home, module, app):
         try:
             yield address_of(process, home)
         finally:
-            process.terminate()  # it shuts its kernels down
+            process.terminate()  # shuts down the kernels as well
             try:
                 process.wait(timeout=30)
             except subprocess.TimeoutExpired:
@@ -117,7 +117,7 @@ def jupyter(folder, home, module, app):
 
 
 def address_of(process, home):
-    """Where the server is, which it writes to a file once it listens."""
+    """Return the server's address, which it writes to a file once it listens."""
     path = home / "runtime" / f"jpserver-{process.pid}.json"
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
@@ -137,7 +137,7 @@ def wait(page, condition, argument=None):
 
 
 def run(page, cell_id):
-    """Run a cell by the keyboard and return what is then to be read below it."""
+    """Run a cell by keyboard, and return the text of its output."""
     page.evaluate("id => course.forget(id)", cell_id)
     page.evaluate("id => course.select(id)", cell_id)
     page.keyboard.press("Shift+Enter")
@@ -146,7 +146,7 @@ def run(page, cell_id):
 
 
 def imports(notebook):
-    """The packages that a notebook imports."""
+    """Yield the packages that a notebook imports."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             for node in ast.walk(ast.parse(cell.source)):
@@ -193,7 +193,7 @@ def test_a_student_completes_the_exercise(browser, tmp_path, front_end, first):
         page.evaluate(TOOLS)
         wait(page, "() => course.ready()")
 
-        # Before anything is written, the first check says so, kindly.
+        # Before anything is written, the first check says so without a traceback.
         ids = page.evaluate("() => course.ids()")
         code = page.evaluate("() => Object.keys(course.outputs())")
         assert ids == [cell.id for cell in solved.cells]
@@ -204,7 +204,7 @@ def test_a_student_completes_the_exercise(browser, tmp_path, front_end, first):
         assert "not written yet" in said
         assert "Traceback" not in said
 
-        # Typed into its cell, a right answer is ticked.
+        # A right answer typed into its cell is ticked.
         page.evaluate("id => course.select(id)", first)
         page.keyboard.press("Enter")
         page.keyboard.press("Control+A")
@@ -215,7 +215,7 @@ def test_a_student_completes_the_exercise(browser, tmp_path, front_end, first):
         said = run(page, f"{first}--check")
         assert said.startswith(f"✓ {first.replace('--', '/')} · ")
 
-        # With all answers the notebook runs from top to bottom, and all are ticked.
+        # With all answers, the notebook runs from top to bottom and all checks are ticked.
         for cell_id, (_, source) in answers.items():
             page.evaluate(
                 "([id, source]) => course.write(id, source)", [cell_id, source]

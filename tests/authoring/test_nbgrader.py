@@ -1,4 +1,4 @@
-"""The same exercises in nbgrader: its course folder, and the real nbgrader's whole way.
+"""The exercises in nbgrader: the course folder, and the whole workflow with the real nbgrader.
 
 nbgrader runs in its own environment, `.venv-nbgrader`, which `make test-long` installs.
 """
@@ -24,7 +24,7 @@ from project.source import BEGIN, END, read_solutions
 ROOT = Path(__file__).parents[2]
 BIN = ROOT / ".venv-nbgrader" / "bin"
 MISSING = "No nbgrader here: run `make .venv-nbgrader/ready`."
-# One notebook runs whole, training and figures included: the one that takes least time.
+# The fastest notebook; it is run completely, including training and figures.
 WHOLE = "04-calibration-and-flows"
 each_chapter = pytest.mark.parametrize(
     "chapter", chapters(ROOT), ids=lambda path: path.stem
@@ -121,7 +121,7 @@ class Nbgrader:
         return self._run(BIN / "nbgrader", *arguments)
 
     def grades(self, assignment, student):
-        """Score, maximum and whether it is left to a person, by cell."""
+        """Return score, maximum and whether it needs manual grading, by cell."""
         return json.loads(
             self._run(BIN / "python", "-c", GRADES, assignment, student).stdout
         )
@@ -147,14 +147,14 @@ def nbgrader(tmp_path):
 
 
 def shortened(notebook):
-    """Without what trains and draws, as if the student had removed it."""
+    """Remove the cells that train and draw, as a student might have done."""
     first = next(c for c in notebook.cells if c.cell_type == "code" and role(c) is None)
     notebook.cells = [c for c in notebook.cells if role(c) or c is first]
     return notebook
 
 
 def unused(chapter):
-    """Tasks that no other definition uses: a wrong one costs its own points alone."""
+    """Return stubs of tasks that no other definition uses, so that only their points are lost."""
     stem = chapter.stem[3:].replace("-", "_")
     definitions = read_solutions(ROOT, stem).definitions
     used = set().union(*(d.needs for d in definitions.values()))
@@ -172,7 +172,7 @@ def hand_in(folder, student, name, notebook):
 
 
 def ada(chapter):
-    """Everything right, and one question answered."""
+    """Return a notebook with everything right and one question answered, and its cell's id."""
     notebook = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
     answer = next(cell for cell in notebook.cells if role(cell) == "written")
     answer.source = "Because of the prior."
@@ -180,7 +180,7 @@ def ada(chapter):
 
 
 def bob(chapter):
-    """One task not written, one wrong; no question answered. And the ids of the two."""
+    """Return a notebook with one task unwritten, one wrong, no answers, and their two ids."""
     notebook, _ = ada(chapter)
     stubs = unused(chapter)
     lost = []
@@ -200,10 +200,10 @@ def bob(chapter):
 @pytest.mark.long
 @each_chapter
 def test_the_real_nbgrader_releases_what_is_handed_out(chapter, nbgrader, tmp_path):
-    """Cells and points; nbgrader reads nothing else, so that one practical shows grading.
+    """Cells and points agree; nbgrader reads nothing else, so one practical tests grading.
 
-    That checks fail and pass as they should, in every practical, is shown by nbval, which
-    runs the same cells: ``test_notebooks.py``.
+    ``test_notebooks.py`` shows with nbval, which runs the same cells, that checks pass and
+    fail as they should in every practical.
     """
     name = chapter.stem
     write_course(ROOT, tmp_path, (name[3:],))
@@ -240,7 +240,7 @@ def test_the_real_nbgrader_grades_and_exports(nbgrader, tmp_path):
     questions = [c.id for c in exercise if role(c) == "written"]
     for student in ("ada", "bob"):
         wrong = [f"{task}--check" for task in lost] if student == "bob" else []
-        # What was left as it was gets nothing; an answer in words is left to a person.
+        # Unchanged answers get no points; written answers need manual grading.
         written = {
             question: [None, 3, True]
             if (student, question) == ("ada", answered)

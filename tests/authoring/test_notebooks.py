@@ -1,4 +1,4 @@
-"""The exercises in real kernels, through nbval: solved, untouched, and half done by a student."""
+"""The exercises in real kernels, with nbval: solved, untouched, and half done by a student."""
 
 import copy
 import os
@@ -22,7 +22,7 @@ each_chapter = pytest.mark.parametrize(
 
 
 def nbval(notebook, *options):
-    """What an instructor types; nothing of ours is loaded."""
+    """Run nbval as an instructor would, without any of our plugins."""
     command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env"]
     command += [
         "--nbval-cell-timeout=600",
@@ -80,7 +80,7 @@ def test_in_the_untouched_exercise_every_check_fails_and_only_stubs_raise(
 @pytest.mark.long
 @each_chapter
 def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path):
-    """Cells that need it raise NotImplementedError, none a NameError for what another cell left undefined.
+    """Cells that need it raise NotImplementedError; no cell raises NameError as a consequence.
 
     One answer at a time is enough: what fails with several missing fails with one of them.
     ``test_half_solved.py`` decides it for every task by reading the cells; a run shows for
@@ -119,7 +119,7 @@ def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path)
 
 
 def test_plain_nbval_grades_a_students_notebook_with_no_tool_of_ours(tmp_path):
-    """One task right, one wrong, one untouched: nbval passes just the check of the first."""
+    """One task right, one wrong, one untouched: only the check of the first passes in nbval."""
     chapter = ROOT / "book/01-deep-ensembles.md"
     notebook = nbformat.reads(generate(ROOT, chapter), as_version=4)
     solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)

@@ -1,4 +1,4 @@
-"""The bundle for a class: what is in it, what is not, and that a student can work with it."""
+"""The release bundle for a class: what it contains, what it must not contain, and writing it."""
 
 import ast
 import importlib.metadata
@@ -31,7 +31,7 @@ each_choice = pytest.mark.parametrize(
 
 @pytest.fixture
 def copy(tmp_path):
-    """A throw-away copy of what a release reads."""
+    """A temporary copy of the files that a release reads."""
     root = tmp_path / "project"
     for folder in (
         "authoring",
@@ -50,7 +50,7 @@ def copy(tmp_path):
 
 
 def sources(name, data):
-    """The Python that a file of the bundle holds."""
+    """Return the Python code in a file of the bundle."""
     if name.endswith(".ipynb"):
         cells = nbformat.reads(data.decode(), as_version=4).cells
         return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
@@ -58,14 +58,14 @@ def sources(name, data):
 
 
 def text_of(name, data):
-    """What a person reads in a file."""
+    """Return the text of a file as a reader sees it."""
     if name.endswith(".ipynb"):
         cells = nbformat.reads(data.decode(), as_version=4).cells
         return "\n".join(cell.source for cell in cells)
     return data.decode()
 
 
-# --- what is in it --------------------------------------------------------------------
+# --- contents -------------------------------------------------------------------------
 
 
 @each_choice
@@ -124,7 +124,7 @@ def test_the_how_to_is_one_page():
         assert words in readme
 
 
-# --- what is not ----------------------------------------------------------------------
+# --- excluded and refused contents ----------------------------------------------------
 
 
 @each_choice
@@ -137,7 +137,7 @@ def test_nothing_but_what_is_for_students(practicals):
 
 @each_choice
 def test_what_is_imported_is_in_the_bundle(practicals):
-    """Of the course; anything else is a requirement of the bundle."""
+    """Imports of the course are in the bundle; all others are among its requirements."""
     files = bundle(ROOT, practicals)
     project = tomllib.loads(files["pyproject.toml"].decode())["project"]
     required = project["dependencies"] + project["optional-dependencies"]["student"]
@@ -166,7 +166,7 @@ def test_what_is_imported_is_in_the_bundle(practicals):
 
 
 def leaks(files):
-    """The lines of solutions that stand in a bundle."""
+    """Return the lines of solutions that are in a bundle, with their files."""
     texts = {name: text_of(name, data) for name, data in files.items()}
     return {
         (name, line)
@@ -183,7 +183,7 @@ def test_no_line_of_a_solution_is_in_a_bundle(practicals):
 
 def test_a_planted_line_would_be_found():
     files = bundle(ROOT)
-    assert "with torch.no_grad():" not in solution_lines()  # it stands in every chapter
+    assert "with torch.no_grad():" not in solution_lines()  # it is in every chapter
     line = "return 1 / (2 * n * weight_decay)"
     assert line in solution_lines()
     for name in (

@@ -1,4 +1,4 @@
-"""The bundle for a class, installed on a student's machine."""
+"""The release bundle for a class, installed as on a student's machine."""
 
 import os
 import subprocess
@@ -40,9 +40,9 @@ for cell in notebook.cells:
 
 @pytest.mark.long
 def test_a_student_works_with_it_in_a_fresh_environment(tmp_path):
-    """Installed from the zip as its how-to says, where the checkout is out of reach.
+    """It is installed from the zip as its README says, without access to the checkout.
 
-    The packages that it requires are those of this environment: nothing is downloaded.
+    The required packages are taken from this environment, so nothing is downloaded.
     """
     release(ROOT, tmp_path / "out")
     with zipfile.ZipFile(tmp_path / "out" / f"{NAME}.zip") as archive:
@@ -63,9 +63,10 @@ def test_a_student_works_with_it_in_a_fresh_environment(tmp_path):
 
     call(sys.executable, "-m", "venv", fresh, cwd=tmp_path)
     python = fresh / "bin" / "python"
-    # Up to Python 3.11 an old one comes along, which nothing here can renew.
+    # Up to Python 3.11, venv installs an old setuptools, which cannot be upgraded offline.
     call(python, "-m", "pip", "uninstall", "-y", "setuptools", cwd=tmp_path)
-    # A path in a .pth file does not bring along the .pth files there: no editable install.
+    # Python ignores .pth files in folders that a .pth file adds, so the editable install of this
+    # environment stays invisible.
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = Path(call(python, "-c", code, cwd=tmp_path).strip())
     (site / "packages.pth").write_text(sysconfig.get_path("purelib"))

@@ -1,4 +1,4 @@
-"""What is left out of the built pages, and what stays."""
+"""Unused icons are removed from the built pages, and pictures get smaller."""
 
 import random
 

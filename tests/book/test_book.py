@@ -1,4 +1,4 @@
-"""The built book, as a reader sees it: every page, on a desk and on a phone in the dark."""
+"""Every page of the built book in a browser: on a desktop, and on a phone in dark mode."""
 
 import re
 from urllib.parse import urlsplit
@@ -16,8 +16,8 @@ from project.source import read_solutions
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 DESK = {"viewport": {"width": 1300, "height": 900}}
 
-# True once mathematics, if the page has any, is typeset, every picture is there, and the
-# colours are those of a theme, none on its way from one to another.
+# True once all mathematics is typeset, all pictures are loaded, the theme is set, and no colour
+# transition is running.
 READY = """
 () => document.querySelector("main") && document.readyState === "complete"
   && ["light", "dark"].includes(document.documentElement.dataset.theme)
@@ -29,7 +29,7 @@ READY = """
      })())
 """
 
-# What a page holds, whatever the screen.
+# Facts about a page that do not depend on the screen.
 FACTS = r"""
 () => {
   const main = document.querySelector("main");
@@ -60,11 +60,11 @@ FACTS = r"""
 
 
 def visit(browser, url, look, **options):
-    """Open a page; return what ``look`` says of it, with its requests and errors."""
+    """Open a page; return the result of ``look``, with the page's requests and errors."""
     requests, errors = [], []
 
     def heard(message):
-        # For a page's icon browsers ask unbidden.
+        # Browsers request the icon even if the page has none.
         if message.type == "error" and "/favicon.ico" not in message.location["url"]:
             errors.append(message.text)
 
@@ -80,7 +80,7 @@ def visit(browser, url, look, **options):
 
 @pytest.fixture(scope="module")
 def names(book):
-    """The addresses of all pages, from what was built."""
+    """The addresses of all built pages."""
     pages = {path.relative_to(book).as_posix() for path in book.rglob("[!_]*.html")}
     assert {"index.html", "search.html", "genindex.html", "book/intro.html"} <= pages
     return sorted(page for page in pages if not page.startswith("_"))
@@ -88,14 +88,14 @@ def names(book):
 
 @pytest.fixture(scope="module")
 def address(book):
-    """Where the book is served."""
+    """The address at which the book is served."""
     with served(book) as at:
         yield at
 
 
 @pytest.fixture(scope="module")
 def desk(browser, address, names):
-    """Every page on a desk, in daylight."""
+    """Facts about every page on a desktop screen, in light mode."""
     options = DESK | {"color_scheme": "light"}
     return {
         name: visit(
@@ -110,7 +110,7 @@ def desk(browser, address, names):
 
 @pytest.fixture(scope="module")
 def phone(browser, address, names):
-    """Every page on a phone, in the dark, with everything unfolded."""
+    """Facts about every page on a phone, in dark mode, with everything expanded."""
     options = PHONE | {"color_scheme": "dark"}
     return {
         name: visit(
@@ -124,7 +124,7 @@ def phone(browser, address, names):
 
 
 def none(found):
-    """Nothing was found on any page; else say what, and where."""
+    """Check that nothing was found on any page; otherwise list the findings by page."""
     lines = [f"{page}: {what}" for page, whats in found.items() for what in whats]
     assert not lines, "\n".join(["", *lines])
 
@@ -158,14 +158,14 @@ def test_mathematics_is_typeset(desk):
     for page, facts in desk.items():
         assert facts["typeset"] == facts["formulas"], page
         assert facts["broken"] == 0, page
-    # Outside code no backslash is left, so neither is any TeX.
+    # Outside code there is no backslash left, hence no TeX.
     raw = re.compile(r".*\\.*")
     none({page: raw.findall(facts["prose"]) for page, facts in desk.items()})
 
 
 @pytest.mark.browser
 def test_no_markup_is_left_over(desk):
-    # The last: a table that is none.
+    # The last alternative is a table that was not parsed.
     left_over = re.compile(
         r"\{[a-z][a-z:-]*\}|:::|```|\bNone\b|\bnan\b|\binf\b|\|\s*[—-]+\s*\|"
     )

@@ -1,4 +1,4 @@
-"""A book that is built again after an edit."""
+"""Incremental builds of the book after an edit."""
 
 import re
 import subprocess
@@ -57,7 +57,7 @@ RUN_AT = re.compile(r"run at (\d+)")
 
 @pytest.mark.long
 def test_an_edit_runs_again_what_depends_on_it_and_nothing_else(tmp_path):
-    """The real settings and extension, with a chapter small enough to run twice."""
+    """Uses the real settings and extension, with a chapter small enough to run twice."""
     files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
     for name in filter(None, files.split("\0")):
         if not name.startswith("tests/"):
@@ -71,7 +71,7 @@ def test_an_edit_runs_again_what_depends_on_it_and_nothing_else(tmp_path):
         "format: jb-book\nroot: book/intro\nchapters:\n"
         "- file: book/01-deep-ensembles\n- file: book/notation\n"
     )
-    # Not the installed course, nor its solutions: those of the copy.
+    # Import the course and the solutions of the copy, not the installed ones.
     here = {"PYTHONPATH": str(tmp_path)}
     page = build_book(tmp_path, **here) / "book" / "01-deep-ensembles.html"
     other = page.with_name("notation.html")
@@ -97,7 +97,7 @@ def test_an_edit_runs_again_what_depends_on_it_and_nothing_else(tmp_path):
     assert RUN_AT.findall(after) != RUN_AT.findall(before)
     assert RUN_AT.findall(other.read_text()) == run
 
-    # What makes pages is run again for them, but not their cells.
+    # After a change to the extension, pages are written again but their cells are not run.
     for name in ("report.py", "templates/report.html.j2"):
         path = tmp_path / "grading" / "reports" / name
         path.write_text(path.read_text() + "\n")

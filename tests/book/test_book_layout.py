@@ -1,4 +1,4 @@
-"""How the built book sits on a screen: one that is wide, and one that is narrow."""
+"""The layout of the built book on a wide and on a narrow screen."""
 
 import re
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 DESK = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 
-# What cannot be read without moving it sideways, folds opened: code, what it prints, equations.
+# Code, output and equations that need horizontal scrolling, with everything expanded.
 CUT_OFF = """
 async () => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
@@ -27,7 +27,7 @@ async () => {
     .map(box => box.textContent.split("\\n").sort((a, b) => b.length - a.length)[0]);
 }
 """
-# Formulas in a sentence that are wider than its column, where they would be cut off.
+# Inline formulas that are wider than their column, where they would be cut off.
 TOO_WIDE = """
 async () => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
@@ -44,7 +44,7 @@ async () => {
     .map(formula => formula.textContent);
 }
 """
-# Commas and the like that stand at the beginning of a line, after a formula.
+# Punctuation after a formula that wraps to the beginning of the next line.
 PARTED = """
 async () => {
   await window.MathJax?.startup.promise;
@@ -62,7 +62,7 @@ async () => {
   return parted;
 }
 """
-# How wide the pictures of several panels are shown.
+# Displayed widths of the figures with several panels.
 WIDTHS = """
 () => [...document.querySelectorAll("main figure img")]
   .filter(image => image.naturalWidth > 800)
@@ -111,7 +111,7 @@ def test_code_and_equations_are_not_cut_off_on_a_desk(browser, address, names):
 
 
 def test_no_line_of_code_goes_on_below(book):
-    # Also where it is folded away, or behind a tab: the test above sees what is open.
+    # Includes collapsed code and hidden tabs; the test above sees only what is visible.
     found = {}
     for path in sorted(book.glob("book/*.html")):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")

@@ -1,4 +1,4 @@
-"""Gates for every page of the built book: links, spelling, weight, accessibility."""
+"""Quality checks of every page of the built book: links, spelling, size, accessibility."""
 
 import functools
 import gc
@@ -12,7 +12,7 @@ from browser import served
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
-MAX_PAGE = 2_000_000  # bytes, beside the script for mathematics
+MAX_PAGE = 2_000_000  # bytes, without MathJax
 MATHS = "mathjax"
 WORDS = ROOT / "book" / "words.txt"
 WORD = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)*")
@@ -34,7 +34,7 @@ def pages(book):
 
 
 def broken_links(page, book):
-    """The links of a page that lead to no file or to no place in one."""
+    """Return the links of a page whose file or anchor does not exist."""
     broken = []
     for link in soup(page).select("a[href], link[href], img[src], script[src]"):
         address = link.get("href") or link.get("src")
@@ -84,7 +84,7 @@ def dictionary():
 
     @functools.cache
     def knows(word):
-        """Is it English, a word of the project, or a form of either?"""
+        """Is it an English word, a word of the project, or a form of either?"""
         plain = word.replace("’", "'")
         plain = plain.removesuffix("'s")
         if {plain, plain.lower()} & own or english.lookup(plain):
@@ -96,7 +96,7 @@ def dictionary():
 
 
 def prose(page):
-    """The words that a reader reads on a page, alternative texts included."""
+    """Return the words of a page's prose, including alternative texts."""
     article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find(
         "article"
     )
@@ -143,11 +143,11 @@ def test_the_word_list_holds_no_word_that_nobody_uses(pages, dictionary):
     assert dictionary.own - used == set()
 
 
-# --- weight ---------------------------------------------------------------------------
+# --- size -----------------------------------------------------------------------------
 
 
 def weight(page):
-    """The bytes of a page with all that it loads, without the script for mathematics."""
+    """Return the size in bytes of a page with all files that it loads, without MathJax."""
     parts = {page}
     for link in soup(page).select("link[rel=stylesheet], img[src], script[src]"):
         address = urlsplit(link.get("href") or link.get("src"))
@@ -159,7 +159,7 @@ def weight(page):
 def test_no_page_weighs_more_than_two_megabytes(pages):
     weights = {page.name: weight(page) for page in pages}
     assert {name: n for name, n in weights.items() if n > MAX_PAGE} == {}
-    assert max(weights.values()) > 100_000  # what a page loads is found
+    assert max(weights.values()) > 100_000  # loaded files are included
 
 
 # --- accessibility --------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_axe_finds_no_serious_violation(pages, browser, address, scheme):
             if v["impact"] in ("serious", "critical")
         ]
         page.close()
-    # That it can find any: a picture without a text.
+    # Check that axe detects a seeded fault: a picture without alternative text.
     page = context.new_page()
     page.set_content(
         "<html lang=en><title>x</title><main><img src='x.png'></main></html>"

@@ -1,4 +1,4 @@
-"""The class edition: the book for those who are still to answer."""
+"""The class edition of the book, for readers who have not answered yet."""
 
 import html
 import re
@@ -12,13 +12,13 @@ from secret import model_answers, solution_lines
 
 @pytest.fixture(scope="module")
 def class_edition(book):
-    """The class edition, built after the public one, whose outputs it takes."""
+    """The class edition, built after the public one to reuse its cached outputs."""
     with FileLock(ROOT / "_build" / ".lock"):
         return build_book(ROOT, ROOT / "_build" / "class", EDITION="class")
 
 
 def texts(folder):
-    """The text of every file of an edition, tags apart, each run of spaces one space."""
+    """Return the text of every file of an edition without tags, with white space normalised."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".html":
@@ -34,7 +34,7 @@ def texts(folder):
 
 
 def leaks(folder, secret):
-    """Where the lines or sentences of ``secret`` stand in an edition."""
+    """Return the lines or sentences of ``secret`` in an edition, with the files they are in."""
     pages = texts(folder)
     flat = {re.sub(r"\s+", " ", text) for text in secret}
     return {(line, name) for line in flat for name in pages if line in pages[name]}
@@ -43,7 +43,7 @@ def leaks(folder, secret):
 def test_the_class_edition_holds_no_line_of_a_solution(class_edition, book):
     secret = solution_lines()
     assert leaks(class_edition, secret) == set()
-    # In the public edition they are all there, or this test would see nothing.
+    # All are in the public edition; otherwise this test would be vacuous.
     shown = {line for line, _ in leaks(book, secret)}
     assert shown == {re.sub(r"\s+", " ", line) for line in secret}
 

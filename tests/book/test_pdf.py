@@ -1,4 +1,4 @@
-"""The book on paper."""
+"""The book as a PDF."""
 
 import re
 import unicodedata
@@ -14,14 +14,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 def test_every_page_is_printed_whole_and_legibly(book, tmp_path):
-    """Headings, folded solutions and formulas; on A4."""
+    """Headings, collapsed solutions and formulas are printed, on A4 paper."""
     names = pages(ROOT)
     assert len(names) > 8
     print_book(book, tmp_path / "book.pdf", names)
     printed = PdfReader(tmp_path / "book.pdf")
     assert len(printed.outline) == len(names)
     text = " ".join(page.extract_text() for page in printed.pages)
-    text = unicodedata.normalize("NFKC", text)  # ligatures apart
+    text = unicodedata.normalize("NFKC", text)  # resolves ligatures
     plain = re.sub(r"\W+", "", text)
     for name in names:
         page = BeautifulSoup((book / f"{name}.html").read_text("utf-8"), "html.parser")
@@ -30,9 +30,9 @@ def test_every_page_is_printed_whole_and_legibly(book, tmp_path):
                 part.decompose()
             words = re.sub(r"\W+", "", heading.get_text())
             assert words in plain, f"{name}: {heading.get_text()!r} is not on paper"
-    # What is folded on a screen stands on paper; no formula is raw TeX, no button is left.
+    # Parts that are collapsed on screen are printed; there are no stubs and no raw TeX.
     assert "NotImplementedError" not in plain
     assert "defgaussian_nll" in plain
-    # An axis label in a code cell may say \\log; these stand in formulas alone.
+    # Axis labels in code may contain \\log; these commands occur only in formulas.
     assert not re.search(r"\\(?:frac|mathbf|sum|mathcal)\b", text)
     assert {round(float(page.mediabox.width)) for page in printed.pages} == {595}

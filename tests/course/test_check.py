@@ -1,4 +1,4 @@
-"""How a difference is shown: never as two equal texts, and with its tolerance only where that matters."""
+"""How a difference is shown: never as two equal texts, and with the tolerance only if useful."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ REASON = "single precision carries 7 digits"
 
 
 def told(monkeypatch, answer, right, because=REASON, **tolerance):
-    """What a student is told whose function returns ``answer`` in place of ``right``."""
+    """Return the message for a student whose function returns ``answer`` instead of ``right``."""
     task = Task(
         id="a-practical/a-task",
         name="a_task",
@@ -26,7 +26,7 @@ def told(monkeypatch, answer, right, because=REASON, **tolerance):
 
 
 def rows_of(message):
-    """The two texts, what came and what was expected, word by word."""
+    """Return the answer's and the expected value as shown, each as a list of words."""
     given, _, right = message.partition("gives\n")[2].partition("\nexpected is\n")
     return given.split(), right.partition("\n    (")[0].split()
 

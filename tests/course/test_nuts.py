@@ -1,4 +1,4 @@
-"""The exact posterior: cached under its inputs, and right."""
+"""The exact posterior by NUTS: the cache is keyed on all inputs, and the draws are right."""
 
 import json
 import subprocess
@@ -53,7 +53,7 @@ def test_a_failed_run_is_told_and_leaves_nothing(monkeypatch, cache):
     ("variance", "sd"), [(10, (0.47, 2.43, 3.9, 5.9)), (100, (2.4, 14.1, 13.6, 19.4))]
 )
 def test_the_reference_agrees_with_nuts_on_all_weights(cache, variance, sd):
-    """Figures measured independently, by NUTS without the output layer integrated out."""
+    """The expected values come from NUTS on all weights, with no layer integrated out."""
     draws = nuts.reference(
         X,
         -(X**4) + 3 * X**2 + 1,

@@ -1,4 +1,4 @@
-"""Right answers that are written otherwise than the reference, and rounded otherwise."""
+"""Right answers that are written, and rounded, differently from the reference."""
 
 import pytest
 from planted import judged

@@ -1,4 +1,4 @@
-"""Figures to step through, in a real browser: one frame at a time, by mouse and by keyboard."""
+"""Figures with frames in a real browser: one visible at a time, chosen by mouse or keyboard."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The figures of practical 3 draw what they are given, and touch nothing else."""
+"""The figures of practical 3 draw their arguments and leave global state unchanged."""
 
 import matplotlib.pyplot as plt
 import numpy as np

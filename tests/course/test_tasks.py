@@ -1,4 +1,4 @@
-"""Every task of every practical, by construction: the reference is right, every known mistake is named."""
+"""Every task of every practical: the reference is right, every misconception is named."""
 
 import importlib
 import inspect
@@ -66,7 +66,7 @@ def test_a_task_knows_what_goes_wrong(task):
 
 @each_task
 def test_a_probe_is_self_contained(task):
-    """Its source, alone in an empty module, gives the same numbers: the grader ships it so."""
+    """Its source alone, in an empty module, gives the same numbers, as the grader needs."""
     source = textwrap.dedent(inspect.getsource(task.probe))
     namespace = {}
     exec(source, namespace)
@@ -76,7 +76,7 @@ def test_a_probe_is_self_contained(task):
 
 
 def changed(value, change):
-    """An answer's value, with every tensor in it changed; tuples and named tuples keep their form."""
+    """Change every tensor in an answer's value, keeping tuples and named tuples."""
     if isinstance(value, tuple):
         parts = [changed(part, change) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -84,7 +84,7 @@ def changed(value, change):
 
 
 def of(value, number):
-    """The number everywhere, in the form, the dtype and the graph of the right value."""
+    """Fill with a number, keeping shape, dtype and graph of the right value."""
     if getattr(value, "dtype", None) is not None and "bool" in str(value.dtype):
         return value & False if number == 0 else value | True
     return value * 0 + number
@@ -110,7 +110,7 @@ def input_number(index):
 
 
 def instead(answer, change):
-    """The reference, whose values are replaced by ``change(value, inputs)``; a class's methods likewise."""
+    """Wrap the reference, or its methods, to return ``change(value, inputs)``."""
     if not isinstance(answer, type):
         return lambda *inputs, **options: change(answer(*inputs, **options), inputs)
 
@@ -131,7 +131,7 @@ def test_nothing_that_ignores_its_inputs_passes(task):
         answer = instead(reference(task), change)
         try:
             return compare(answered(task, answer, cases), right) is None
-        except Exception:  # in a graded notebook there would be no values
+        except Exception:  # a graded notebook would display no values
             return False
 
     cases = task.cases(np.random.default_rng(50))
@@ -143,7 +143,7 @@ def test_nothing_that_ignores_its_inputs_passes(task):
 
 @each_task
 def test_what_is_right_for_one_draw_is_wrong_for_another(task):
-    """Nothing can be learnt by heart, nor from the draws of the public check."""
+    """Values cannot be hard-coded, not even those of the public check's draws."""
     draws = [task.cases(np.random.default_rng(seed)) for seed in (*SEEDS, 50)]
     values = [answered(task, reference(task), cases) for cases in draws]
     right = [expected(task, cases) for cases in draws]

@@ -1,4 +1,4 @@
-"""Wrong answers whose values look right: noise of another shape, a cut graph, a frozen generator."""
+"""Wrong answers that look right: noise of another shape, a cut graph, a frozen generator."""
 
 import pytest
 from planted import judged
@@ -11,7 +11,7 @@ SEEDS = 5 if SOAK else 2
 
 @pytest.mark.parametrize("stem", stems())
 def test_an_answer_that_looks_right_is_judged_wrong(stem):
-    """By its values, and not because the probe breaks on it."""
+    """It is wrong by its values, not because the probe raises an exception."""
     rows = judged(stem, "wrong_answers", SEEDS)
     assert len(rows) > 10 * SEEDS
     passed = [row for row in rows if row[-1] == "right" or row[-1].startswith("raised")]

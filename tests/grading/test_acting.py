@@ -1,4 +1,4 @@
-"""Answers are judged first without what acts in a student's cells; what needs it is flagged."""
+"""Answers are first judged without code that acts at top level; answers that need it are flagged."""
 
 # ruff: noqa: F811 - fixtures are imported
 
@@ -45,7 +45,7 @@ def test_an_answer_that_is_right_only_with_acting_code_is_to_be_looked_at(graded
 def test_nobody_loses_what_acting_code_prepares_and_only_that_is_flagged(
     practical, graded
 ):
-    """A table that a loop fills and prints; beside it, other cells, and a mistake."""
+    """A loop fills and prints a table; other cells print, and one answer has a mistake."""
     table = "table = {}\nfor key in 'ab':\n    table[key] = float(ord(key) - ord('a'))"
     table += "\n    print(key)"
     needing = practical.reference[SECOND].replace("return ", "return table['b'] * (", 1)
@@ -68,7 +68,7 @@ def test_a_table_that_a_loop_fills_is_no_reason_to_look(practical, graded):
 
 
 def passes(monkeypatch, graded, *arguments, **options):
-    """How many passes it takes, and what came out."""
+    """Grade; return the cell sources of each pass, and the result."""
     seen = []
 
     def counted(notebook, *rest, **how):
@@ -82,7 +82,7 @@ def passes(monkeypatch, graded, *arguments, **options):
 def test_an_honest_notebook_takes_one_pass_and_its_trials_are_not_run(
     graded, monkeypatch
 ):
-    """With no cells of its own, with definitions alone, and with cells that try things out."""
+    """Added cells may be absent, only define things, or try things out."""
     for own in ("", "import math\nhalf = math.sqrt(0.25)", "print(1)\n1 / 0"):
         added = [(SECOND, own)] if own else []
         seen, (result, verdicts) = passes(monkeypatch, graded, added=added)

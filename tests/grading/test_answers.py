@@ -1,4 +1,4 @@
-"""A student's answers, taken out of notebooks that students and tools have edited."""
+"""Reading a student's answers from notebooks that students and tools have edited."""
 
 import copy
 import json
@@ -34,7 +34,7 @@ def notebook():
     return exercise()
 
 
-# --- what is found --------------------------------------------------------------------
+# --- reading answers ------------------------------------------------------------------
 
 
 def test_an_untouched_notebook_has_every_stub_and_no_flag(notebook):
@@ -99,11 +99,11 @@ def test_text_turned_into_code_is_the_students_own(notebook):
     assert [own.before for own in read(notebook).added] == [ONE]
 
 
-# --- what students and tools do to cells ----------------------------------------------
+# --- cells edited by students and tools -----------------------------------------------
 
 
 def test_without_ids_the_metadata_tell(notebook):
-    """As nbformat 4.0 and its converters have it."""
+    """nbformat 4.0 has no cell ids, and converters to it drop them."""
     cell(notebook, ONE)["source"] = ANSWER
     notebook["nbformat_minor"] = 0
     for each in notebook["cells"]:
@@ -284,7 +284,7 @@ def test_another_kernel_or_format_is_flagged(notebook):
     assert problems(read(notebook)) == {"other-kernel", "old-format"}
 
 
-# --- which practical ------------------------------------------------------------------
+# --- identifying the practical --------------------------------------------------------
 
 
 def test_the_practical_is_told_by_metadata_then_ids_then_checks_then_name(notebook):
@@ -295,7 +295,7 @@ def test_the_practical_is_told_by_metadata_then_ids_then_checks_then_name(notebo
     notebook["metadata"]["course"] = {"practical": "no_such"}
     assert stem("01-deep-ensembles.ipynb") == "bayes_by_backprop"
     for each in notebook["cells"]:
-        each["metadata"]["id"] = each.pop("id")  # as Colab has it
+        each["metadata"]["id"] = each.pop("id")  # as Colab does
     notebook["cells"][50]["metadata"].pop("course", None)
     assert stem() == "bayes_by_backprop"
     for each in notebook["cells"]:

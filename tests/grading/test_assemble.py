@@ -1,4 +1,4 @@
-"""Assembled notebooks: what stands in them, and that their numbers arrive exactly."""
+"""The contents of assembled notebooks, and the exact transfer of their numbers."""
 
 import builtins
 import inspect
@@ -37,11 +37,11 @@ from grading.submissions.answers import Added
 from grading.submissions.sources import reached
 from project.source import read_solutions
 
-# --- probes stand alone ---------------------------------------------------------------
+# --- probes are self-contained --------------------------------------------------------
 
 
 def outside(source):
-    """The names that a source takes from outside."""
+    """Return the names that a source uses but does not define."""
     tables, names = [symtable.symtable(source, "probe", "exec")], set()
     while tables:
         table = tables.pop()
@@ -66,7 +66,7 @@ def test_a_probe_with_a_name_from_outside_would_be_found():
 
 
 def test_a_probe_leaves_the_students_names_alone_and_needs_none(monkeypatch):
-    """Not even builtins that a student has used as names of their own."""
+    """It does not even need builtins, which a student's names may shadow."""
     task = TASKS[0]
     cases = task.cases(np.random.default_rng(0))
     shadows = dict.fromkeys(("float", "len", "dict", "list", "values", "case", "np"), 3)
@@ -81,7 +81,7 @@ def test_a_probe_leaves_the_students_names_alone_and_needs_none(monkeypatch):
     assert compare(values, expected(task, cases)) is None
 
 
-# --- what stands in a notebook --------------------------------------------------------
+# --- cells of an assembled notebook ---------------------------------------------------
 
 FIRST, SECOND, THIRD = (
     "bayes-by-backprop/reparametrise",
@@ -178,7 +178,7 @@ def test_given_code_that_trains_is_not_called_for_an_answer():
 
 
 def test_training_behind_a_function_of_the_release_is_not_called_either():
-    """``gradient_noise`` calls given functions that train, and would run for seconds."""
+    """``gradient_noise`` calls given functions that train, which would take seconds."""
     use = Added("added--0000", cell_id(SECOND), "print(noise_of_weights, X)")
     notebook = assemble(
         released(STEM),
@@ -203,7 +203,7 @@ def test_nothing_judged_is_an_empty_notebook():
 
 
 def test_an_answer_may_use_what_untagged_cells_import(monkeypatch):
-    """``np`` comes from a cell that draws; the check ticks such an answer, so must the grade."""
+    """``np`` is imported in a plotting cell; the check accepts this, so grading must, too."""
     source = reference(STEM)[FIRST].replace(
         "    return mu", "    np.log(1.0)\n    seeded(3)\n    return mu"
     )
@@ -241,7 +241,7 @@ def test_an_edited_untagged_cell_gives_its_functions(monkeypatch):
     assert compare(decode_values(payload), right) is None
 
 
-# --- what needs what ------------------------------------------------------------------
+# --- dependencies ---------------------------------------------------------------------
 
 
 def test_dependencies_are_transitive_and_go_through_given_code():
@@ -262,7 +262,7 @@ def test_dependencies_are_transitive_and_go_through_given_code():
         "bayes-by-backprop/sample-weights",
         "bayes-by-backprop/gaussian-kl",
     }
-    # Its parameter log_prior is not the task of that name.
+    # The parameter log_prior of this task is not the task of the same name.
     assert THIRD not in backprop["bayes-by-backprop/sampled-kl"]
     assert needs("deep_ensembles")["deep-ensembles/adversarial-loss"] == {
         "deep-ensembles/fgsm"
@@ -274,7 +274,7 @@ def test_dependencies_are_transitive_and_go_through_given_code():
 
 
 def test_cells_of_many_statements_do_not_become_as_many_cells():
-    """Each link of this chain may fail, and so has a cell of its own; up to a number."""
+    """Each statement of this chain may fail, so it gets its own cell, up to a maximum."""
     chain = [f"a{n} = a{n + 1}.b" for n in reversed(range(MAX_PIECES + 100))]
     cells = [chain[:20], chain[20:]]
     added = tuple(

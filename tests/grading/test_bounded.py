@@ -1,4 +1,4 @@
-"""Calls on hostile files end: by processor time, by memory, or with their worker."""
+"""Calls on hostile files are bounded in processor time and memory, even if a worker dies."""
 
 import json
 import math
@@ -28,7 +28,7 @@ def test_too_much_processor_time_ends_the_call_and_not_the_next_one():
 
 
 def test_the_clock_begins_anew_with_every_call():
-    # Together far more than one call may take, whichever worker does them.
+    # In total they take far more time than one call may.
     for _ in range(16):
         bounded(sum, range(10**7), seconds=1.0)
 
@@ -46,7 +46,7 @@ def test_a_worker_that_dies_costs_its_call():
 
 
 def test_the_limit_of_one_call_is_not_that_of_the_next():
-    """A worker that could not receive a large call took all others with it."""
+    """Otherwise a worker under a low limit could not receive a large call, and would die."""
     large = bytes(300 * 1024**2)
     for _ in range(8):
         assert bounded(len, b"small", memory=16 * 1024**2) == 5
@@ -56,7 +56,7 @@ def test_the_limit_of_one_call_is_not_that_of_the_next():
 def test_after_the_workers_were_closed_new_ones_start():
     first = bounded(os.getppid)
     close()
-    assert bounded(os.getppid) == first  # the fork server is still the same
+    assert bounded(os.getppid) == first  # the fork server is still running
 
 
 # --- written answers ---------------------------------------------------------------

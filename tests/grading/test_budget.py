@@ -1,4 +1,4 @@
-"""What reading may cost one student: nobody else waits, and no other row is lost."""
+"""The budget for reading one student's files: costly or broken files affect no one else."""
 
 import os
 import time
@@ -17,7 +17,7 @@ COSTLY = b'{"costly": 1}'
 
 
 def costly(data, name, known):
-    """In place of ``practical_of``: spins on some files and fails on others."""
+    """Replace ``practical_of``: loop for 30 s on some files, and fail on others."""
     began = time.process_time()
     while data == COSTLY and time.process_time() - began < 30:
         pass
@@ -45,7 +45,7 @@ class Unpicklable(Exception):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Budgets of seconds, and ``costly`` to read files with."""
+    """Budgets of one or two seconds, and ``costly`` as the reader of files."""
     monkeypatch.setattr(reading, "SECONDS", 1.0)
     monkeypatch.setattr(reading, "SECONDS_EACH", 2.0)
     monkeypatch.setattr(reading, "practical_of", costly)
@@ -59,8 +59,9 @@ def test_thousands_of_costly_notebooks_use_up_their_own_students_seconds(
     given |= {f"bo {n}/x.ipynb": notebook(note=n) for n in range(100)}
     began = time.monotonic()
     intake = take_in(zipped(tmp_path / "class.zip", given))
-    # A second for each of two or three batches, and two for the student.
-    assert time.monotonic() - began < 240  # on a busy machine; one by one it is 1,000
+    # One second for each of two or three batches, and two for the student; the bound allows for
+    # a busy machine. One call for each file would take 1,000 s.
+    assert time.monotonic() - began < 240
     ann, *others = intake.submissions
     assert "too-costly" in codes(ann)
     assert "could not be read within the limits" in ann.problem
@@ -149,7 +150,7 @@ def test_the_list_of_a_zip_is_read_once_for_all_students(tmp_path, monkeypatch):
     for one in take_in(path).submissions:
         assert one.read()
     assert len(opened) == 1
-    # A zip that was replaced is not read by the old one's list.
+    # The list of the old zip is not used for one that replaces it.
     found = take_in(path).submissions
     zipped(path, {"other.ipynb": notebook(note="new " * 50)})
     with pytest.raises(Exception, match=r"changed|cannot be read"):

@@ -1,4 +1,4 @@
-"""Any edits of the cells of a notebook with right answers cost no points."""
+"""No edits of cells in a notebook with right answers cost points."""
 
 import copy
 import random
@@ -38,7 +38,7 @@ OWN = (
 )
 
 
-# Lines of the answers and of what they need.
+# Parts of lines of the answers, and of code that they need.
 MARKS = [
     *("SPREAD = F", "SPREAD(rho)", "def centred", "centred(prior", "complexity -"),
     *("return Normal(mu, F", "return Normal(prediction, noise"),
@@ -61,12 +61,12 @@ def is_code(one):
 
 
 def is_written(one):
-    """Does it hold an answer, or what one needs?"""
+    """Does the cell contain an answer, or code that one needs?"""
     return any(mark in text(one) for mark in MARKS)
 
 
 def pick(cells, draw):
-    """The place of some cell, mostly one near an answer."""
+    """Draw the index of a cell, mostly one near an answer."""
     near = [n for n, one in enumerate(cells) if is_code(one) and is_written(one)]
     if draw(4) and near:
         return min(near[draw(len(near))] + draw(3), len(cells) - 1)

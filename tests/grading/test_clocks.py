@@ -1,4 +1,4 @@
-"""Clocks on a busy machine: only what a submission does itself counts."""
+"""Clocks on a busy machine: time in which other programs have the processor is not counted."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ def compute(seconds):
 
 
 def watched(process, seconds, children=False):
-    """What a clock reads after some seconds of watching a process."""
+    """Watch a process for some seconds; return the reading of its clock."""
     clock = Clock()
     began = clock.now()
     while time.monotonic() < began.wall + seconds:
@@ -66,9 +66,9 @@ def test_what_counts_is_between_processor_time_and_wall_time():
 
 def test_only_others_make_a_machine_busy(monkeypatch):
     monkeypatch.setattr("grading.sandbox.clock.CORES", 2)
-    assert Reading(10.0, waited=7.0, processor=3.0).busy  # one thread among many
-    assert not Reading(10.0, waited=7.0, processor=20.0).busy  # many of its own
-    assert not Reading(10.0, waited=2.0, processor=4.0).busy  # now and then
+    assert Reading(10.0, waited=7.0, processor=3.0).busy  # competes with other programs
+    assert not Reading(10.0, waited=7.0, processor=20.0).busy  # competes with itself
+    assert not Reading(10.0, waited=2.0, processor=4.0).busy  # waits only occasionally
     assert Reading(10.0, stalled=2.0).busy
 
 
@@ -87,12 +87,12 @@ def test_a_sleeping_program_is_charged_for_wall_time():
     with running("import time; time.sleep(60)") as asleep:
         time.sleep(0.5)
         passed = watched(asleep, 1.0)
-    # On a machine where others wait, the watching thread itself may.
+    # On a busy machine the watching thread itself may have to wait.
     assert passed.counted > 0.5 * passed.wall
 
 
 def test_a_program_gains_nothing_by_competing_with_itself():
-    """Threads of one process, pinned to one processor, sleep and wake together."""
+    """Processes of one program, pinned to one processor, sleep and wake together."""
     text = (
         "import os, threading, time\n"
         "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
@@ -134,7 +134,7 @@ def graded(practical, environment):
 
 
 def computing(practical, what):
-    """The right answer, which does something else first."""
+    """Return the right answer with a statement inserted before its ``return``."""
     source = practical.reference[TASK]
     body = source.index("return ")
     return f"{COMPUTES}\n{source[:body]}{what}\n    {source[body:]}"
@@ -142,7 +142,7 @@ def computing(practical, what):
 
 @pytest.mark.sandbox
 def test_a_right_answer_is_right_beside_six_busy_loops(practical, graded):
-    """It needs three fifths of its clock, and gets a third of a processor or less."""
+    """It needs three fifths of its time limit, and gets at most a third of a processor."""
     answer = computing(practical, "compute(1.2)")
     with busy_loops(3 * os.cpu_count()):
         verdict, other, _ = graded(answer)
@@ -171,7 +171,7 @@ def test_an_endless_sleep_ends_by_the_clock_on_the_wall(practical, graded):
 
 @contextlib.contextmanager
 def neighbour(loops):
-    """Another pass of this run, with busy loops, until somebody wants to be alone."""
+    """Simulate another pass with busy loops that ends when a pass asks to run alone."""
     asked, over = threading.Event(), threading.Event()
 
     def work():
@@ -192,7 +192,7 @@ def neighbour(loops):
 
 @pytest.mark.sandbox
 def test_what_patience_has_ended_is_judged_again_alone(practical, graded):
-    """Here it is not even as long as the clock itself: it ends a kernel that does nothing."""
+    """Patience, a factor on the limit, is below 1 here, so it ends a kernel that sleeps."""
     answer = computing(practical, "import time; time.sleep(1000)")
     with neighbour(loops=0) as asked:
         verdict, other, _ = graded(answer, patience=0.9)
@@ -204,7 +204,7 @@ def test_what_patience_has_ended_is_judged_again_alone(practical, graded):
 @pytest.mark.long
 @pytest.mark.sandbox
 def test_a_right_answer_that_a_busy_machine_has_stopped_is_right(practical, graded):
-    """Half of its clock, but not a sixth of a processor before it is alone."""
+    """It needs half of its time limit, but gets less than a sixth of a processor at first."""
     answer = computing(practical, "compute(1.0)")
     with neighbour(loops=8 * os.cpu_count()) as asked:
         verdict, other, _ = graded(answer, patience=3.0)
@@ -252,5 +252,5 @@ def test_waiting_to_be_alone_ends_with_the_run():
     finally:
         runner.allow_passes()
     assert said == ["the run is ending"]
-    with floor.taken(True):  # nobody holds it any more
+    with floor.taken(True):  # it is free again
         pass

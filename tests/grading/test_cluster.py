@@ -1,4 +1,4 @@
-"""A real Dask cluster on this machine: two workers, of which one is killed half-way."""
+"""Grading on a real Dask cluster on this machine, with two workers of which one is killed."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ OPTIONS = {"DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "False"}
 
 @contextlib.contextmanager
 def dask(folder, *command):
-    """A scheduler or a worker, as somebody starts it by hand."""
+    """Start a scheduler or a worker from the command line, and end it at the end."""
     with open(folder / f"{command[0]}.log", "a") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *command, "--no-dashboard"],
@@ -37,7 +37,7 @@ def dask(folder, *command):
 
 
 def end(process):
-    """At once, with all that it has started."""
+    """Kill a process and all its descendants."""
     with contextlib.suppress(psutil.NoSuchProcess):
         top = psutil.Process(process.pid)
         for one in [top, *top.children(recursive=True)]:
@@ -55,7 +55,7 @@ def until(holds, seconds=120):
 
 @contextlib.contextmanager
 def two_workers(folder):
-    """A scheduler's address, and one of its two workers."""
+    """Start a scheduler with two workers; yields its address and the first worker."""
     file = folder / "scheduler.json"
     by_file = ("--scheduler-file", str(file))
     work = ("worker", *by_file, "--nthreads", "1")

@@ -1,4 +1,4 @@
-"""A student's answers, taken out of files that are damaged, junk or far too large."""
+"""Reading a student's answers from files that are damaged, junk or far too large."""
 
 import contextlib
 import copy
@@ -34,7 +34,7 @@ from grading.submissions.sources import (
     problem_of,
 )
 
-# Python parses it, but cannot go through it by recursion.
+# Python parses it, but cannot traverse the tree recursively.
 DEEP = "f = " + "-" * 600 + "1"
 
 
@@ -89,7 +89,7 @@ def test_what_is_no_notebook_is_not_gradable(data, reason):
     ],
 )
 def test_no_garbage_is_collected_at_the_bottom_of_the_stack(read, collected_in):
-    # A finalizer would fail there for want of a frame, and pytest tells of that.
+    # Near the recursion limit a finalizer would fail, and pytest would report that.
     with contextlib.suppress(NotGradable):
         read()
     assert not collected_in & {"raw_decode", "parse", "visit", "dump", "literal_eval"}
@@ -98,7 +98,7 @@ def test_no_garbage_is_collected_at_the_bottom_of_the_stack(read, collected_in):
 
 @pytest.fixture
 def collected_in():
-    """Collects at every turn; gives the names of all functions that ran then."""
+    """Collect garbage as often as possible; record all functions on the stack then."""
     found = set()
 
     def note(phase, info):
@@ -196,7 +196,7 @@ def test_huge_sources_are_flagged(notebook):
 
 
 def test_random_damage_gives_answers_or_not_gradable(notebook):
-    """Bytes flipped, cut and doubled: nothing but ``NotGradable`` comes out."""
+    """After flipping, cutting and doubling bytes, only ``NotGradable`` is raised."""
     rng, original = random.Random(0), PATH.read_bytes()
     for _ in range(60):
         data = bytearray(original)

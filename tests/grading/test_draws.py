@@ -1,7 +1,7 @@
-"""On random draws the reference always gets full marks, and no known mistake ever does.
+"""On random draws the reference always gets full marks, and no misconception ever does.
 
-Every commit draws a few of its own, so that together they see many. ``make soak`` draws 200
-for each practical, or as many as ``SOAK`` says, and any of them can be drawn again:
+Every commit uses a few other draws, so that many are tested over time. ``make soak`` uses 200
+for each practical, or as many as ``SOAK`` says. To repeat one of them:
 ``SOAK=1 SEED=<seed> python -m pytest tests/grading/test_draws.py``.
 """
 
@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[2]
 FEW = 2
 DRAWS = SOAK or FEW
 
-# One process for each practical: torch and JAX do not meet. The probe's own source runs, and
-# its numbers go the way of a submission's: displayed, decoded, judged.
+# Each practical has its own process, so that PyTorch and JAX are never loaded together. The
+# probe's source is run, and its numbers are displayed, decoded and judged as in grading.
 SCRIPT = """
 import json, pathlib, sys
 from unittest import mock
@@ -80,7 +80,7 @@ def judged(stem, first, count):
 @pytest.mark.parametrize("stem", stems())
 def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(stem):
     first = first_seed()
-    # In halves, side by side, where there are many.
+    # Many draws are judged in two halves in parallel.
     half = DRAWS // 2 if DRAWS > FEW else 0
     shares = [(first, half), (first + half, DRAWS - half)]
     with ThreadPoolExecutor(2) as pool:
@@ -98,7 +98,7 @@ def test_seeds_come_from_the_commit_and_can_be_said(monkeypatch, tmp_path):
     )
     if commit.returncode == 0:
         assert first_seed() == int(commit.stdout[:8], 16)
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "none"))  # as where there is no git
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "none"))  # as without a repository
     from_sources = first_seed()
     assert 0 < from_sources < 2**32
     assert first_seed() == from_sources

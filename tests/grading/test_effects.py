@@ -1,4 +1,4 @@
-"""Which statements of a student's cell define, and which act."""
+"""Classification of the statements in a student's cell: those that define, and those that act."""
 
 import ast
 import time
@@ -81,7 +81,7 @@ def test_definitions_do_not_act(source):
 @pytest.mark.parametrize(
     "source",
     [
-        # Calls for their effect, loops, and what is no plain Python.
+        # Calls for their effects, loops, and code that is not plain Python.
         "print(1)",
         "x = print(1)",
         "helper(1)",
@@ -129,7 +129,7 @@ def test_definitions_do_not_act(source):
         "def f():\n    with torch.no_grad() as json.dumps: pass",
         "(lambda: setattr(torch, 'abs', None))",
         "f = lambda: setattr(torch, 'abs', None)",
-        # Patches of what an own name, attribute, function or container stands for.
+        # Patches through a name, attribute, function or container of the student's.
         "from torch.nn.functional import *\ndef f(): softplus.x = helper",
         "softplus.x = helper",
         "q = type\ndef f(a): q(a).mean = helper",
@@ -160,7 +160,7 @@ def test_definitions_do_not_act(source):
         "rows = sys.path\nrows.append('x')",
         "xp = torch\nxp.abs = helper",
         "xp = torch\ndef f(t): t.abs = helper\nx = f(xp)",
-        # What runs texts.
+        # Functions that run strings as code.
         "from sympy import S\nx = S('__import__')",
         "import sympy\nx = sympy.S('print(1)')",
         "import sympy\nx = sympy.S(f'{1}')",
@@ -184,7 +184,7 @@ def test_definitions_do_not_act(source):
         "class A:\n    exec('x = 1')",
         "def g(exec): return exec\ndef f(): exec('x = 1')",
         "if SIZES: exec = exec\nelse:\n    def f(): exec('x = 1')",
-        # What reaches into Python.
+        # Access to Python's internals.
         "def f(): return functools.reduce(getattr, ['__glo' + 'bals__'], helper)",
         "def g(self, n): return getattr(self, n)",
         "def g(x): return getattr(x, f'{x}')",
@@ -228,7 +228,7 @@ def test_whatever_else_acts(source):
 
 @each_practical
 def test_no_solution_and_no_given_code_acts(stem):
-    """So an honest notebook is judged in one go; the references themselves are, too."""
+    """So an honest notebook, like the reference itself, is judged in a single pass."""
     notebook, solutions = released(stem), read_solutions_of(stem)
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     effects = Effects([*code, *solutions])
@@ -252,7 +252,7 @@ def test_no_solution_and_no_given_code_acts(stem):
 @each_practical
 def test_other_right_answers_do_not_act(stem):
     source = (ROOT / f"tests/right_answers/{stem}.py").read_text("utf-8")
-    # Written beside the solutions, which a student's own would be.
+    # These answers refer to the solutions; a student's would be in the same notebook.
     source = source.replace("ref.", "").replace("from solutions", "from torch")
     effects = Effects([source])
     acting = [
@@ -297,7 +297,7 @@ FIRST, SECOND = "bayes-by-backprop/reparametrise", "bayes-by-backprop/log-poster
 
 
 def test_of_cells_that_act_only_what_answers_reach_is_run():
-    """In an added cell, in an answer's own and in an edited one of the release."""
+    """This holds for an added cell, an answer's cell, and an edited cell of the release."""
     first = "def late(): return SCALE\nhistory = train(1)\nprint(late())"
     answer = (
         "def spread(rho): return F.softplus(rho) + late()\n"
@@ -362,7 +362,7 @@ def test_hostile_sources_take_seconds(source):
 
 
 def test_tables_that_loops_fill_are_definitions():
-    """Each way of filling one in a cell that also acts: an answer that needs it gets it."""
+    """An answer can use a table filled in any of these ways, even if its cell also acts."""
     fills = {
         "items": "t = {}\nfor k in range(3):\n    t[k] = k",
         "rows": "t = []\nfor k in range(3):\n    if k:\n        t.append(k)",

@@ -1,4 +1,4 @@
-"""What a student gets back: their own page, safe from everybody's names and answers."""
+"""Feedback pages for students, safe against hostile names and answers."""
 
 import dataclasses
 import random
@@ -103,7 +103,7 @@ def test_paths_do_not_depend_on_the_order():
     assert one == two
 
 
-# --- what a page says -------------------------------------------------------------------
+# --- contents of a page -----------------------------------------------------------------
 
 
 def test_page_says_what_went_wrong():

@@ -1,4 +1,4 @@
-"""Whatever is done to a notebook, reading it gives answers, or says why there are none."""
+"""Reading any mutated notebook gives answers, or a reason why there are none."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from grading.submissions.excerpts import additions, definitions
 from grading.submissions.sources import acts, free, problem_of, reached
 from grading.submissions.statements import Release, split
 
-# Python parses each of these, and something that reads it later does not, or the reverse.
+# Sources that Python parses but a later reader does not accept, or the reverse.
 SOURCES = [
     "def f(a, a): pass",
     "[x := 1 for x in range(3)]",
@@ -71,7 +71,7 @@ SOURCES = [
 ]
 RELEASED = {stem: released(stem) for stem in STEMS}
 TASKS = {stem: set(order(stem)) for stem in STEMS}
-# Also inside of statements that may define.
+# Some of them also inside compound statements, which may define names.
 SOURCES += [
     head + source.replace("\n", "\n    ") + tail
     for source in SOURCES[:11]
@@ -103,7 +103,7 @@ def test_source_that_is_read_differently_by_every_reader_is_survived(source):
 
 
 def take(data, stem):
-    """Read and assemble, as grading does."""
+    """Read a notebook and assemble it, as grading does."""
     with contextlib.suppress(NotGradable):
         answers = read_answers(data, RELEASED[stem])
         practical_of(data, "x.ipynb", STEMS)
@@ -122,7 +122,7 @@ def take(data, stem):
 
 
 def spots(value, found):
-    """Every container with each of its keys or indices."""
+    """List every container with each of its keys or indices."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
     for key, inner in list(pairs):
         found.append((value, key))
@@ -147,7 +147,7 @@ def mutate_json(notebook, rng):
 
 
 def mutate_source(notebook, rng):
-    """Cut, double, mix or replace the source of some cell."""
+    """Cut, double, mix or replace the source of a cell."""
     cells = [c for c in notebook.get("cells", ()) if isinstance(c, dict)]
     cells = [c for c in cells if isinstance(c.get("source"), list | str)]
     if not cells:
@@ -172,7 +172,7 @@ def mutate_source(notebook, rng):
 
 
 def mutate_cells(notebook, rng):
-    """Move, copy or delete a cell, or take its id or metadata."""
+    """Move, copy or delete a cell, or remove ids and metadata."""
     cells = notebook.get("cells")
     if not isinstance(cells, list) or not cells:
         return
@@ -221,7 +221,7 @@ def test_hundreds_of_mutated_notebooks_give_answers_or_not_gradable(seed):
     fuzz(100, seed)
 
 
-# --- what reading may cost ------------------------------------------------------------
+# --- time to read ---------------------------------------------------------------------
 
 LARGE = {
     "statements": lambda: [code("a;" * 49_000)] * 150,

@@ -1,4 +1,4 @@
-"""What counts as harmless leads nowhere else."""
+"""Packages that count as harmless give no access to modules that do not."""
 
 import importlib
 import sys
@@ -16,15 +16,15 @@ from grading.submissions.harmless import (
     within,
 )
 
-# Modules of Python that harmless packages name, and that offer no way to run anything.
+# Standard library modules that harmless packages refer to, and that cannot run code.
 OFFERED = {"_random", "_sre", "array", "concurrent", "multiprocessing", "platform"}
 OFFERED |= {"queue", "signal", "string", "types"}
 
 
 @pytest.mark.long
 def test_no_harmless_package_leads_to_a_module_that_is_not():
-    """All modules that attributes of the installed packages lead to, by names that are allowed."""
-    # All parts that may be used are imported: what another test has imported adds nothing.
+    """Follows all allowed attribute names of the installed packages to other modules."""
+    # Import all parts that may be used, so that imports of other tests make no difference.
     used = [
         f"{package}.{part}"
         for package in LARGE

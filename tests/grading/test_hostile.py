@@ -1,4 +1,4 @@
-"""A class of attacks, graded as one by the real command; ``hostile/rows.toml`` says what must come out.
+"""A class of attacks, graded with the real command; ``hostile/rows.toml`` has expected results.
 
 Every notebook of the corpus has three answers: an honest one, the attack, and another
 honest one, which keeps its point whatever the attack does.
@@ -31,7 +31,7 @@ TASKS = [
     for name in ("reparametrise", "log-posterior", "log-prior")
 ]
 HONEST = ("aaa honest", "zzz honest")  # the first and the last of the class
-# In every notebook here: what is not in it.
+# Flags of every notebook here, for the parts that it lacks.
 ABSENT = {"check-deleted", "given-deleted", "missing-answer", "missing-written"}
 WALL_CLOCK = 300 + 60  # of one submission, and what ends it
 # What `course grade` does, with other limits than its own.
@@ -75,7 +75,7 @@ def many_cells():
 
 
 def made():
-    """Files that are no notebooks, or too much of one: content, and why they are not graded."""
+    """Return invalid and oversized notebooks: content, and why they are not graded."""
     honest = notebook("honest")
     return {
         "invalid-json": (b"{'cells': []}", "not valid JSON"),
@@ -89,7 +89,7 @@ def made():
 
 
 def hand_in(folder, names):
-    """A class: these attacks, two honest students, strange files and strange names."""
+    """Write a class: these attacks, two honest students, invalid files and odd names."""
     file = "bayes_by_backprop.ipynb"
     for name in names:
         (folder / name).mkdir(parents=True)
@@ -111,7 +111,7 @@ def hand_in(folder, names):
 
 
 def fingerprints(*folders):
-    """What every file is, without what Python caches."""
+    """Hash every file, except for Python's caches."""
     found = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
@@ -167,7 +167,7 @@ def statuses(result):
 
 
 def compare(name, graded):
-    """Is a notebook's row the expected one?"""
+    """Check that a notebook's result is the expected one."""
     row, result = ROWS[name], graded.results[name]
     assert result["graded"], result["problem"]
     expected = row.get("status", ["right", "wrong", "right"])
@@ -180,13 +180,13 @@ def compare(name, graded):
     flags = {flag["code"] for flag in result["flags"]}
     assert flags - ABSENT == set(row.get("flags", ()))
     assert graded.seconds[name] < WALL_CLOCK
-    # Nothing of what it saw or would like to say goes out.
+    # Neither secrets that it read nor text that it chose are in the result.
     assert "Stolen" not in json.dumps(result)
     assert "31415" not in json.dumps(result)
 
 
 def compare_class(graded):
-    """What holds for the class, whatever is in it."""
+    """Check the results that do not depend on the attacks in the class."""
     assert graded.code == 1, graded.said
     for name in HONEST:
         assert statuses(graded.results[name]) == ["right"] * 3
@@ -201,7 +201,7 @@ def compare_class(graded):
     assert graded.points["100000-cells"] == 0
     left_out = [name for name in NAMES if name not in graded.results]
     assert left_out == []
-    # A spreadsheet takes nothing of the sheet for a formula.
+    # No cell of the sheet is a formula in a spreadsheet.
     cells = [cell for line in graded.sheet for cell in line]
     assert [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t")] == []
     for page in graded.out.rglob("*.html"):
@@ -211,7 +211,7 @@ def compare_class(graded):
 
 
 def compare_what_is_left(graded, around):
-    """No file and no process is left, and no file is another."""
+    """Check that no files and processes are left, and that no files have changed."""
     assert graded.changed == set()
     assert list(Path("/tmp").glob(f"ku-{graded.pid}-*")) == []
     mark = f"/tmp/ku-{graded.pid}-"
@@ -304,7 +304,7 @@ def test_each_attack_gets_the_expected_row(name, warm):
 @pytest.mark.long
 @pytest.mark.parametrize("name", COLD)
 def test_an_attack_on_the_sandbox_gets_it_in_a_kernel_of_its_own_too(name, cold):
-    """The other attacks are on messages, code and notebooks, which are read alike."""
+    """Other attacks target messages, code and notebooks, for which the start is irrelevant."""
     compare(name, cold)
 
 

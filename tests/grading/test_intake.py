@@ -1,4 +1,4 @@
-"""Submissions in every form that platforms give, and in forms that only mischief gives."""
+"""Finding submissions in all layouts of learning platforms, and under hostile names."""
 
 import os
 import re
@@ -289,7 +289,7 @@ def test_a_student_cannot_take_anothers_name_by_the_name_of_a_file():
 
 
 def test_members_that_are_not_said_to_be_utf8_are_read_as_such(tmp_path):
-    """As a Mac writes them."""
+    """macOS writes such zips."""
     path = zipped(tmp_path / "a.zip", {"Bj*rn/deep.ipynb": notebook()})
     data = path.read_bytes().replace(b"Bj*rn", "Bjö".encode() + b"r")
     path.write_bytes(data)

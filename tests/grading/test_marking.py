@@ -1,4 +1,4 @@
-"""Answers in words: what the chapters ask, the page to mark by, and marks that come back."""
+"""Written answers: the questions of the chapters, the page for marking, and reading marks."""
 
 import csv
 import dataclasses
@@ -56,7 +56,7 @@ def written(tmp_path, *lines, header=HEADER, encoding="utf-8"):
     return path
 
 
-# --- what the chapters ask --------------------------------------------------------------
+# --- the questions of the chapters ------------------------------------------------------
 
 
 @pytest.mark.parametrize("stem", stems())
@@ -270,7 +270,7 @@ def test_wrong_files(tmp_path):
         read_marks(path, [result("Zoë")])
 
 
-# --- what has been filled in stays ------------------------------------------------------
+# --- filled-in tables are kept ----------------------------------------------------------
 
 
 def test_filled_table_is_never_written_over(tmp_path):
@@ -282,7 +282,7 @@ def test_filled_table_is_never_written_over(tmp_path):
     results = [result(), result("bob")]
     marked = read_marks(path, results)
     comments = read_comments(path, results)
-    # Whether or not the marks have been merged, and the new table keeps them.
+    # This holds whether or not the marks were merged; the new table keeps them.
     for roster, said in ((Roster(marked), comments), (Roster(results), {})):
         new.unlink(missing_ok=True)
         assert write_marking(roster, tmp_path, {}, said)[1] == new
@@ -330,11 +330,11 @@ def test_a_table_somebody_has_written_in_is_found_in_the_output_folder(tmp_path)
     roster = Roster(classroom(6))
     write_marking(roster, tmp_path, {})
     table = tmp_path / "marks.csv"
-    assert filled_table(tmp_path) is None  # nobody has written in it
+    assert filled_table(tmp_path) is None  # no marks yet
     lines = table.read_text("utf-8-sig").splitlines(keepends=True)
     table.write_text(lines[0] + lines[1].replace(",,", ",2,", 1) + "".join(lines[2:]))
     assert filled_table(tmp_path) == table
-    table.write_bytes(b"\xff")  # merging it says what is wrong
+    table.write_bytes(b"\xff")  # found as well, as merging it reports the error
     assert filled_table(tmp_path) == table
     table.unlink()
     assert filled_table(tmp_path) is None

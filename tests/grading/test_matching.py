@@ -1,4 +1,4 @@
-"""Cells of the release are known whatever editors have done to their ids, metadata and layout."""
+"""Cells of the release are recognised after editors have changed ids, metadata and layout."""
 
 import copy
 import json

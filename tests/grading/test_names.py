@@ -1,4 +1,4 @@
-"""Whoever handed in anything has a row, and no two students share one unsaid."""
+"""Every student who submitted files has a row; rows that several may share are reported."""
 
 import os
 import unicodedata
@@ -23,7 +23,7 @@ QUICK = settings(
 
 
 def files_of(path):
-    """Every file of a folder or a zip, as ``Intake.fates`` names it."""
+    """Return every file of a folder or a zip, as named in ``Intake.fates``."""
     if path.is_dir():
         walk = os.walk(path)
         return {
@@ -36,7 +36,7 @@ def files_of(path):
 
 def check(model, form, root):
     if form.startswith("wrapped") and model.all_usual():
-        return  # folders in another: nothing says which one is the student's
+        return  # nested folders, where the student's folder cannot be determined
     if form == "wrapped folder" and len(model.students) < 2:
         return
     path = laid_out(model.files, form, root)
@@ -53,7 +53,7 @@ def check(model, form, root):
     assert sum("taken as one student" in note for note in intake.notes) == len(merged)
     graded = {(s.student, s.identifier) for s in intake.submissions if s.practical}
     assert len(graded) >= len(model.readable)
-    # No file is unaccounted for.
+    # Every file has a fate.
     fates = {(str(path), member): fate for (path, member), fate in intake.fates.items()}
     deep = {file for file in files_of(path) if file[0].count("deep/") > 20}
     assert files_of(path) - deep <= fates.keys()
@@ -169,7 +169,7 @@ def test_two_spellings_of_one_name_are_one_student_and_said(spellings, tmp_path)
     assert {"same-name", "resubmitted"} <= set(codes(one))
     assert not cy.flags
     assert any("taken as one student" in note for note in intake.notes)
-    # The platform's numbers say otherwise.
+    # With the platform's numbers they are two students.
     numbered = {
         f"{name}_{number}_assignsubmission_file_/deep.ipynb": notebook()
         for number, name in enumerate(spellings)
@@ -205,7 +205,7 @@ def test_one_students_folder_is_no_wrapper_and_a_wrapper_no_student(tmp_path):
             assert {one.student for one in found} == {"ann", "bo"}
 
 
-# --- whoever handed in anything has a row ---------------------------------------------
+# --- every student who submitted files has a row --------------------------------------
 
 
 def test_everybody_has_a_row_with_the_reason_or_a_grade(tmp_path):

@@ -1,4 +1,4 @@
-"""Numbers arrive: what probes display is what the checks see."""
+"""Transfer of numbers: the checks receive exactly the values that probes display."""
 
 import nbformat
 import numpy as np

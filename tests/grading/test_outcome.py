@@ -1,4 +1,4 @@
-"""All that comes out, together: complete, repeatable, and nothing if the marks are wrong."""
+"""All outputs together: complete, reproducible, and none if the marks are invalid."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ def test_everything_is_written_and_again_the_same(tmp_path):
     write_outcome(results[::-1], tmp_path / "two", root=ROOT)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     header = (tmp_path / "one" / "canvas.csv").read_text("utf-8").splitlines()[0]
-    # In the book's order, not by name.
+    # Practicals are in the book's order, not sorted by name.
     assert header.endswith("Deep ensembles,Bayes by backprop")
 
 

@@ -1,4 +1,4 @@
-"""Real passes: a real kernel behind the wall, judged by nbval outside of it."""
+"""Real passes: a real kernel in the sandbox, judged by nbval outside it."""
 
 import dataclasses
 import os
@@ -26,7 +26,7 @@ FIRST, SECOND, THIRD, FOURTH, FIFTH = (
         "log-posterior",
         "log-prior",
         "log-likelihood",
-        "draw-loss",  # it calls the other four
+        "draw-loss",  # calls the other four
     )
 )
 pytestmark = pytest.mark.sandbox
@@ -106,7 +106,7 @@ def test_a_wrong_early_task_does_not_spoil_those_that_build_on_it(practical, gra
 
 @pytest.mark.long
 def test_tasks_that_lean_on_one_another_get_a_pass_each(practical, graded):
-    """One wrong answer at the root, all else right: no other task may lose a point."""
+    """If only one answer, on which others depend, is wrong, no other task loses a point."""
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
     result, _ = graded({FIRST: wrong}, tasks=tuple(practical.reference))
     lost = [verdict.task for verdict in result.verdicts if verdict.status != "right"]
@@ -114,14 +114,14 @@ def test_tasks_that_lean_on_one_another_get_a_pass_each(practical, graded):
 
 
 def test_cells_cannot_spell_out_what_stands_in(practical, graded):
-    """An exception for each half byte: neither which nor where comes out of a second pass."""
+    """Exceptions could encode the reference's source; a second pass reports neither type nor cell."""
     kinds = ["KeyError", "ValueError", "TypeError", "IndexError"]
     spell = [
         (FIFTH, f"if 'draws' not in dir(): raise {kind}('{n}')")
         for n, kind in enumerate(kinds)
     ]
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
-    # It is right with everything alone, and with the reference in another's place.
+    # This answer is right only if everything is run, and with the reference in FIRST's place.
     needing = "for factor in [1.0]: print()\n" + practical.reference[FIFTH].replace(
         "return complexity", "return factor * complexity"
     )
@@ -137,7 +137,7 @@ def test_cells_cannot_spell_out_what_stands_in(practical, graded):
 
 
 def test_a_second_pass_forgives_nothing_of_its_own(practical, graded):
-    """Wrong itself, beside a wrong answer that it uses, a task stays wrong."""
+    """A task that is wrong itself stays wrong, even if it also uses a wrong answer."""
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
     itself = practical.reference[FIFTH].replace(
         "return complexity -", "return complexity +"
@@ -150,7 +150,7 @@ def test_a_second_pass_forgives_nothing_of_its_own(practical, graded):
 
 
 def test_the_reference_that_stands_in_cannot_be_taken_along(practical, graded):
-    """In the second pass the source of an earlier task is there to read, but not to send."""
+    """In the second pass an answer can read the source of an earlier task, but not send it."""
     spy = practical.reference[FIFTH].split('"""')[0].rstrip() + (
         f"\n    text = repr({practical.keys[FIRST].name}.__code__.co_consts)\n"
         "    raise type('Stolen_' + text, (Exception,), {})(text)\n"
@@ -163,7 +163,7 @@ def test_the_reference_that_stands_in_cannot_be_taken_along(practical, graded):
 
 
 EXACT, KL = "bayes-by-backprop/exact-loss", "bayes-by-backprop/gaussian-kl"
-# All of a task's points for calling another one, on which it does not depend.
+# An answer that calls another task, on which its own does not depend.
 CALLS = """
 def gaussian_kl(mu, rho, prior_std):
     none, pairs = torch.zeros(0), zip(mu.flatten(), rho.flatten())
@@ -173,7 +173,7 @@ def gaussian_kl(mu, rho, prior_std):
 
 
 def test_a_task_that_is_not_solved_does_not_stand_in_for_another(practical, graded):
-    """It does for those that depend on it, and is flagged where a student makes one do so."""
+    """It does for tasks that depend on it; a dependency made by the student is flagged."""
     direct = CALLS.replace("other", "exact_loss")
     _, verdicts = graded({KL: direct})
     assert statuses(verdicts) == ["right", "right", "right", "wrong"]
@@ -209,7 +209,7 @@ def test_a_hanging_answer_costs_its_own_points(graded):
 
 
 def test_a_cell_that_hangs_costs_its_own_points(graded):
-    """The others are right before it is run."""
+    """The others are judged right before it is run."""
     _, verdicts = graded({SECOND: "while True: pass"}, task=4.0)
     assert statuses(verdicts) == ["right", "wrong", "right"]
     assert verdicts[SECOND].reason == "Its code was stopped: it ran for more than 4 s."
@@ -230,13 +230,13 @@ def test_a_cell_of_ones_own_that_kills_is_left_out(graded):
     assert [(f.code, f.where) for f in result.flags] == [
         ("added-stopped", "added--0000")
     ]
-    result, verdicts = graded(added=added)  # nothing needs it: it is never run
+    result, verdicts = graded(added=added)  # no answer needs the cell, so it is not run
     assert statuses(verdicts) == ["right", "right", "right"]
     assert result.flags == ()
 
 
 def test_what_a_stopped_cell_defines_can_still_be_used(practical, graded):
-    """A helper and the training that tried it out, in one cell of a student's own."""
+    """An added cell contains a helper and a training loop that uses it."""
     helper = "def spread(rho):\n    return torch.nn.functional.softplus(rho)\n"
     own = helper + "twice = partial(torch.mul, 2.0)\nwhile True: spread(torch.ones(()))"
     answer = practical.reference[FIRST].replace("F.softplus", "spread")
@@ -246,8 +246,8 @@ def test_what_a_stopped_cell_defines_can_still_be_used(practical, graded):
     added = [*imports, (FIRST, own)]
     result, verdicts = graded({FIRST: answer}, added=added, task=6.0)
     assert statuses(verdicts) == ["right", "right", "right"], verdicts
-    assert result.flags == ()  # the training is not run at all
-    # It is, where something is wrong; and cut down, once it had to be stopped.
+    assert result.flags == ()  # the training is not run
+    # If an answer is wrong, the cell is run, and reduced to definitions once it was stopped.
     own = own.replace("while", "for factor in [1.0]: print()\nwhile")
     needing = "for one in [1.0]: print()\n" + answer.replace(
         "return ", "return one * ", 1
@@ -298,7 +298,7 @@ def test_nothing_is_left_behind(graded, environment):
 
 
 def test_a_patch_by_a_wrong_answer_costs_no_other(graded):
-    """What may have touched more than its own is not run where the others are judged first."""
+    """Code that may affect other answers is not run in the pass that judges those first."""
     patch = "import math\ntorch.distributions.Normal.log_prob = None\n1 / 0"
     _, verdicts = graded({FIRST: patch})
     assert statuses(verdicts) == ["wrong", "right", "right"]
@@ -344,7 +344,7 @@ def warm_environment(stem, tmp_path):
 def test_every_known_mistake_goes_the_same_way_and_is_named(
     stem, warm_environment, tmp_path
 ):
-    """One submission for each number: the first mistake of every task, the second, …"""
+    """The n-th submission has the n-th misconception of every task."""
     practical, tasks = practical_of(stem, tmp_path), tasks_of(stem)
     for number in range(max(len(task.misconceptions) for task in tasks.values())):
         made = {
@@ -367,7 +367,7 @@ ALL_FIVE = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
 
 
 def test_own_cells_that_take_long_do_not_use_up_the_time_of_other_passes(graded):
-    """Three trainings are in time; all of them once more would not be."""
+    """There is time to run three trainings once, but not twice."""
     added = [(FIRST, "import time\nx = time.sleep(6)")] * 3
     _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=25.0)
     assert statuses(verdicts) == ["wrong", *["right"] * 4]
@@ -375,7 +375,7 @@ def test_own_cells_that_take_long_do_not_use_up_the_time_of_other_passes(graded)
 
 
 def test_what_was_to_be_judged_again_is_not_wrong_when_the_time_is_up(graded):
-    """One for the loud cell beside it, one for the wrong answer that it uses."""
+    """Another pass is due for one task as a cell acts, and for one as it uses a wrong answer."""
     added = [(FIRST, "import sys, time\nx = time.sleep(6)")]
     _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=5.0)
     assert statuses(verdicts) == ["not-reached", *["right"] * 3, "not-reached"]

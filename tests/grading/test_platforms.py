@@ -1,4 +1,4 @@
-"""Names that a learning platform gives tell the student, wherever they stand."""
+"""File and folder names of learning platforms identify the student, at any depth."""
 
 import pytest
 from hand_ins import FORMS, laid_out
@@ -15,7 +15,7 @@ TABLE, PDF = b"1,2", b"%PDF"
     ["Manifest M", "README R", "Index I", ".htaccess H", "Thumbs T", "Desktop.ini D"],
 )
 def test_a_platforms_name_counts_before_any_other_rule(form, name, tmp_path):
-    """Also for a student whose name begins like a stray file, or who sends a table."""
+    """This includes students named like a stray file, and students who submit a table."""
     files = {
         f"{name}_4_assignsubmission_file_/report.pdf": PDF,
         "Bo_5_assignsubmission_file_values.csv": TABLE,

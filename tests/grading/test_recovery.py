@@ -1,4 +1,4 @@
-"""Right answers get their points wherever in the notebook a student wrote them."""
+"""Right answers get their points, wherever in the notebook they were written."""
 
 import copy
 
@@ -364,7 +364,7 @@ def test_an_answer_in_words_is_found_beside_its_cell():
     delete(notebook, missing)
     at = index(notebook, kept)
     text = {"cell_type": "markdown", "metadata": {}, "id": "mine", "source": "So."}
-    notebook["cells"].insert(at + 1, text)  # a note below an answer stays a note
+    notebook["cells"].insert(at + 1, text)  # a note below an answer is not part of it
     before = [c["id"] for c in release.cells]
     at = index(notebook, before[before.index(missing) - 1])
     notebook["cells"].insert(at + 1, text | {"source": "Because."})

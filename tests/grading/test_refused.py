@@ -1,4 +1,4 @@
-"""A practical that cannot be proven on a machine costs its own notebooks alone."""
+"""If a practical's reference fails on a machine, only its own notebooks are not graded."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def test_others_are_graded_and_its_notebooks_say_why_they_are_not(
     assert found["student-01"]["graded"]
     assert not found["stray"]["graded"]
     assert "No module named 'jax'" in found["stray"]["problem"]
-    # It is no grade: the next run tries again.
+    # The failure is not stored, so the next run tries again.
     kept = (tmp_path / "out" / ".grading" / "results").glob("*.json")
     assert len(list(kept)) == 2
 

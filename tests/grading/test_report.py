@@ -1,4 +1,4 @@
-"""The picture of a class: the counts behind it, its limits, and the page itself."""
+"""The class report: its counts, its limits, and the page itself."""
 
 import dataclasses
 import re
@@ -40,7 +40,7 @@ HINT = "the standard deviation is used as if it were the variance."
 
 
 def student(name, nll="right", heads="right", **changes):
-    """A notebook of two tasks; ``nll`` is a status or ``known``, the named mistake."""
+    """Make a result with two tasks; ``nll`` is a status, or ``known`` for a misconception."""
     hint = HINT if nll == "known" else ""
     verdicts = (
         Verdict(HEADS, 1, heads),
@@ -143,7 +143,7 @@ def test_small_words():
     assert [sentence("the σ"), sentence("ρ is"), sentence("")] == ["The σ", "ρ is", ""]
 
 
-# --- markdown of strangers --------------------------------------------------------------
+# --- untrusted Markdown -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Killed, resumed, side by side: the same grades, none lost, none made twice."""
+"""Killed, resumed and parallel runs give the same grades, without loss or repetition."""
 
 import json
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.sandbox
 
 
 def below(process):
-    """All that a grader has started."""
+    """Return all descendants of a grader's process."""
     return psutil.Process(process.pid).children(recursive=True)
 
 
@@ -73,7 +73,7 @@ def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
 
 
 def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
-    """A kernel that a busy machine ends, as one that ends itself does, is no last word."""
+    """A kernel may also have been stopped because the machine was busy."""
     hand_in(tmp_path / "in", 2)
     path = tmp_path / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
     notebook = nbformat.read(path, as_version=4)
@@ -143,7 +143,7 @@ def test_an_interrupted_run_ends_its_kernels(tmp_path):
 
 
 def test_a_kernel_never_outlives_what_started_it():
-    """Killed before the kernel's process has begun, or after."""
+    """This holds if the starter is killed before the kernel's process begins, or after."""
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
     sleep = ["sleep", "1000"]
@@ -173,14 +173,16 @@ def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     process = start(tmp_path / "in", undisturbed, "--jobs", "2")
     while not kept(undisturbed) and process.poll() is None:
         time.sleep(0.1)
-    first = time.monotonic() - began  # longer on a busy machine
+    first = time.monotonic() - began  # depends on how busy the machine is
     finish(process)
     draw, kills, seen, most = random.Random(first_seed()), 0, {}, 0
     started = []
     while kills < (50 if SOAK else 12):
         process = start(tmp_path / "in", out, "--jobs", "2")
         time.sleep(draw.uniform(0.2, 1.2 * first))
-        if process.poll() is not None:  # done early: begin once more, elsewhere
+        if (
+            process.poll() is not None
+        ):  # finished before the kill: start in a new folder
             finish(process)
             assert table(out) == table(undisturbed)
             out, seen = tmp_path / f"out-{kills}", {}

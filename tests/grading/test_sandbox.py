@@ -1,4 +1,4 @@
-"""What stands behind the wall, seen from inside it."""
+"""The sandbox as seen from inside."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture
 def inside(library, tmp_path):
-    """Runs a Python text behind the wall; what it prints as JSON."""
+    """A function that runs Python code in the sandbox, and returns the JSON that it prints."""
     box = Sandbox(tmp_path / "box", library, Limits(disk=64 * MIB), hidden=(ROOT,))
     for folder in (box.sockets, box.connection.parent):
         folder.mkdir(parents=True)
@@ -76,7 +76,7 @@ def test_an_allow_list_of_files_can_be_seen(inside, tmp_path):
         Path("/proc/1/environ"),
         Path("/proc/self"),
     ]
-    # The folders above the project are there, or it could not be.
+    # The folders above the project exist in the sandbox, as mount points.
     names = [str(path) for path in hidden if path not in ROOT.parents]
     assert (ROOT / "solutions" / "deep_ensembles" / "losses.py").exists()
     seen = inside(
@@ -86,7 +86,7 @@ def test_an_allow_list_of_files_can_be_seen(inside, tmp_path):
 
 
 def test_the_processor_is_the_same_on_both_sides(inside):
-    """Otherwise PyTorch computes more slowly in there, and rounds differently."""
+    """Otherwise PyTorch would be slower in the sandbox, and would round differently."""
     text = (
         "import json, torch; print(json.dumps(torch.backends.cpu.get_cpu_capability()))"
     )
@@ -220,7 +220,7 @@ def test_a_bubblewrap_that_does_not_work_is_noticed(monkeypatch, tmp_path):
 
 
 def test_a_project_inside_the_installation_is_covered(tmp_path):
-    """Installed as packages, course and solutions lie where Python itself is shown."""
+    """If installed as packages, course and solutions are below Python's visible folders."""
     inner = tmp_path / "lib" / "course"
     inner.mkdir(parents=True)
     assert bubblewrap._covered([inner], [tmp_path]) == [inner]
@@ -250,7 +250,7 @@ def test_memory_that_counts_with_no_process_is_not_to_be_had(inside):
 
 
 def test_what_reaches_into_other_processes_is_refused(inside):
-    """Asked of the system itself: with a process and a descriptor of its own."""
+    """System calls are made directly, on the process itself and its own descriptor."""
     found = inside(
         "import ctypes, errno, json, os\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
@@ -269,7 +269,7 @@ def test_what_reaches_into_other_processes_is_refused(inside):
 
 
 def test_nobody_can_ask_to_be_served_last(inside):
-    """The clock of a cell does not count the time in which others have the processor."""
+    """A cell's clock does not count waiting for a processor, so priority must not be lowered."""
     found = inside(
         "import errno, json, os\n"
         "found = []\n"
@@ -288,7 +288,7 @@ def test_nobody_can_ask_to_be_served_last(inside):
 
 
 def test_sockets_are_of_the_usual_families(inside):
-    """A virtual machine's own, say, would lead around the missing network."""
+    """Other families, such as a virtual machine's, could bypass the missing network."""
     found = inside(
         "import json, socket\n"
         "found = []\n"
@@ -305,7 +305,7 @@ def test_sockets_are_of_the_usual_families(inside):
 
 
 def decided(program, machine, number, arguments=(0,) * 6):
-    """What a filter says of a system call: a machine for its programs, in a few lines."""
+    """Interpret a filter's program for a system call, and return its verdict."""
     data = struct.pack("=IIQ6Q", number, machine, 0, *arguments)
     at, value = 0, 0
     while True:

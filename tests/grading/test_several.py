@@ -1,4 +1,4 @@
-"""Which notebook counts where a student handed in several of one practical."""
+"""The notebook that counts if a student submitted several for one practical."""
 
 import json
 import os
@@ -27,7 +27,7 @@ STEM = "bayes_by_backprop"
 
 
 def solved(*names, note=""):
-    """The exercise with these answers written; without any, as it was released."""
+    """Return the exercise with reference solutions for these tasks, and optionally a note."""
     notebook = released(ROOT, STEM)
     definitions = read_solutions(ROOT, STEM).definitions
     for cell in notebook.cells:
@@ -46,7 +46,7 @@ SAVED = solved(note="saved again, no answers")
 
 
 def hand_in(root, files):
-    """Files that were written an hour apart, in this order."""
+    """Write the files with modification times an hour apart, in this order."""
     for hour, (name, data) in enumerate(files.items()):
         path = root / "ann" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The grade sheets: right sums, right columns, no formulas, the same bytes every time."""
+"""The grade sheets: correct sums and columns, no formulas, reproducible bytes."""
 
 import csv
 import dataclasses
@@ -100,7 +100,7 @@ def test_every_student_is_found_again(roster):
 def test_sums(roster):
     for row in csv.DictReader(io.StringIO(grades_csv(roster).removeprefix("\ufeff"))):
         tasks = [cell for name, cell in row.items() if "/" in name]
-        if not any(tasks):  # nothing could be graded, so nothing is known
+        if not any(tasks):  # nothing could be graded, so the sums are empty
             sums = ("points", "written", "total", "possible", "unmarked")
             assert [row[name] for name in sums] == [""] * 5
             continue

@@ -1,4 +1,4 @@
-"""Sources that students write: what compiles, what is used, what was added."""
+"""Analysis of students' sources: syntax, used names, definitions, additions."""
 
 import copy
 import re
@@ -65,7 +65,7 @@ def test_what_compiles_in_jupyter_has_no_problem(source):
 )
 def test_what_does_not_compile_has_one(source, words):
     problem = problem_of(source)
-    if source.startswith("%%"):  # IPython workers the body on as text
+    if source.startswith("%%"):  # IPython passes the body on as text
         assert problem == ""
         return
     assert problem.endswith(".")
@@ -85,7 +85,7 @@ def test_many_magics_take_seconds_at_most(line):
 def test_a_long_line_takes_a_second_at_most():
     start = time.process_time()
     for source in ("x" * 29_990 + " y?", "%" + "x" * 29_990 + " y?"):
-        assert problem_of(source) == ""  # the kernel will tell
+        assert problem_of(source) == ""  # left to the kernel to report
     assert time.process_time() - start < 1
 
 

@@ -1,4 +1,4 @@
-"""Grades that are kept: what is damaged is graded again."""
+"""Stored grades: damaged ones are graded again."""
 
 import json
 import tempfile
@@ -25,7 +25,7 @@ JUNK = st.recursive(
 
 
 def places(data, path=()):
-    """Where something stands in a piece of JSON."""
+    """Yield the paths of all values in JSON data."""
     yield path
     if isinstance(data, dict | list):
         for key in data if isinstance(data, dict) else range(len(data)):
@@ -33,7 +33,7 @@ def places(data, path=()):
 
 
 def planted(data, path, junk):
-    """The same with something else at this place."""
+    """Return a copy of the data with ``junk`` at this path."""
     if not path:
         return junk
     copy = dict(data) if isinstance(data, dict) else list(data)
@@ -52,7 +52,7 @@ def test_a_kept_grade_of_another_shape_is_graded_again(path, junk):
         Path(folder, "junk.json").write_text(json.dumps(data))
         found = store.get("junk")
         if found is not None:
-            # It can be shown: what it counts can be counted.
+            # It is still usable: sums and texts have the right types.
             assert isinstance(found.earned + found.points, int)
             assert isinstance("".join((found.student, found.problem)), str)
             store.put("again", found)

@@ -1,4 +1,4 @@
-"""What a person should look at: found where it is, and nowhere in honest work."""
+"""Suspicious code that a person should look at is found, and honest work is not flagged."""
 
 import ast
 import base64
@@ -28,7 +28,7 @@ def found(source, given="import json, sys, torch\nfrom torch import nn"):
 
 
 class Renamed(ast.NodeTransformer):
-    """Other names where there is no dot, other spellings of numbers, no tolerances."""
+    """Disguise a copy: rename plain names, write integers as floats, drop tolerances."""
 
     def visit_Name(self, node):
         return ast.Name(f"my_{node.id}", node.ctx)
@@ -46,7 +46,7 @@ class Renamed(ast.NodeTransformer):
 
 
 def copied():
-    """The oracles that are long enough to be known again: place, imports and tree."""
+    """Yield the oracles that are long enough to be recognised: place, imports and tree."""
     for place in oracles():
         where, _, line = place.partition(":")
         tree = ast.parse((CHECKS / f"{where}.py").read_text("utf-8"))
@@ -66,7 +66,7 @@ def copied():
 
 @each_practical
 def test_honest_work_looks_honest(stem):
-    """Released cells, solutions, other right answers, each alone and all of them in a cell."""
+    """Checks released cells, solutions and other right answers, alone and in one cell."""
     cells = {c.id: c.source for c in released(stem).cells if c.cell_type == "code"}
     solutions = {
         name: one.shown()
@@ -79,7 +79,7 @@ def test_honest_work_looks_honest(stem):
 
 
 def test_every_long_oracle_is_known_again():
-    """In the middle of a cell, as it is, and with other names."""
+    """In the middle of a cell, unchanged or with other names, a copy is recognised."""
     around = "{}\ndef before(x):\n    return x\n\n\n{}\n\n\ndef after(y):\n    return y"
     places = set()
     for place, imports, one in copied():
@@ -104,7 +104,7 @@ def log_posterior(w, mu, rho):
 
 
 def test_a_copied_oracle_is_known_again_whatever_it_imports():
-    """That of the log-posterior, by hand."""
+    """Uses a hand-written copy of the oracle of log-posterior."""
     scipy = COPY.format(
         package="scipy", name="stats", other="st", call="st.norm.logpdf"
     )

@@ -1,4 +1,4 @@
-"""What is handed in and must not be read: links, secrets, bombs, pipes, broken zips."""
+"""Submitted files that must not be read: links, encrypted files, zip bombs, pipes, broken zips."""
 
 import io
 import json
@@ -65,7 +65,7 @@ def test_links_and_secrets_in_a_zip_are_flagged(tmp_path):
         archive.writestr("bo/deep.ipynb", notebook())
     data = bytearray(path.read_bytes())
     central = data.rindex(b"PK\x01\x02")
-    data[central + 8] |= 1  # says that it is encrypted
+    data[central + 8] |= 1  # sets the flag for encryption
     path.write_bytes(data)
     ann, bo = find_submissions(path)
     assert codes(ann) == ["link"]
@@ -138,7 +138,7 @@ def test_a_student_with_200001_files_is_named_and_stops_nobody(form, tmp_path):
 def test_a_large_file_is_not_read_whole(tmp_path):
     root = tree(tmp_path, {"ann/01-deep-ensembles.ipynb": b"{"})
     with open(root / "ann/01-deep-ensembles.ipynb", "r+b") as file:
-        file.truncate(500_000_000)  # takes no runtime_dir on the disk
+        file.truncate(500_000_000)  # sparse, so it takes no space on the disk
     (one,) = find_submissions(root)
     assert codes(one) == ["too-large"]
     assert one.size == 500_000_000
@@ -191,8 +191,8 @@ def test_a_folder_that_may_not_be_listed_is_its_students(tmp_path):
     tree(tmp_path, {"class/ana_b/x.ipynb": notebook(), "class/bo/x.ipynb": notebook()})
     command = [sys.executable, "-c", LISTED]
     if os.geteuid() == 0:
-        # The owner of the repository, who may read it wherever it lies, without root's
-        # right to read everything.
+        # Run as the owner of the repository, who may read it, and drop root's capability to
+        # read everything.
         rights, owner = "-dac_override,-dac_read_search", ROOT.stat().st_uid
         drop = [f"--bounding-set={rights}", f"--inh-caps={rights}", f"--reuid={owner}"]
         command = ["setpriv", *drop, *command]
@@ -202,7 +202,7 @@ def test_a_folder_that_may_not_be_listed_is_its_students(tmp_path):
     try:
         done = subprocess.run(
             command,
-            cwd=tmp_path,  # what lies above may be for somebody else alone
+            cwd=tmp_path,  # this user may have no access to the folders above
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             capture_output=True,
             text=True,
@@ -217,7 +217,7 @@ def test_one_student_with_a_platforms_name_for_a_file_stays_that_student(tmp_pat
     name = "bobobo_4321_98765_deep.ipynb"
     path = tree(tmp_path / "class", {f"ana/{name}": notebook()})
     assert [one.student for one in find_submissions(path)] == ["ana"]
-    # Around the files of several students stands no student's folder.
+    # A folder with files of several students is not a student's folder.
     tree(path, {"ana/cyc_4322_98766_deep.ipynb": notebook()})
     assert [one.student for one in find_submissions(path)] == ["bobobo", "cyc"]
 
@@ -237,7 +237,7 @@ def test_broken_members_of_a_zip_are_flagged(tmp_path):
 
 @pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_member_that_could_only_be_unpacked_whole_is_not_read(tmp_path, kind):
-    """Of 20 kB it could make gigabytes before a limit is noticed."""
+    """Decompressing 20 kB could produce gigabytes before a limit takes effect."""
     with zipfile.ZipFile(tmp_path / "class.zip", "w", kind) as archive:
         archive.writestr("ann/deep-ensembles.ipynb", b" " * 50_000_000)
         archive.writestr("bo/x.ipynb", notebook(), compress_type=zipfile.ZIP_STORED)
@@ -248,7 +248,7 @@ def test_a_member_that_could_only_be_unpacked_whole_is_not_read(tmp_path, kind):
 
 @pytest.mark.parametrize("piece", ["_a", " (1)", "(", "1_", "é ", "assignsubmission_"])
 def test_names_of_64_kilobytes_are_read_as_short_ones(tmp_path, piece):
-    """Looking for a student's name in one took minutes."""
+    """Finding the student's name in one used to take minutes."""
     long = piece * (60_000 // len(piece.encode()))
     names = ("anna_00-warm-up.ipynb", f"{long}.ipynb", f"{long}x.ipynb")
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:

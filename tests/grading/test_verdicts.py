@@ -1,4 +1,4 @@
-"""From displayed numbers to a verdict; and nothing hidden in its words."""
+"""Verdicts from displayed numbers, with reasons that leak no information."""
 
 import dataclasses
 import json
@@ -61,7 +61,7 @@ def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
     key = dataclasses.replace(KEY, right=right, mistakes=[mistake])
     assert judge(key, [shown(-0.15415926, 18.00000006)], attempt=1).hint
     assert not judge(key, [shown(-0.1547, 18.0)], attempt=1).hint
-    # What is not right stays wrong, however near.
+    # A wrong value stays wrong, however near it is.
     assert judge(key, [shown(1e-8, 0.0)], attempt=1).status == "wrong"
 
 
@@ -116,7 +116,7 @@ def test_an_exception_cannot_speak_for_itself():
     assert raised("Calling it", "AttributeError", said=said, source=source).endswith(
         "raised AttributeError about `shap`."
     )
-    # Nothing that the answer does not say itself.
+    # Only names that occur in the answer are repeated.
     for other in ("name 'secret' is not defined", "name 'help' is not defined", "1.25"):
         assert raised("Its cell", "NameError", said=other, source=source) == (
             "Its cell raised NameError."
@@ -165,11 +165,11 @@ def test_another_process_computes_the_same_keys(stem, tmp_path):
 
 @pytest.mark.parametrize("stem", stems())
 def test_every_task_asks_something_that_depends_on_the_seed(stem):
-    """Else its values could be learnt by heart."""
+    """Otherwise its values could be hard-coded."""
     for task in tasks_of(stem).values():
         plain = dataclasses.replace(
             task, misconceptions=()
-        )  # their values take longest
+        )  # left out because computing their values takes longest
         one, two = key_of(plain, 1), key_of(plain, 2)
         assert one.probe != two.probe
         assert any(

@@ -1,4 +1,4 @@
-"""Kernels forked from a zygote: what they can see and do is what any other can."""
+"""Kernels forked from a zygote can see and do the same as any other kernel."""
 
 import contextlib
 import json
@@ -51,7 +51,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def start(library):
-    """Starts zygotes, and ends them."""
+    """A function that starts zygotes; they are closed at the end."""
     started = []
 
     def zygote(*sources):
@@ -73,9 +73,9 @@ def ready(start):
 
 @pytest.fixture
 def kernel(library, monkeypatch):
-    """Starts kernels behind the wall, from a zygote or by themselves."""
+    """A function that starts kernels in the sandbox, forked from a zygote or cold."""
     monkeypatch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "known-unknowns-sandbox")
-    # Jupyter asks for it once in a process, and other tests here start kernels too.
+    # Jupyter reads the variable once per process, and other tests here start kernels too.
     KernelProvisionerFactory.clear_instance()
     running = []
 
@@ -96,7 +96,7 @@ def kernel(library, monkeypatch):
 
 
 def ask(kernel, text):
-    """What a cell prints, as JSON."""
+    """Run a cell, and return the JSON that it prints."""
     asked = kernel.execute_cell_input(text)
     kernel.await_reply(asked)
     said = ""
@@ -120,12 +120,12 @@ def test_it_finds_itself_where_any_other_kernel_is(kernel, ready, library):
     cold, warm = kernel(), kernel(ready)
     assert [is_forked(cold), is_forked(warm)] == [False, True]
     other, seen = ask(cold, names + LOOK_AROUND), ask(warm, names + LOOK_AROUND)
-    # Its own folder, of its sockets and its connection file, has another name.
+    # The folder with its sockets and connection file has a different name in each kernel.
     for found in (other, seen):
         mine = found["folders"]["/tmp"]
         found["folders"]["/tmp"] = [n for n in mine if not n.startswith("ku-")]
         assert len(mine) == len(found["folders"]["/tmp"]) + 1
-    # A place more: what a zygote sees of all folders, covered.
+    # There is one more folder: the zygote's folder of all runtime directories, covered here.
     assert (
         seen["folders"]["/"].pop(seen["folders"]["/"].index("runtime_dirs"))
         == "runtime_dirs"
@@ -170,7 +170,7 @@ def test_nothing_brings_rights_back(kernel, ready):
 
 
 def namespaces(kernel):
-    """Those of the process that runs the cells, as seen from outside."""
+    """Return the namespaces of the process that runs the cells, as seen from outside."""
     top = psutil.Process(kernel.km.provisioner.pid)
     process = top.children(recursive=True)[-1].pid
     kinds = ("mnt", "pid", "net", "ipc", "uts")
@@ -183,7 +183,7 @@ def test_two_at_a_time_do_not_meet(kernel, ready):
     assert ask(second, FIND) == []
     spaces = [namespaces(running) for running in (first, second)]
     assert not spaces[0] & spaces[1]
-    # And the first does find it all: the test can fail.
+    # The first kernel does find all traces, so the test can fail.
     assert len(ask(first, FIND)) == 8
 
 
@@ -213,7 +213,7 @@ def test_it_and_all_that_it_started_end_with_it(kernel, ready):
     ask(running, text)
     top = psutil.Process(running.km.provisioner.pid)
     below = top.children(recursive=True)
-    assert len(below) >= 3  # process 1, the kernel, and what it started
+    assert len(below) >= 3  # process 1, the kernel, and its child
     running.stop()
     gone, alive = psutil.wait_procs([top, *below], timeout=10)
     assert alive == []
@@ -235,7 +235,7 @@ def test_the_memory_that_all_share_is_not_counted_twice(kernel, ready):
 
 @pytest.mark.parametrize("way", ["warm", "cold"])
 def test_empty_files_are_counted_since_they_take_memory(kernel, ready, way):
-    """The system's own memory, which counts with no process: 1.4 GB for a million."""
+    """They use kernel memory not charged to any process: 1.4 GB for a million files."""
     running = kernel(ready if way == "warm" else None)
     asked = running.execute_cell_input(
         "import os\n"
@@ -256,7 +256,7 @@ def test_empty_files_are_counted_since_they_take_memory(kernel, ready, way):
 
 
 def test_a_zygote_that_has_threads_is_not_used(start, library):
-    """A fork of it could hang. Nothing but imports is run: here is one that starts a thread."""
+    """A fork of it could hang. Zygotes run only imports, but this import starts a thread."""
     (library / "busy.py").write_text(BUSY)
     assert start("import busy").trouble() == "it has 2 threads"
     (library / "busy.py").unlink()
@@ -270,7 +270,7 @@ def test_one_that_does_not_stand_is_not_used(start, library):
 
 @pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
 def test_what_every_practical_imports_can_be_forked(start, chapter):
-    """JAX starts threads with its first operation: no import may run one."""
+    """JAX starts threads with its first operation, so no import may run one."""
     assert start(*sources(released(ROOT, stem_of(chapter)))).trouble() == ""
 
 
@@ -286,7 +286,7 @@ def test_without_its_zygote_a_kernel_starts_by_itself(kernel, start):
 
 
 def test_a_fork_that_fails_costs_one_warm_start(kernel, start, library):
-    """There may be too many processes for a moment; the zygote lives on."""
+    """Forking may fail for a moment if there are too many processes; the zygote survives."""
     (library / "full.py").write_text(
         "import os\nfork = os.fork\n"
         "def fails():\n    os.fork = fork\n    raise BlockingIOError\n"
@@ -301,7 +301,7 @@ def test_a_fork_that_fails_costs_one_warm_start(kernel, start, library):
 
 @pytest.fixture
 def practical(tmp_path):
-    """One whose exercise imports what starts a thread."""
+    """A practical whose exercise imports a module that starts a thread."""
     path = tmp_path / "expected.json"
     expected.draw(STEM, 7, path)
     practical = Practical.read(ROOT, STEM, path)

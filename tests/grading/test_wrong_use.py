@@ -1,4 +1,4 @@
-"""Wrong use and full disks: one line with the path and the remedy, and nothing half-written."""
+"""Wrong use and full disks: one line with path and remedy, and no partial output."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ COMMITTED = COMMITTED.splitlines()
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """A class and its grades; both paths were given relative to the current folder."""
+    """A class and its grades, with both paths given relative to the current folder."""
     folder = tmp_path_factory.mktemp("graded")
     hand_in(folder / "in", 2)
     paths = (os.path.relpath(folder / name, ROOT) for name in ("in", "out"))
@@ -64,7 +64,7 @@ def test_out_has_to_be_a_folder_to_write_to(tmp_path, monkeypatch, out, said):
 def test_a_message_names_what_is_below_the_current_folder_as_it_was_typed(graded):
     rows = [("nowhere", "out", "course: graded/nowhere: There is no such folder")]
     rows += [("in", "in/x", "course: graded/in/x: The grades would lie among")]
-    # A folder is a checkout for the command if it looks like one.
+    # The command takes a folder for a checkout if it contains these names.
     checkout = graded / "checkout"
     for name in ("book", "graded/in"):
         (checkout / name).mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def test_a_message_names_what_is_below_the_current_folder_as_it_was_typed(graded
 @pytest.mark.parametrize(
     "out",
     [
-        # Every folder that is committed.
+        # All committed folders.
         *sorted({path.parts[0] for path in map(Path, COMMITTED) if path.parts[1:]}),
         *(
             "",
@@ -186,7 +186,7 @@ def test_out_that_may_not_be_written_to_is_named(tmp_path):
     hand_in(tmp_path / "in", 1)
     closed = tmp_path / "closed"
     closed.mkdir()
-    # Root may write where it has no permission, but not where nothing can be written.
+    # Root may write without permission, but not to a read-only mount.
     view = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", closed, closed, "--"]
     out = closed / "a" / "b"
     line = refused("grade", tmp_path / "in", "--out", out, within=view)
@@ -202,7 +202,7 @@ def test_submissions_are_not_read_where_the_grader_writes(tmp_path, monkeypatch)
 
 
 def test_submissions_beside_the_grades_in_one_folder_are_no_wrong_use(graded):
-    """As in `course grade week-1/handed-in --out week-1`, where other things are too."""
+    """As in `course grade week-1/handed-in --out week-1`, with other files in the folder."""
     folder = graded / "together"
     shutil.copytree(graded / "out", folder)
     shutil.copytree(graded / "in", folder / "handed-in")
@@ -287,7 +287,7 @@ echo "status $?"
 @pytest.mark.sandbox
 @pytest.mark.parametrize("state", ["keep", "lose"])
 def test_a_full_disk_is_said_and_changes_nothing(graded, tmp_path, state):
-    """A small disk is mounted in a namespace of its own, and filled to the last block."""
+    """A small disk is mounted in a separate namespace, and filled to the last block."""
     mounting = ["unshare", "--user", "--map-root-user", "--mount"]
     script = ["/bin/sh", "-c", ON_A_SMALL_DISK, "sh", tmp_path, graded]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What a source depends on is found, and nothing else: by it, outputs and grades are kept."""
+"""The closure of a source is exactly its dependencies; outputs and grades are cached by it."""
 
 import ast
 import re
@@ -91,7 +91,7 @@ def test_a_page_that_does_not_parse_is_named(project):
         needs(project, page)
 
 
-# --- the real one ---------------------------------------------------------------------
+# --- this project ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_an_edit_runs_just_the_pages_that_use_it(name, pages):
 
 
 def test_every_file_that_a_page_names_is_one_that_it_depends_on():
-    """Otherwise an edit of it would leave old numbers in the page."""
+    """Otherwise an edit of the file would leave outdated numbers in the page."""
     for path in PAGES.values():
         files = {file.name for file in NEEDS()[path.stem]}
         for cell in jupytext.reads(path.read_text("utf-8"), fmt="md:myst").cells:

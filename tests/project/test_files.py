@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and several of them together."""
+"""Files are written atomically, single files as well as groups."""
 
 import pytest
 from handed_in import content

@@ -1,4 +1,4 @@
-"""Reading the reference solutions: regions, stubs, and errors that say where."""
+"""Reading the reference solutions: regions, stubs, and errors with file and line."""
 
 import pytest
 
@@ -115,7 +115,7 @@ def test_a_missing_module_is_an_error(tmp_path):
 
 @pytest.fixture
 def package(tmp_path):
-    """A practical in two files; write(name=text) changes one."""
+    """A practical in two files; ``package(name=text)`` changes some and reads it."""
     folder = tmp_path / "solutions" / "practical"
     folder.mkdir(parents=True)
     files = {

@@ -1,4 +1,4 @@
-"""Practical 2's reference solutions against independent libraries, a grid posterior and reference figures."""
+"""Practical 2's reference solutions against other libraries, a grid posterior and known values."""
 
 import math
 
@@ -78,7 +78,7 @@ def test_three_routes_to_the_hessian(blobs):
 
 
 class TwoLogits(nn.Module):
-    """The logistic model as laplace-torch wants it: logits 0 and f."""
+    """The logistic model in the form that laplace-torch needs: logits 0 and f."""
 
     def __init__(self, w):
         super().__init__()
@@ -131,7 +131,7 @@ def test_laplace_is_near_the_grid(blobs):
 
 
 def test_the_evidence_of_the_separable_blobs_is_on_record():
-    """With the original practical's data; the reference figure comes from another draw of it."""
+    """The value on record is from another draw of these data, so it lies within the range."""
     evidences = []
     for seed in range(5):
         x, y = tensors(data.blobs(seed=seed, spread=0.8))
@@ -143,7 +143,7 @@ def test_the_evidence_of_the_separable_blobs_is_on_record():
 
 
 def test_the_softmax_covariance_has_the_logistic_one_within(blobs):
-    """Two classes with weights 0 and w, both with prior: the difference is logistic."""
+    """For two classes with the weights ∓w/2 and a prior on each, the difference is logistic."""
     x, _, w = blobs
     weights = torch.stack([-w / 2, w / 2])
     covariance = ref.softmax_laplace_covariance(weights, x, 2.0)
@@ -175,12 +175,14 @@ def test_probit_and_sampling_agree_with_quadrature(blobs):
             mean - 12 * std,
             mean + 12 * std,
         )[0]
-        assert float(one) == pytest.approx(exact, abs=0.01)  # MacKay's own error
+        assert float(one) == pytest.approx(
+            exact, abs=0.01
+        )  # error of the probit approximation
         assert float(other) == pytest.approx(exact, abs=6 * 0.5 / math.sqrt(40_000))
 
 
 def test_reference_predictions(blobs):
-    """At three points along the boundary: the grid and the mode."""
+    """Predictions of the grid posterior and of the mode, at three points along the boundary."""
     _, _, w = blobs
     nodes, probs, _ = grid()
     inputs = torch.tensor([[3, -2, 1], [10, -9, 1], [30, -29, 1]]).double()
@@ -216,7 +218,7 @@ def test_hmc_finds_a_gaussian():
     )
     assert draws.shape == (250, 50, 2)
     assert 0.6 < float(acceptance.mean()) < 1
-    # Fifty independent chains: the error of their means needs no autocorrelation time.
+    # The chains are independent, so the error of their means needs no autocorrelation time.
     means = draws[50:].mean(0)
     error = means.std(0) / math.sqrt(50)
     assert bool((means.mean(0).abs() < 6 * error).all())

@@ -1,4 +1,4 @@
-"""Practical 3: the reference implementations against independent oracles, in double precision."""
+"""Practical 3's reference solutions against independent oracles, in double precision."""
 
 import math
 
@@ -162,7 +162,7 @@ def test_the_sampled_kl_converges_to_the_closed_form_like_one_over_root_s():
         error = (estimates.mean() - right).abs()
         assert error < 6 * estimates.std() / math.sqrt(len(estimates))
         spreads.append(estimates.std().item())
-    # The ratio of two standard deviations from 100 estimates each: 10, to about 10 %.
+    # The ratio of two standard deviations from 100 estimates each is 10, to about 10%.
     assert spreads[0] / spreads[1] == pytest.approx(10, rel=0.6)
 
 
@@ -249,8 +249,8 @@ def test_mean_field_is_over_confident_between_the_data(variance, exact_at_0):
     assert 190 < (history.nll + history.kl)[-200:].mean() < 330
     at = torch.tensor([[0.0], [100.0]])
     sd = bbb.predict(model, at, draws=1000, generator=seeded(1)).std(0)[:, 0]
-    assert sd[0] < exact_at_0 / 5  # .12–.25 over seeds
-    assert sd[1] > 5 * sd[0]  # far outside it does doubt
+    assert sd[0] < exact_at_0 / 5  # 0.12–0.25 over seeds
+    assert sd[1] > 5 * sd[0]  # far outside the data it is uncertain
 
 
 def test_training_is_repeatable_and_leaves_the_global_state_alone():

@@ -64,7 +64,7 @@ def test_local_draws_lower_the_gradients_variance():
 
 
 def test_the_fused_network_is_the_plain_one():
-    """Outputs, KL and every gradient, for the same noise."""
+    """Outputs, KL and all gradients agree for the same noise."""
     sizes = (6, 5, 4)
     plain = bbb.BayesianMLP(
         sizes, prior_std=0.7, initial_rho=-1, generator=seeded(0)

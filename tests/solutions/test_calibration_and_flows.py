@@ -1,4 +1,4 @@
-"""Practical 4's reference implementations against independent ones, in double precision: calibration, linear models, data."""
+"""Practical 4's reference solutions for calibration and linear models against other libraries."""
 
 import sys
 from functools import cache
@@ -25,7 +25,7 @@ def random_probs(seed, n=400, k=4):
 
 
 def two_class(confidence, right):
-    """Probabilities of two classes with the given top confidence, and labels."""
+    """Return probabilities of two classes with the given top confidence, and labels."""
     confidence = torch.as_tensor(confidence, dtype=torch.float64)
     labels = torch.where(torch.as_tensor(right), 0, 1)
     return torch.stack([confidence, 1 - confidence], 1), labels
@@ -36,9 +36,10 @@ def two_class(confidence, right):
 
 @cache
 def calibration_error():
-    """torchmetrics' function. It imports torchvision, whose wheel may not fit torch's CPU build.
+    """Import torchmetrics' function, with a mock of torchvision if that cannot be imported.
 
-    Nothing of torchvision is used here, so a stand-in will do where it cannot be imported.
+    torchmetrics imports torchvision, whose wheel may not match torch's CPU build. Nothing of
+    torchvision is used here.
     """
     stand_ins = {}
     try:
@@ -65,8 +66,8 @@ def torchmetrics_ece(probs, labels, n_bins=15, norm="l1"):
 def netcal_ece(probs, labels, n_bins=15):
     from netcal.metrics import ECE
 
-    # Two classes netcal would take for p(y = 1). With an empty third one, and the data
-    # repeated under other names of the classes, it takes the top label; the ECE is the same.
+    # For two classes netcal uses p(y = 1) instead of the top label's confidence. An empty third
+    # class, and repeating the data with permuted classes, avoids that; the ECE is the same.
     three = torch.nn.functional.pad(probs, (0, max(0, 3 - probs.shape[1])))
     k = three.shape[1]
     renamed = torch.cat([three.roll(shift, dims=1) for shift in range(k)])
@@ -99,15 +100,17 @@ def test_ece_at_the_edges_of_bins(name):
     probs, labels = two_class(confidence, np.array(right, bool))
     ours = float(s.calibration_error(probs, labels, n_bins))
     assert ours == pytest.approx(netcal_ece(probs, labels, n_bins), abs=1e-6)
-    # torchmetrics keeps exact ones in a bin of their own, beside the n_bins asked for:
-    # moved just below 1, they share the last bin with their neighbours, as in netcal.
+    # torchmetrics puts confidences of exactly 1 into an additional bin. Moved just below 1, they
+    # share the last bin with their neighbours, as in netcal.
     below = probs.clamp(max=1 - 1e-7)
     theirs = float(torchmetrics_ece(below, labels, n_bins))
     assert ours == pytest.approx(theirs, abs=1e-6)
 
 
 def test_a_confidence_of_zero_lies_in_the_first_bin():
-    probs = torch.zeros(3, 2, dtype=torch.float64)  # no distribution, but it may come
+    probs = torch.zeros(
+        3, 2, dtype=torch.float64
+    )  # not a distribution, but possible input
     labels = torch.tensor([0, 1, 1])
     bins = s.calibration_bins(probs, labels)
     assert bins.share[0] == 1
@@ -151,7 +154,7 @@ def test_adaptive_bins_hold_equally_many():
 
 
 def test_ece_of_a_calibrated_model_is_biased_when_data_are_few():
-    """.088, .029 and .009 at 100, 1,000 and 10,000 data: none of it is miscalibration."""
+    """It is 0.088, 0.029 and 0.009 at 100, 1,000 and 10,000 data points, without miscalibration."""
     means = []
     for n, repeats in ((100, 100), (1_000, 40), (10_000, 10)):
         values = []
@@ -205,7 +208,7 @@ def test_the_gradient_vanishes_at_the_temperature():
 
 
 def test_naive_bayes_on_three_blobs_is_overconfident_until_it_is_tempered():
-    """ECE .074, NLL .300; at T = 2.19 .047 and .255: reference figures, within the spread."""
+    """ECE 0.074 and NLL 0.300, at T = 2.19 0.047 and 0.255, within the spread over draws."""
     train, held, test = (data.three_blobs(n=8_000, seed=seed) for seed in range(3))
     model = GaussianNB().fit(train.x, train.y)
 

@@ -25,7 +25,7 @@ def rng():
 
 @pytest.fixture
 def double():
-    """Double precision in JAX, for this test only."""
+    """Use double precision in JAX for this test only."""
     with jax.enable_x64(True):
         yield
 
@@ -129,7 +129,7 @@ def test_mixture_moments_stay_right_in_single_precision(rng, moments, factor):
     unstable = (factor * spreads**2 + means**2).mean(0) - means.mean(0) ** 2
     assert (
         np.median(np.abs(unstable / right - 1)) > 1
-    )  # the form that this guards against
+    )  # E[x²] − E[x]² loses all digits here
 
 
 @pytest.mark.usefixtures("double")
@@ -176,7 +176,7 @@ def test_the_adversary_raises_the_loss_as_far_as_a_small_step_can(rng):
 
 @pytest.mark.usefixtures("double")
 def test_the_quick_adversarial_loss_is_the_adversarial_loss(rng):
-    """The same value and gradient, with a weight decay in the loss and without."""
+    """Value and gradient agree, with and without weight decay in the loss."""
     params = jax.tree.map(
         lambda leaf: leaf + rng.normal(0, 0.1, leaf.shape),
         ref.init_mlp(jax.random.key(0), (2, 30, 30, 3)),
@@ -294,7 +294,10 @@ def test_minibatches_and_bootstrap_make_members_differ():
 
 
 def test_members_may_live_on_several_devices():
-    """Two CPU devices give the numbers of one (its own process: devices are fixed at start)."""
+    """Two CPU devices give the same numbers as one.
+
+    It runs in a separate process, as the number of devices is fixed at start.
+    """
     script = """
 import jax, numpy as np
 from test_deep_ensembles import fit, problem
@@ -316,7 +319,7 @@ print("same numbers")
     assert run.stdout.strip() == "same numbers", run.stderr[-2000:]
 
 
-# --- reference figures ----------------------------------------------------------------
+# --- reference results ----------------------------------------------------------------
 
 
 def cubic_scores(seed, members, rate=0.01):
@@ -346,7 +349,7 @@ def cubic_scores(seed, members, rate=0.01):
 
 
 def test_the_cubic_reaches_the_reference_figures():
-    """Medians over ten training sets: mixture NLL 3.0, members 3.6, coverage .65 and .9."""
+    """Medians over ten training sets: NLL 3.0 (members 3.6), coverage 0.65 and 0.9."""
     rows = np.array([cubic_scores(seed, 6) for seed in range(10)])
     mixture, member, rmse, one, two = np.median(rows, axis=0)
     assert 2.75 < mixture < 3.25
@@ -358,7 +361,7 @@ def test_the_cubic_reaches_the_reference_figures():
 
 
 def test_the_spirals_reach_the_reference_figures():
-    """Four members: test accuracy near .95, NLL between .12 and .18, and over-confident far out."""
+    """Four members have test accuracy 0.95, NLL 0.12 to 0.18, and are over-confident far out."""
     train, test = data.spirals(seed=0), data.spirals(seed=1)
     trained = ref.train_ensemble(
         spiral_loss,

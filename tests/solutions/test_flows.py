@@ -1,4 +1,4 @@
-"""Practical 4's flows and stochastic layers against independent implementations, in double precision."""
+"""Practical 4's reference solutions for flows and stochastic layers."""
 
 import math
 
@@ -17,7 +17,7 @@ from solutions import calibration_and_flows as s
 
 
 def assert_log_det(flow, z):
-    """The flow's log|det| against autograd's slogdet, point by point."""
+    """Compare a flow's log|det| with slogdet of autograd's Jacobian at each point."""
     _, log_det = flow(z)
     jacobians = torch.stack(
         [torch.autograd.functional.jacobian(lambda p: flow(p)[0], p) for p in z]
@@ -64,13 +64,13 @@ def test_constrained_u_is_invertible(seed):
     u, w = normal(3, seed, 5), normal(3, seed + 500, 5)
     u_hat = s.invertible_u(u, w)
     assert float(w @ u_hat) >= -1 - 1e-13
-    # Only the component along w moves.
+    # The constraint changes only the component along w.
     across = torch.linalg.svd(w[None]).Vh[1:]
     torch.testing.assert_close(across @ u_hat, across @ u)
 
 
 def test_without_the_constraint_two_points_meet():
-    """wᵀu = −3: along w the map folds, and a value is taken at three points."""
+    """For wᵀu = −3 the map is not injective along w: it takes some values at three points."""
     w, u = torch.tensor([1.0, 0.0]), torch.tensor([-3.0, 0.0])
     line = torch.stack([torch.linspace(-5, 5, 2001), torch.zeros(2001)], 1)
 
@@ -93,7 +93,7 @@ def test_a_small_u_stays_small_and_the_printed_form_moves_it_far(size):
 
 
 def test_the_density_behind_a_flow_integrates_to_one():
-    """The sign of log|det J|, in one dimension, where it can be integrated."""
+    """Tests the sign of log|det J| by integration in one dimension."""
     u, w, b = (torch.tensor(v, dtype=torch.float64) for v in ([1.5], [2.0], 0.3))
     z0 = torch.linspace(-8, 8, 20_001, dtype=torch.float64)[:, None]
     z, log_det = s.planar_flow(z0, u, w, b)
@@ -107,7 +107,7 @@ def test_the_density_behind_a_flow_integrates_to_one():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_kl_of_an_affine_flow_is_the_closed_form(seed):
-    """The pushforward of a Gaussian by an affine map is a Gaussian: torch knows its KL."""
+    """An affine map of a Gaussian is a Gaussian, whose KL PyTorch has in closed form."""
     base, prior = Normal(1.0, 0.1), Normal(0.5, 0.7)
     shift, log_scale = normal(2, seed, 0.3), normal(2, seed + 9, 0.5)
     draws = 40_000
@@ -162,7 +162,7 @@ def test_prediction_agrees_with_a_loop_and_has_no_graph(classes):
 
 @pytest.mark.parametrize("multiply", [True, False])
 def test_prediction_approaches_the_predictive_integral(multiply):
-    """At the identity the noise is Gaussian, and so is the difference of the logits."""
+    """Without flows the noise is Gaussian, and so is the difference of the logits."""
     model = s.StochasticLogisticRegression(
         2, 2, 0, multiply=multiply, base=Normal(1.0, 0.5), generator=seeded(0)
     )
@@ -207,7 +207,7 @@ def test_runs_side_by_side_are_the_runs_one_by_one():
 
 
 def trained(constrain, kl, seed=0, runs=8, depth=16, frozen=()):
-    """Runs on two blobs as the source trains, with one choice of the KL."""
+    """Train on two blobs with one choice of constraint and KL; return the loss terms."""
     part = data.two_blobs(n=100, seed=0)
     x, y = torch.tensor(part.x, dtype=torch.float32), torch.as_tensor(part.y)
     base, g = Normal(1.0, 0.1), seeded(seed)
@@ -237,7 +237,7 @@ def trained(constrain, kl, seed=0, runs=8, depth=16, frozen=()):
 
 
 def test_the_hurried_kl_is_far_from_the_right_one():
-    """The source's loss reports 4.8 to 6.3 nats at first, where hundreds are true in the end."""
+    """The hurried KL reports 4.8 to 6.3 nats at first; the true KL ends above 100."""
     terms = trained(s.printed_u, "wrong")
     assert (terms[:, 0, 3] > 4.8).all()
     assert (terms[:, 0, 3] < 6.3).all()

@@ -1,4 +1,4 @@
-"""The warm-up's reference solutions, and what its two pages claim, against independent libraries."""
+"""The warm-up's reference solutions, and statements of its pages, against other libraries."""
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ import torch
 
 from solutions import warm_up as ref
 
-# torch.func says this of its own code on its first use.
+# Raised by torch.func's own code on first use.
 OWN_WARNING = "ignore:`torch.jit.script` is deprecated:DeprecationWarning"
 
 
@@ -22,7 +22,7 @@ def rng():
 
 @pytest.fixture
 def double():
-    """Double precision in JAX, for this test only."""
+    """Use double precision in JAX for this test only."""
     with jax.enable_x64(True):
         yield
 
@@ -124,11 +124,11 @@ def test_the_weight_decay_has_the_posteriors_mode(rng):
     np.testing.assert_allclose(gradient, 0, atol=1e-12)
 
 
-# --- what the pages say ---------------------------------------------------------------
+# --- statements of the pages ----------------------------------------------------------
 
 
 def cubic(a, b):
-    """A function that both frameworks can read."""
+    """Compute a function that works in both frameworks."""
     return (a**3 * b).sum()
 
 
@@ -175,7 +175,7 @@ def test_backward_adds_to_what_is_there():
 
 @pytest.mark.parametrize("optimiser", [torch.optim.SGD, torch.optim.Adam])
 def test_torchs_weight_decay_is_half_the_square(optimiser):
-    """The same steps as with λ/2 ‖w‖² in the loss."""
+    """The optimiser takes the same steps as with λ/2 ‖w‖² in the loss."""
     ends = []
     for in_loss in (True, False):
         w = torch.tensor([1.0, -2.0], dtype=torch.float64, requires_grad=True)
@@ -193,7 +193,7 @@ def test_torchs_weight_decay_is_half_the_square(optimiser):
 
 @pytest.mark.parametrize("ratio", [0.005, 0.1, 1.0, 3.0])
 def test_a_wrong_factor_is_a_power_of_the_likelihood(ratio):
-    """Over all distributions on a grid, and for a likelihood that is no Gaussian."""
+    """Minimises over distributions on a grid, with a non-Gaussian likelihood."""
     grid = np.linspace(-4, 4, 201)
     log_prior = scipy.stats.norm.logpdf(grid)
     log_prior -= scipy.special.logsumexp(log_prior)

@@ -20,7 +20,7 @@ def rng():
 
 @pytest.fixture
 def double():
-    """Double precision in JAX, for this test only."""
+    """Use double precision in JAX for this test only."""
     with jax.enable_x64(True):
         yield
 
@@ -39,7 +39,7 @@ def test_the_area_under_the_roc_is_scikit_learns(rng, decimals):
 
 
 def test_the_interval_is_scipys_and_covers_as_often_as_it_says(rng):
-    """Where runs share their split, the paired interval holds 95 %; the hurried one is far too wide."""
+    """If runs share their split, the paired interval covers 95%; the unpaired is too wide."""
     hits, widths = [], []
     for _ in range(2000):
         split = rng.normal(0, 1, 5)
@@ -58,7 +58,7 @@ def test_the_interval_is_scipys_and_covers_as_often_as_it_says(rng):
 
 
 def test_the_crps_is_that_of_many_draws(rng):
-    """E|Y − y| − ½ E|Y − Y'|, from draws; and its minimum over σ lies at the true one."""
+    """It agrees with E|Y − y| − ½ E|Y − Y'| over draws, and is minimal at the true σ."""
     mean, std, y = rng.normal(0, 2, 4), rng.uniform(0.5, 2, 4), rng.normal(0, 2, 4)
     one, two = rng.normal(mean, std, (2, 400_000, 4))
     draws = np.abs(one - y) - 0.5 * np.abs(one - two)
@@ -70,7 +70,7 @@ def test_the_crps_is_that_of_many_draws(rng):
     assert grid[np.argmin(scores)] == pytest.approx(1.5, abs=0.1)
 
 
-# --- the cheap repair -----------------------------------------------------------------
+# --- last-layer Laplace ---------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("double")
@@ -105,7 +105,7 @@ def test_last_layer_log_probs_come_close_to_sampling(rng):
     sampled = np.asarray(jax.nn.softmax(logits)).mean(0)
     ours = np.exp(ref.last_layer_log_probs(features, weights, covariances))
     plug_in = np.asarray(jax.nn.softmax(features @ weights.T))
-    # Each logit is tempered for itself, so it is an approximation, and only that.
+    # Each logit is scaled separately, so the result is only an approximation.
     off, plug_in_off = (np.abs(p - sampled).mean() for p in (ours, plug_in))
     assert off < 0.6 * plug_in_off
 
@@ -129,7 +129,7 @@ def test_every_member_sees_every_datum_once(repetition):
 
 @pytest.mark.usefixtures("double")
 def test_one_member_is_a_plain_network():
-    """With M = 1 the loss is the cross-entropy and the forecast the softmax, as PyTorch has them."""
+    """With M = 1 the loss is PyTorch's cross-entropy and the prediction its softmax."""
     params = ref.init_network(jax.random.key(1), (2, 7, 3))
     x = np.random.default_rng(0).normal(size=(9, 2))
     labels = np.arange(9) % 3
@@ -179,7 +179,7 @@ def test_the_heads_of_a_trained_network_listen_to_their_own_slot():
     assert (log_probs.argmax(1) == moons.y).mean() > 0.9
 
 
-# --- the picture ----------------------------------------------------------------------
+# --- figures --------------------------------------------------------------------------
 
 
 def test_every_method_has_a_colour_and_a_marker_of_its_own():

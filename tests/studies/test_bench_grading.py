@@ -1,4 +1,4 @@
-"""The benchmark of the graders: what it measures, and that a wrong grade gives no figure."""
+"""The benchmark of the graders: its measurements, and failure if the scores are wrong."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def material():
 
 
 class Fake:
-    """A grader that does nothing and says what it is told to."""
+    """A grader that does nothing and returns given scores."""
 
     name, needs = "fake", ""
 
@@ -60,7 +60,7 @@ def test_only_full_marks_for_everybody_are_a_figure(material):
 
 
 class Slow(Fake):
-    """Half a second once, and as much for each submission."""
+    """A grader that takes half a second, plus half a second for each submission."""
 
     def lanes(self, material, folder, jobs):
         sleep = f"import time; time.sleep({0.5 + 0.5 * material.count})"

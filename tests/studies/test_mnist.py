@@ -1,4 +1,4 @@
-"""MNIST's files: read, verified, refused; and a short training on the real ones."""
+"""Reading, verifying and refusing MNIST's files, and a short training run on the real ones."""
 
 import gzip
 import math
@@ -62,7 +62,7 @@ def test_without_a_network_the_message_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr(pooch, "retrieve", offline)
     with pytest.raises(idx.DataUnavailable, match="put them in a folder") as failure:
         data.mnist(seed=0)
-    assert len(tried) == 3  # every mirror
+    assert len(tried) == 3  # all mirrors
     assert "ConnectionError" in str(failure.value)
 
 
@@ -110,7 +110,7 @@ def test_the_real_files_have_the_published_shapes(real, monkeypatch):
 
 
 def test_bayes_by_backprop_learns_the_real_digits(real):
-    """Three hundred steps: far better than chance, and both terms of the loss are sane."""
+    """After 300 steps, accuracy and NLL are far better than chance."""
     from solutions.fused import FusedBayesianMLP
     from studies.mnist import SIZES, log_probs, train
 

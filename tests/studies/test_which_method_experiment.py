@@ -1,4 +1,4 @@
-"""Chapter 5's experiment: its scores, its Laplace, what it wrote, and a short run of all of it."""
+"""Chapter 5's experiment: data, scores, Laplace, the committed results, and a short run."""
 
 import csv
 import json
@@ -29,7 +29,7 @@ from studies.which_method.record import QUICK
 
 CLASSES = ("accuracy", "NLL", "Brier", "ECE", "AUROC")
 NUMBERS = ("RMSE", "NLL", "CRPS", "coverage")
-ONE_VOICE = ("MAP", "temperature")  # a single forecast cannot disagree with itself
+ONE_VOICE = ("MAP", "temperature")  # one prediction only, so no measure of disagreement
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_seed_fixes_a_problem_and_no_datum_is_used_twice(name):
 
 @pytest.mark.parametrize("name", ["moons", "blobs"])
 def test_the_ring_lies_outside(name):
-    """Beyond nearly all of the data: fewer than one datum in a hundred is as far out."""
+    """Less than 1% of the data points are as far out as the ring."""
     problem = PROBLEMS[name](0)
     raw, ring = (x * problem.std + problem.mean for x in (problem.x_test, problem.out))
     centre = {"moons": (0.5, 0.25), "blobs": (0.0, 0.0)}[name]
@@ -115,7 +115,7 @@ def test_scores_of_mixtures_agree_with_torch_and_with_the_integral(rng):
 @pytest.mark.filterwarnings(OWN_WARNING)
 @pytest.mark.parametrize("last", [False, True])
 def test_laplace_agrees_with_laplace_torch(last):
-    """The posterior's precision, and mean and variance of the linearised outputs."""
+    """Compares the determinant of the precision, and the variance of the linearised outputs."""
     from torch import nn
     from torch.utils.data import DataLoader, TensorDataset
 
@@ -150,7 +150,7 @@ def test_laplace_agrees_with_laplace_torch(last):
     assert torch.all(difference.abs() < error)
 
 
-# --- what is committed ----------------------------------------------------------------
+# --- committed results ----------------------------------------------------------------
 
 
 def rows_of(folder, name="results.csv"):
@@ -159,7 +159,7 @@ def rows_of(folder, name="results.csv"):
 
 
 def complete(rows, seeds):
-    """Every method has every score on every problem, with sensible numbers."""
+    """Check that every method has every score on every problem, with plausible values."""
     found = {(row["problem"], row["method"], int(row["seed"])): row for row in rows}
     wanted = {(p, m, s) for p in PROBLEMS for m in METHODS for s in range(seeds)}
     assert set(found) == wanted
@@ -202,7 +202,7 @@ def test_a_setting_is_one_of_those_that_validation_chose_from():
 
 
 def asides(folder, method):
-    """The rows of what is not in the table, by problem and seed."""
+    """Return the rows of a method outside the main comparison, by problem and seed."""
     rows = [r for r in rows_of(folder, "asides.csv") if r["method"] == method]
     return {(row["problem"], int(row["seed"])): row for row in rows}
 

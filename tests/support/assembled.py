@@ -1,4 +1,4 @@
-"""Notebooks put together for grading, the references as answers, and what their probes display."""
+"""Notebooks assembled for grading, with reference answers, and the values of their probes."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ def answers(sources, **rest):
 
 
 def run(notebook, monkeypatch):
-    """Run a notebook's cells in one namespace; what its probes display, by task."""
+    """Run a notebook's cells in one namespace; return what its probes display, by task."""
     shown = {}
 
     def publish(data):
@@ -66,7 +66,7 @@ def run(notebook, monkeypatch):
 
 
 def probed(task, answer, monkeypatch, cases):
-    """What the probe of one task displays for an answer."""
+    """Return what the probe of one task displays for an answer."""
     shown = []
     monkeypatch.setattr(IPython.display, "publish_display_data", shown.append)
     exec(probe_source(task, cases), {task.name: answer})

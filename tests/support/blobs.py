@@ -16,7 +16,7 @@ def tensors(dataset, dtype=torch.float64):
 
 @cache
 def blobs_at_mode():
-    """Inputs with their column of ones, labels, and the mode with prior variance 4."""
+    """Return inputs with their column of ones, labels, and the mode with prior variance 4."""
     x, y = tensors(data.blobs(seed=0))
     x = ref.with_bias(x)
     return x, y, ref.find_mode(x, y, 4.0)
@@ -24,7 +24,7 @@ def blobs_at_mode():
 
 @cache
 def grid(points=57, width=6.0):
-    """The exact posterior of the blobs: nodes, probabilities, log evidence."""
+    """Compute the blobs' exact posterior on a grid: nodes, probabilities, log evidence."""
     x, y, w = blobs_at_mode()
     spread = ref.laplace_covariance(w, x, y, 4.0).diag().sqrt()
     steps = torch.linspace(-width, width, points, dtype=torch.float64)

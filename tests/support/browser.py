@@ -1,4 +1,4 @@
-"""Headless Chromium for the tests: where it is, how it starts, what it is served."""
+"""Headless Chromium for the tests, and the pages that it opens."""
 
 import functools
 import http.server
@@ -13,8 +13,8 @@ MISSING = (
     f"no Chromium: none of {', '.join(COMMANDS)} is on PATH. "
     "Install one, for example with `apt-get install chromium`."
 )
-# The sandbox needs rights that root in a container has not; the other flags keep
-# Chromium from calling home, so that every request comes from the page.
+# Chromium's sandbox needs privileges that root in a container lacks. The other flags stop
+# Chromium's own network traffic, so that every recorded request comes from the page.
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,13 +26,13 @@ ARGUMENTS = [
 
 
 def executable():
-    """The first Chromium on PATH, or None."""
+    """Find the first Chromium on PATH; ``None`` if there is none."""
     return next(filter(None, map(shutil.which, COMMANDS)), None)
 
 
 @contextmanager
 def launched():
-    """A running Chromium."""
+    """Start Chromium, and close it at the end."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=executable(), args=ARGUMENTS
@@ -45,9 +45,9 @@ def launched():
 
 @contextmanager
 def shown(browser, path, *, width=1280, scheme="light"):
-    """A page of ours from a file, with what it asked for and complained of.
+    """Open a page from a file, and record its requests in ``asked`` and its ``errors``.
 
-    Its own policy is switched off: escaping must hold by itself.
+    The page's content security policy is bypassed, to test escaping alone.
     """
     options = {
         "viewport": {"width": width, "height": 844},
@@ -66,7 +66,7 @@ def shown(browser, path, *, width=1280, scheme="light"):
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves files and logs nothing."""
+    """A file server without logging."""
 
     def log_message(self, *args):
         pass
@@ -74,7 +74,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder):
-    """The address at which a folder is served, on this machine only."""
+    """Serve a folder on localhost; yields the address."""
     handler = functools.partial(Quiet, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)

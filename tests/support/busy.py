@@ -1,4 +1,4 @@
-"""A machine on which other programs want the processors."""
+"""Load on the processors from other programs."""
 
 import contextlib
 import subprocess
@@ -7,8 +7,8 @@ import sys
 
 @contextlib.contextmanager
 def busy_loops(count):
-    """While this many other processes compute without end."""
-    # Linux may share processors between sessions first: each has one of its own.
+    """Run this many processes that keep a processor busy."""
+    # Linux may divide processor time between sessions first, so each loop gets its own session.
     loops = [
         subprocess.Popen(
             [sys.executable, "-c", "while True: pass"], start_new_session=True

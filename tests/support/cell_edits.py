@@ -1,4 +1,4 @@
-"""Notebooks with right answers whose cells were edited, and which tasks grading finds right there."""
+"""Notebooks with right answers whose cells were edited, and the tasks found right in them."""
 
 import contextlib
 import copy
@@ -18,7 +18,7 @@ from grading.execution.values import VALUES, decode_values
 from grading.submissions.answers import read_answers
 
 STEM = "bayes_by_backprop"
-# The last one calls the others; their probes take a tenth of a second.
+# The last one calls the others. Their probes take a tenth of a second in total.
 NAMES = ["reparametrise", "log_posterior", "log_prior", "log_likelihood", "draw_loss"]
 TASKS = [f"bayes-by-backprop/{name.replace('_', '-')}" for name in NAMES]
 IDS = [task.replace("/", "--") for task in TASKS]
@@ -43,12 +43,12 @@ def _probes(stem, tasks):
 
 
 def answer(name, stem=STEM):
-    """The reference's source of a task's answer, by its name."""
+    """Return the reference solution's source of a task, by the answer's name."""
     return _reference(stem)[f"{stem}/{name}".replace("_", "-")]
 
 
 def solved(stem=STEM, tasks=None):
-    """An exercise with the reference as answers, as JSON; all tasks unless some are named."""
+    """Return an exercise as JSON, with reference solutions for ``tasks`` (default: all)."""
     notebook = copy.deepcopy(_release(stem))
     for cell in notebook.cells:
         course = cell.metadata.get("course", {})
@@ -64,7 +64,7 @@ def read(notebook, stem=STEM):
 
 
 def assembled(answers, stem=STEM, tasks=tuple(TASKS)):
-    """The notebook of the first pass over these tasks."""
+    """Assemble the notebook of the first pass over these tasks."""
     judged = [
         task
         for task in tasks
@@ -81,7 +81,7 @@ def assembled(answers, stem=STEM, tasks=tuple(TASKS)):
 
 
 def right(answers, stem=STEM, tasks=tuple(TASKS)):
-    """The tasks that are right when the notebook runs, whatever its cells raise."""
+    """Return the tasks that are right when the notebook runs, ignoring exceptions in cells."""
     shown, wanted = {}, _probes(stem, tuple(tasks))[1]
 
     def publish(data):

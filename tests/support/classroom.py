@@ -1,4 +1,4 @@
-"""A class that never was: results as the grader would give them, some of them hostile."""
+"""Generated results of a class as the grader returns them, some with hostile strings."""
 
 import hashlib
 import random
@@ -62,25 +62,25 @@ REASONS = (
 
 
 def number_of(student):
-    """The number that a platform gave a student of these classes: five figures at the end."""
+    """Return the platform's number of a student: five or more digits at the end of the name."""
     match = re.search(r"_(\d{5,})$", student)
     return match[1] if match else ""
 
 
 def everybody(count, *, hostile=True):
-    """Names for a class of this size; the hostile ones come after two dozen usual ones."""
+    """List names for a class of this size; the hostile ones come after 24 usual ones."""
     usual = NAMES.replace("\n", "|").split("|")
     names = usual[:24] + list(HOSTILE if hostile else ()) + usual[24:]
     return (names + [f"student{k:03d}" for k in range(count)])[:count]
 
 
 def difficulty(task):
-    """How hard a task is, the same in every class: most are easy, some are not."""
+    """Return a task's difficulty, the same in every class; most tasks are easy."""
     return 0.3 + 2.4 * random.Random(task.id).random() ** 3
 
 
 def verdict(rng, task, ability):
-    """One task's verdict; the first mistake of each is the one that most make."""
+    """Draw a task's verdict; the first misconception of each task is the most common."""
     seconds = rng.uniform(0.05, 0.9)
     if rng.random() < ability ** difficulty(task):
         return Verdict(task.id, task.points, "right", seconds=seconds)
@@ -95,7 +95,7 @@ def verdict(rng, task, ability):
 
 
 def notebook(rng, student, stem, ability, hostile):
-    """One student's notebook of one practical, graded."""
+    """Draw the result of one student's notebook of one practical."""
     prefix = stem.replace("_", "-")
     name = f"01-{prefix}.ipynb"
     if rng.random() < 0.2:
@@ -126,7 +126,7 @@ def notebook(rng, student, stem, ability, hostile):
 
 
 def classroom(count=40, stems=("deep_ensembles",), seed=0, *, hostile=True):
-    """Results of a class: most get most of it, a few cannot be graded."""
+    """Draw the results of a class: most answers are right, a few notebooks not gradable."""
     rng = random.Random(seed)
     results = []
     for student in everybody(count, hostile=hostile):

@@ -1,4 +1,4 @@
-"""The commands that the pages print: read out of Markdown, run in a clone as a reader would."""
+"""The commands that the pages print, extracted from Markdown and run in a clone."""
 
 import os
 import re
@@ -31,7 +31,7 @@ PROGRAMS = (
 
 @dataclass(frozen=True)
 class Command:
-    """A line that a page says to run, without its comment."""
+    """A command line on a page, without its comment."""
 
     page: str
     heading: str
@@ -40,7 +40,7 @@ class Command:
 
 
 def commands(page):
-    """All of a page in order: the lines of its ``sh`` blocks, and those inside sentences."""
+    """List the commands of a page in order: lines of ``sh`` blocks, and those in sentences."""
     text = (ROOT / page).read_text("utf-8")
     found, heading, after_heading = [], "", False
     for token in MarkdownIt().parse(re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)):
@@ -57,25 +57,25 @@ def commands(page):
 
 
 def without_comment(line):
-    """A line of a shell without what the shell passes over."""
+    """Remove the comment from a shell command."""
     return re.sub(r"(^|\s+)# .*$", "", line).strip()
 
 
 def runs(code):
-    """Is this code in a sentence a command, and not a name or a file?"""
+    """Is this code in a sentence a command, rather than a name or a file?"""
     program, _, rest = code.partition(" ")
     return bool(rest) and program.removeprefix(".venv/bin/") in PROGRAMS
 
 
 def block(page, heading, number=0):
-    """The text of an ``sh`` block, as it is printed under a heading."""
+    """Return the text of an ``sh`` block under a heading."""
     text = (ROOT / page).read_text("utf-8")
     section = re.split(r"^#+ ", text.split(f"# {heading}\n", 1)[1], flags=re.M)[0]
     return re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)[number]
 
 
 def clone(folder):
-    """Clone the repository, and bring the clone to the state of the working tree."""
+    """Clone the repository, and update the clone to the state of the working tree."""
     subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
     for command in (["ls-files", "-z"], ["ls-files", "-z", "-o", "--exclude-standard"]):
         names = subprocess.check_output(["git", *command], cwd=ROOT, text=True)
@@ -89,9 +89,9 @@ def clone(folder):
 
 
 def surroundings(folder):
-    """The environment variables of somebody who works in ``folder``, offline.
+    """Return the environment variables of a user who works offline in ``folder``.
 
-    Programs of ``.venv`` come first in PATH, as the pages imply.
+    Programs of ``.venv`` come first in PATH, as the pages assume.
     """
     ours = ("PYTHON", "JUPYTER", "VIRTUAL_ENV", "PIP", "JAX", "PYTEST", "COV_", "MAKE")
     kept = {
@@ -100,9 +100,9 @@ def surroundings(folder):
     config = folder / ".venv" / "settings"
     return kept | {
         "PATH": f"{folder}/.venv/bin:{os.environ['PATH']}",
-        # Instead of what an installation downloads there is what `furnish` has put there.
+        # Nothing is downloaded: `furnish` puts the packages into the environment.
         "PIP_NO_INDEX": "1",
-        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this one as "build isolation: no"
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip inverts it: 0 turns build isolation off
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "JUPYTER_CONFIG_DIR": str(config),
         "JUPYTER_DATA_DIR": str(config / "data"),
@@ -112,10 +112,10 @@ def surroundings(folder):
 
 
 def furnish(folder):
-    """Put into a new ``.venv`` the packages that the tests' own environment has.
+    """Put the packages of the tests' own environment into a new ``.venv``.
 
-    They are linked, because a copy takes gigabytes: below ROOT, on the same disk. The course
-    itself is left out: the page's next command installs it.
+    They are hard-linked, because a copy takes gigabytes; so ``folder`` has to be below ROOT, on
+    the same disk. The course itself is left out, as the page's next command installs it.
     """
     new = folder / ".venv"
     packages = Path(sysconfig.get_path("purelib"))
@@ -139,13 +139,13 @@ def furnish(folder):
         own = script.name == "course" or script.name.startswith(("python", "activate"))
         if own or not text.startswith(b"#!"):
             continue
-        # Everything below the line, or the lines, that name the other environment's Python.
+        # Drop the first line or lines, which name the other environment's Python.
         body = text[text.index(b"import ") :] if b"import " in text else text
         start = f"#!/bin/sh\n'''exec' \"{new}/bin/python\" \"$0\" \"$@\"\n' '''\n"
         (new / "bin" / script.name).unlink(missing_ok=True)
         (new / "bin" / script.name).write_bytes(start.encode() + body)
         (new / "bin" / script.name).chmod(0o755)
-    # A server refuses to run as root, which tests may well do.
+    # By default the server refuses to run as root, but tests may run as root.
     (new / "settings").mkdir()
     (new / "settings" / "jupyter_server_config.json").write_text(
         '{"ServerApp": {"allow_root": true, "open_browser": false}}'
@@ -153,7 +153,7 @@ def furnish(folder):
 
 
 def shell(lines, folder, **variables):
-    """Run lines of a page in ``folder``; what they say."""
+    """Run lines of a page in ``folder``; return their output."""
     done = subprocess.run(
         ["/bin/bash", "-e", "-c", lines],
         cwd=folder,

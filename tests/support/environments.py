@@ -1,4 +1,4 @@
-"""Environments that submissions run in, as ``course grade`` makes them."""
+"""Environments that submissions run in, as ``course grade`` prepares them."""
 
 import contextlib
 import dataclasses
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def practical_of(stem, folder):
-    """A practical with the expected values of one fixed draw."""
+    """Return a practical with the expected values of one fixed draw."""
     path = folder / f"{stem}.json"
     expected.draw(stem, 2024, path)
     return Practical.read(ROOT, stem, path)
@@ -24,7 +24,7 @@ def practical_of(stem, folder):
 
 @contextlib.contextmanager
 def prepared(folder, stem, limits):
-    """An environment with a zygote for one practical; other kernels start by themselves."""
+    """Yield an environment with a zygote for one practical; other kernels start cold."""
     library = stage_library(folder / "library")
     settings = Settings(ROOT, folder / "out", limits=limits)
     box = Sandbox(runner.new_folder(), library, limits, hidden=settings.hidden)
@@ -37,7 +37,7 @@ def prepared(folder, stem, limits):
 
 
 def limited(environment, **limits):
-    """The same environment with some limits changed."""
+    """Return the same environment with some limits changed."""
     changed = dataclasses.replace(environment.settings.limits, **limits)
     settings = dataclasses.replace(environment.settings, limits=changed)
     return dataclasses.replace(environment, settings=settings)

@@ -1,4 +1,4 @@
-"""A class of one practical, and the real command that grades it."""
+"""A class with one practical, and the real command that grades it."""
 
 import os
 import random
@@ -16,12 +16,12 @@ from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]
 STEM = "bayes_by_backprop"
-SECONDS = 300  # in which a command has noticed wrong use, however busy the machine is
+SECONDS = 300  # in which a command detects wrong use, however busy the machine is
 TASKS = ("reparametrise", "log_posterior", "log_prior")
 
 
 def hand_in(folder, count, seed=0):
-    """A class whose students have some of three tasks right, some wrong, some not at all."""
+    """Write the notebooks of a class: three tasks are right, wrong or unwritten, at random."""
     definitions = read_solutions(ROOT, STEM).definitions
     draw = random.Random(seed)
     for number in range(count):
@@ -66,7 +66,7 @@ def finish(process):
 
 
 def kept(out):
-    """The grades that are on disk, with the moment at which each was written."""
+    """Return the modification time of each result on disk, by file name."""
     folder = out / STATE / "results"
     return {
         path.name: path.stat().st_mtime_ns for path in folder.glob("[0-9a-f]*.json")
@@ -78,7 +78,7 @@ def table(out):
 
 
 def refused(*arguments, cwd=ROOT, within=(), **options):
-    """Run the command, which has to refuse; the one line that it says."""
+    """Run the command, which must fail with status 2; return the one line that it prints."""
     done = subprocess.run(
         [*within, sys.executable, "-m", "commands", *map(str, arguments)],
         cwd=cwd,
@@ -97,7 +97,7 @@ def refused(*arguments, cwd=ROOT, within=(), **options):
 
 
 def in_process(monkeypatch, *arguments, cwd=ROOT):
-    """The same in this process, which is quicker."""
+    """Do the same as ``refused`` in this process, which is faster."""
     monkeypatch.chdir(cwd)
     done = CliRunner().invoke(main, [str(one) for one in arguments])
     assert done.exit_code == 2, done.output

@@ -1,4 +1,4 @@
-"""Any tree of hand-ins: students, what each handed in, and how a platform lays it out."""
+"""Generated trees of submissions: students, their files, and the platform's layout."""
 
 import unicodedata
 import zipfile
@@ -26,8 +26,11 @@ USUAL = (
     "data",
     "Index Ida",
 )
-DOTTED = ".dora", ".config Li"  # as a platform or a folder may have it
-# What one student can do to a name without another one seeing it.
+DOTTED = (
+    ".dora",
+    ".config Li",
+)  # names with a leading dot, possible on a platform or disk
+# Variations of a name that still belong to the same student.
 SPELLINGS = {
     "as it is": lambda name: name,
     "NFC": lambda name: unicodedata.normalize("NFC", name),
@@ -55,9 +58,12 @@ PLAIN = {
     "01-deep-ensembles.py": b"x = 1",
     "01-deep-ensembles.zip": b"PK",
 }
-TABLES = {"values.csv": b"1,2", "grades.xlsx": b"PK"}  # somebody's only by a platform
+TABLES = {
+    "values.csv": b"1,2",
+    "grades.xlsx": b"PK",
+}  # a student's only in platform layouts
 DEEPER = {
-    "": None,  # the folder alone
+    "": None,  # an empty folder
     ".ipynb_checkpoints/01-deep-ensembles-checkpoint.ipynb": notebook(note="old"),
     "/".join("abcdefghi") + "/01-deep-ensembles.ipynb": notebook(note="nine levels"),
     "/".join(["deep"] * 24) + "/01-deep-ensembles.ipynb": notebook(note="deeper"),
@@ -73,13 +79,13 @@ FORMS = ("folder", "zip", "wrapped zip", "wrapped folder")
 
 @dataclass(frozen=True)
 class Model:
-    """A class.
+    """A class and its files. Students are identified by name and number.
 
     Args:
-        files: what lies there, by path; None for an empty folder.
-        students: how each wrote their name and where, by what tells them apart.
-        folders: the folders in each one's that hold a notebook.
-        readable: those who handed in a notebook that can be read.
+        files: contents by path; ``None`` for an empty folder.
+        students: the places that each student's files are in, with the name as written there.
+        folders: the folders within each student's folder that contain a notebook.
+        readable: the students with a notebook that can be read.
     """
 
     files: dict[str, bytes | None]
@@ -88,14 +94,16 @@ class Model:
     readable: set[tuple[str, str]]
 
     def all_usual(self) -> bool:
-        """Are all students' folders called as one student calls folders?"""
+        """Are all top-level names ones that a single student would use for folders?"""
         tops = {path.partition("/")[0] for path in self.files}
         return tops <= {"src", "data", *"ab"}
 
     def merged(self, form: str) -> set[tuple[str, str]]:
-        """Those whose files may be of several students, and of whom that has to be said."""
+        """Return the students whose files may belong to several, which must be reported."""
         usual = {"copy"} if len(self.students) > 1 else set()
-        usual |= set() if form.endswith("zip") else {"deep"}  # too deep on a disk
+        usual |= (
+            set() if form.endswith("zip") else {"deep"}
+        )  # on disk, too deep to be read
         return {
             who
             for who, places in self.students.items()
@@ -114,7 +122,7 @@ def names(draw):
 
 @st.composite
 def classes(draw):
-    """A class on one platform: between two and eight spellings of names, mostly different."""
+    """Draw a class on one platform: one to four names, each spelled in one or two ways."""
     layout = draw(st.sampled_from(list(LAYOUTS)))
     some = names() if layout == "flat" else names() | st.sampled_from(DOTTED)
     people = draw(st.lists(some, min_size=1, max_size=4, unique_by=_same))
@@ -151,7 +159,7 @@ def classes(draw):
                 told = file.endswith(READABLE) and not file.startswith((".", "deep/"))
                 if told and data.startswith(b'{"metadata'):
                     readable.add(who)
-    assume(students)  # no name was too long for the platform's
+    assume(students)  # at least one path is short enough
     return Model(files, students, folders, readable)
 
 
@@ -179,7 +187,7 @@ __all__ = ["DEEP", "Model", "classes"]
 
 
 def laid_out(files, form, root):
-    """The class on disk, and how many files it has."""
+    """Write the class to disk in one of the ``FORMS``; return the path of its folder or zip."""
     if form.startswith("wrapped"):
         files = {f"class/{name}": data for name, data in files.items()}
         files["__MACOSX/._x"] = b"\0"

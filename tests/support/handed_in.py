@@ -1,4 +1,4 @@
-"""Folders and zips as a class workers them in."""
+"""Folders and zips as a class hands them in."""
 
 import zipfile
 
@@ -11,7 +11,7 @@ def notebook(stem=DEEP, note=""):
 
 
 def tree(root, files):
-    """Write files; the same names as members of a zip beside it."""
+    """Write files below a folder, and return it."""
     for name, data in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def codes(submission):
 
 
 def content(folder):
-    """Everything in a folder, by path."""
+    """Return the contents of all files in a folder by path; ``None`` for folders."""
     return {
         path.relative_to(folder): path.read_bytes() if path.is_file() else None
         for path in sorted(folder.rglob("*"))

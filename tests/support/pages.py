@@ -1,4 +1,4 @@
-"""What every page for an instructor or a student must keep to."""
+"""Properties that every page for instructors or students must have."""
 
 import html
 import re
@@ -23,13 +23,13 @@ DANGER = """
 
 
 def text_of(page):
-    """What a page says, without its tags."""
+    """Return the text of a page without tags."""
     body = re.sub(r"<[^>]+>", " ", page.partition("<main>")[2])
     return re.sub(r"\s+", " ", html.unescape(body))
 
 
 def assert_harmless(browser, path, *, links=("#", "data:,")):
-    """Nothing runs, nothing is fetched, and links lead only where they begin so."""
+    """Check that nothing runs or is fetched, and that links begin with one of ``links``."""
     with shown(browser, path) as page:
         page.wait_for_timeout(100)
         facts = page.evaluate(DANGER)
@@ -44,7 +44,7 @@ def assert_harmless(browser, path, *, links=("#", "data:,")):
 
 
 def assert_readable(browser, path):
-    """Nothing sticks out on a phone, and all text stands out from its ground."""
+    """Check that nothing overflows on a phone, and that all text has enough contrast."""
     for width, scheme in ((390, "light"), (390, "dark"), (1280, "light")):
         with shown(browser, path, width=width, scheme=scheme) as page:
             size = page.evaluate(WIDTH)

@@ -1,6 +1,6 @@
-"""Judges answers that were planted: ``<folder>/<stem>.py`` names them in ``ANSWERS``, by task and by what they do.
+"""Judge planted answers: ``ANSWERS`` of ``<folder>/<stem>.py``, by task and by label.
 
-One process for each practical: torch and JAX do not meet.
+Each practical has its own process, so that PyTorch and JAX are never loaded together.
 """
 
 import json
@@ -37,9 +37,9 @@ print(json.dumps(found))
 
 
 def judged(stem: str, folder: str, seeds: int) -> list[tuple[str, str, int, str]]:
-    """What becomes of every planted answer: task, label, seed and verdict.
+    """Judge every planted answer: list task, label, seed and verdict.
 
-    A verdict is ``right``, or the first mismatch, or ``raised …``.
+    A verdict is ``right``, the first mismatch, or ``raised …``.
     """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SCRIPT, stem, folder, str(seeds)],

@@ -1,4 +1,4 @@
-"""What somebody who is still to answer must not be given."""
+"""Solutions and model answers, which students must not be given before they answer."""
 
 import re
 
@@ -6,10 +6,10 @@ from conftest import ROOT
 
 
 def solution_lines():
-    """The lines of solutions that a student must not be given.
+    """Return the lines of solutions that a student must not be given.
 
-    Some stand elsewhere with good reason: in a misconception or an oracle of the checks, in
-    given code, or in a cell of a chapter that trains or draws.
+    Lines that also occur elsewhere for good reason are left out: in a misconception or an
+    oracle of the checks, in given code, or in a chapter's cell that trains or draws.
     """
     regions, given = [], ""
     for path in sorted((ROOT / "solutions").rglob("*.py")):
@@ -22,12 +22,12 @@ def solution_lines():
     lines = {line.strip() for region in regions for line in region.splitlines()}
     lines = {line for line in lines if len(line) > 20}
     kept = {line for line in lines if line not in given}
-    assert len(kept) > 0.75 * len(lines)  # or this would be blind
+    assert len(kept) > 0.75 * len(lines)  # with fewer lines, leaks would go unnoticed
     return kept
 
 
 def model_answers():
-    """Sentences of the model answers that stand nowhere else in the book, without markup."""
+    """Return sentences without markup that occur in a model answer and nowhere else in the book."""
     book = "".join(p.read_text("utf-8") for p in sorted((ROOT / "book").glob("*.md")))
     found = set()
     for text in re.findall(r"^(`{3,})\{solution\}[^\n]*\n(.*?)^\1$", book, re.M | re.S):

@@ -1,6 +1,6 @@
-"""Cells that print, as JSON, what they see and can do where they run."""
+"""Cells that print, as JSON, what they can see and do in the sandbox."""
 
-# What a kernel can find out about where it is.
+# Facts that a kernel can find out about its environment.
 LOOK_AROUND = """
 import ctypes, gc, json, os, resource, signal, socket, stat, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -53,7 +53,7 @@ print(json.dumps({
 }))
 """
 
-# What one leaves for another to find, and what another finds of it.
+# Traces that one kernel leaves, and a search for them from another kernel.
 LEAVE = """
 import json, os, socket, sys, numpy
 for folder in ("/tmp", "/dev/shm", "/tmp/home"):

@@ -1,4 +1,4 @@
-"""The third exercise as a student opens it and workers it in, its cells, and what is read there."""
+"""The third exercise as a student opens it and hands it in, its cells, and reading answers."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ QUESTION = next(
 
 
 def exercise():
-    """The exercise as a student opens it, as JSON."""
+    """Return the exercise as a student opens it, as JSON."""
     return json.loads(PATH.read_text(encoding="utf-8"))
 
 

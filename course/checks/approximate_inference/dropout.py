@@ -1,4 +1,4 @@
-"""Dropout that stays on: moments of the logit over random masks, in closed form."""
+"""Dropout at prediction time: moments of the logit over random masks, in closed form."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from course.task import Close, Misconception, Task
 
 
 def _cases(rng):
-    """The logit is more than twice as far from 0 as what the units add up to at random.
+    """Draw logits whose mean is more than twice the random part that the units add.
 
-    Dropped as a whole it would spread more than twice as much.
+    Dropout of the whole logit then spreads it more than twice as much.
     """
     cases = []
     for p in (0.3, rng.uniform(0.1, 0.2)):
@@ -97,7 +97,7 @@ def _oracle(x, hidden, output, p, seed):
     std = math.sqrt(variance)
     std_error = math.sqrt((fourth - variance**2) / DRAWS) / (2 * std)
     units = _units(x, hidden)
-    one_error = math.sqrt(p / (1 - p) / DRAWS)  # of a mask's mean, which is 1
+    one_error = math.sqrt(p / (1 - p) / DRAWS)  # standard error of a mask's mean, 1
     to_bias = output[:-1] * (units > 0)
     right_mean = Close(mean, atol=6 * std / math.sqrt(DRAWS), because=six_errors())
     right_std = Close(std, atol=6 * std_error, because=six_errors("standard deviation"))
@@ -128,7 +128,7 @@ def _oracle(x, hidden, output, p, seed):
 
 
 class _Network(nn.Module):
-    """A network to build wrong ones from: each overrides its mask."""
+    """Base of the wrong networks, each of which overrides the mask."""
 
     def __init__(self, input_size, hidden_size, p=0.5, *, generator):
         super().__init__()

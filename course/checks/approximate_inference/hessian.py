@@ -1,4 +1,4 @@
-"""A Hessian by differentiating twice, of a function whose second derivatives are known."""
+"""A Hessian by differentiating twice; the functions have known second derivatives."""
 
 from __future__ import annotations
 

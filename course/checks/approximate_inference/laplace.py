@@ -1,4 +1,4 @@
-"""Laplace's covariance, with a bug to be found, and his evidence; oracles from NumPy and SciPy."""
+"""Laplace's covariance, with a bug to find, and evidence; oracles from NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _covariance_oracle(w, x, y, prior_variance):
 
 
 def _hessian(w, x, y, *, data, precision):
-    """Of ``data`` times the summed NLL, plus ½ ``precision`` ‖w‖²."""
+    """Compute the Hessian of ``data`` times the summed NLL plus ½ ``precision`` ‖w‖²."""
 
     def energy(w):
         nll = F.binary_cross_entropy_with_logits(x @ w, y, reduction="sum")
@@ -123,7 +123,7 @@ LAPLACE_COVARIANCE = Task(
 
 
 def _evidence_cases(rng):
-    """The covariance's determinant is well off what would cancel: 1, and (2π)⁻³."""
+    """Draw covariances with determinants far from 1 and (2π)⁻³, where mistakes would cancel."""
     cases = []
     for case in logistic_cases(rng, n=9):
         a = rng.normal(0, 0.5, (3, 3))
@@ -146,7 +146,7 @@ def _evidence_probe(answer, w, covariance, x, y, prior_variance):
 def _evidence_oracle(w, covariance, x, y, prior_variance):
     log_joint = -np.logaddexp(0, (1 - 2 * y) * (x @ w)).sum()
     log_joint += scipy.stats.norm.logpdf(w, 0, math.sqrt(prior_variance)).sum()
-    # The density of q at its own mean: p(y, w)/q(w) is the evidence where q is the posterior.
+    # q is evaluated at its own mean; if q is the posterior, p(y, w)/q(w) is the evidence.
     log_q = scipy.stats.multivariate_normal.logpdf(w, w, covariance)
     return {
         "log_evidence": Close(log_joint - log_q, rtol=1e-5, atol=1e-5, because=SINGLE)

@@ -1,4 +1,4 @@
-"""Layers whose weights are drawn, right and wrong."""
+"""The variational layer that draws its weights, and wrong ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _draw(mu, rho, generator):
 
 
 class VariationalLayer(nn.Module):
-    """A layer to build wrong ones from: each overrides one thing."""
+    """Base of the wrong layers, each of which overrides one method."""
 
     def __init__(self, input_size, output_size, prior_std, rho=-3.0, *, generator):
         super().__init__()
@@ -33,18 +33,18 @@ class VariationalLayer(nn.Module):
         )
 
     def divergences(self, mu, rho):
-        """KL of each weight."""
+        """Compute the KL divergence of each weight."""
         return kl_divergence(Normal(mu, F.softplus(rho)), Normal(0.0, self.prior_std))
 
     def kl(self):
-        """KL of all weights and biases."""
+        """Sum the KL divergences of all weights and biases."""
         return (
             self.divergences(self.w_mu, self.w_rho).sum()
             + self.divergences(self.b_mu, self.b_rho).sum()
         )
 
     def forward(self, x, *, generator):
-        """One draw of the weights for all data."""
+        """Apply one draw of the weights to all data."""
         weight = _draw(self.w_mu, self.w_rho, generator)
         return F.linear(x, weight, _draw(self.b_mu, self.b_rho, generator))
 

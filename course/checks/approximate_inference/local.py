@@ -1,4 +1,4 @@
-"""A variational layer whose noise is drawn on its outputs."""
+"""The variational layer that draws noise on its outputs (local reparametrisation)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from course.task import Misconception, Task
 
 
 class _Local(VariationalLayer):
-    """The local trick, with one mistake."""
+    """Local reparametrisation; base of the wrong layers, each with one mistake."""
 
     def spread(self, x):
         return (

@@ -26,7 +26,7 @@ def _curvature_probe(answer, w, x, prior_variance):
 
 
 def curvature(w, x, prior_variance):
-    """The exact Hessian of the negative log joint, by autograd in double precision."""
+    """Compute the Hessian of the negative log joint by autograd in double precision."""
     x = torch.tensor(x)
 
     def energy(w):
@@ -94,12 +94,15 @@ def _mode(x, y, prior_variance):
 
 
 def _mode_cases(rng):
-    """In the last case the prior bends nearly as much as the data do, and pulls: a Hessian needs both."""
+    """Draw cases; in the last, prior and likelihood contribute similarly to the Hessian.
+
+    Newton's method then settles only if the Hessian includes both.
+    """
     cases = [
         {key: case[key] for key in ("x", "y", "prior_variance")}
         for case in logistic_cases(rng)
     ]
-    cases[1]["prior_variance"] = float(rng.uniform(0.25, 0.4))  # steps settle here
+    cases[1]["prior_variance"] = float(rng.uniform(0.25, 0.4))  # the steps settle here
     x, prior_variance = cases[0]["x"], 0.1
     y = rng.permutation(np.arange(len(x)) < len(x) // 4).astype(float)
     for _ in range(20):
@@ -121,7 +124,7 @@ def _mode_oracle(x, y, prior_variance):
 
 
 def _solved(hessian, gradient):
-    """A mistake may walk so far that the Hessian is singular; that must not raise here."""
+    """Solve without raising if the Hessian is singular, as with a mistake that diverges."""
     return torch.linalg.solve_ex(hessian, gradient).result
 
 

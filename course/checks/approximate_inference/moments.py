@@ -1,4 +1,4 @@
-"""What a variational layer gives: moments of its outputs, its gradients and its KL; oracles in closed form."""
+"""Variational layers: output moments, gradients and KL; oracles in closed form."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from course.task import Close
 
 
 def layer_cases(rng):
-    """Two data on opposite sides, whose outputs go apart when weights are shared, and one at 0: the bias alone.
+    """Draw two opposite data points, and one at 0, whose output is the bias alone.
 
-    Their inputs do not add up to 0, so that w_mu has a gradient.
+    The outputs of the first two are negatively correlated if they share the weights. Their
+    inputs do not add up to 0, so that w_mu has a gradient.
     """
     cases = []
     for _ in range(2):
@@ -130,7 +131,7 @@ def layer_oracle(shared):
         distance = gaussian_distance()
         error = math.sqrt((variance[0] * variance[1] + between**2) / DRAWS)
         w_slope, b_slope = scipy.special.expit(w_rho), scipy.special.expit(b_rho)
-        # One unit of noise is x σ ε / std; when weights are drawn, ε is not all of it.
+        # A weight's share of the unit noise is x σ ε / std; drawn weights add other shares.
         part = x[0] * w_std / math.sqrt(variance[0])
         w_error = np.abs(part) * w_slope / w_std * np.sqrt((1 + part**2) / DRAWS)
         to_mu = np.append(w_mu, b_mu) / prior_std**2

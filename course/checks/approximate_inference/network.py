@@ -1,4 +1,4 @@
-"""The variational MLP, where its noise is negligible and where it is not; oracles from NumPy and torch.distributions."""
+"""The variational MLP, with negligible noise and with noise; oracles from NumPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from course.task import Close, Misconception, Task
 
 
 def _cases(rng):
-    """Both ReLUs that one might forget, or add, are felt: unit 0 is off for datum 0, and a logit is negative."""
+    """Draw cases in which a missing or an extra ReLU changes the logits.
+
+    Unit 0 is inactive for data point 0, and one logit is negative.
+    """
     cases = []
     for _ in range(2):
         x = rng.normal(0, 1, (4, 2))
         hidden, output = rng.normal(0, 1, (5, 3)), rng.normal(0, 1, (1, 6))
-        # The last column holds the biases.
+        # The last column has the biases.
         hidden[0, -1] = -hidden[0, :-1] @ x[0] - rng.uniform(0.5, 1.5)
         output[0, 0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
         sums = _units(x, hidden) @ output[0, :-1]
@@ -163,7 +166,7 @@ def _oracle(x, hidden, output, rho, prior_std, seed):
 
 
 class _Network(nn.Module):
-    """A network to build wrong ones from: each overrides one thing."""
+    """Base of the wrong networks, each of which overrides one method."""
 
     def __init__(
         self,

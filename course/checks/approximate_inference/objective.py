@@ -1,4 +1,4 @@
-"""The objective of logistic regression, and the prior that a weight decay stands for; oracles from SciPy."""
+"""The objective of logistic regression, and the prior equivalent to a weight decay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from course.task import Close, Misconception, Task
 
 
 def logistic_cases(rng, n=40):
-    """Inputs with a column of ones, labels of both classes, weights and a prior variance well off 1."""
+    """Draw inputs with a column of ones, labels, weights, and prior variances far from 1."""
     cases = []
     for prior_variance in (rng.uniform(2, 6), rng.uniform(0.1, 0.4)):
         x = np.column_stack([rng.normal(0, 1.5, (n, 2)), np.ones(n)])
@@ -32,7 +32,7 @@ def logistic_cases(rng, n=40):
 
 def _objective_cases(rng):
     cases = logistic_cases(rng, n=6)
-    far = logistic_cases(rng, n=6)[0]  # logits of some thousand
+    far = logistic_cases(rng, n=6)[0]  # with logits around 3,000
     return [*cases, far | {"w": far["w"] + np.array([0.0, 0.0, 3000.0])}]
 
 

@@ -13,7 +13,7 @@ from course.task import Close, Misconception, Task
 
 
 def _samples_cases(rng):
-    """Some inputs, and more than fit into one chunk."""
+    """Draw a few inputs, and more than fit into one chunk."""
     return [
         {
             "x": np.column_stack([rng.normal(0, 2, (n, 2)), np.ones(n)]),

@@ -1,4 +1,4 @@
-"""A draw of a mean-field Gaussian, and the gradients that reach µ and ρ through it."""
+"""A draw from a mean-field Gaussian, and the gradients of µ and ρ through it."""
 
 from __future__ import annotations
 

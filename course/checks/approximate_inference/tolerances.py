@@ -1,4 +1,4 @@
-"""Why an answer need not agree to the last digit."""
+"""Reasons for tolerances, as shown to students."""
 
 from course.checks.draws import DRAWS
 
@@ -11,5 +11,5 @@ SINGLE = (
 
 
 def six_errors(what: str = "mean") -> str:
-    """The reason for the tolerance of a moment of random draws."""
+    """Return the reason for the tolerance of a moment of random draws."""
     return f"six standard errors of the {what} of {DRAWS:,} draws"

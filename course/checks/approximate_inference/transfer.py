@@ -1,4 +1,4 @@
-"""What no source solves: Laplace's covariance for K classes; the oracle is autograd in double precision."""
+"""A transfer task: Laplace's covariance for K classes; the oracle is autograd."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from course.task import Close, Misconception, Task
 
 
 def _cases(rng):
-    """First more classes than inputs: then weights and their transpose cannot be exchanged."""
+    """Draw four classes first: with 3 × 3 weights, transposing them would go unnoticed."""
     return [
         {
             "weights": rng.normal(0, 0.7, (classes, 3)),

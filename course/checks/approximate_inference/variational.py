@@ -52,7 +52,7 @@ def _kl_oracle(mu, rho, prior_std):
     std = np.logaddexp(0, rho)
     q = Normal(torch.tensor(mu), torch.tensor(std))
     kl = kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum()
-    towards, away = std / prior_std**2, 1 / std  # they cancel at σ = σ₀
+    towards, away = std / prior_std**2, 1 / std  # cancel at σ = σ₀
     slope = scipy.special.expit(rho)
     atol = 2e-5 * float(((towards + away) * slope).max())
     return {
@@ -72,7 +72,7 @@ def _kl_terms(mu, std, prior_std):
 
 
 def _kl(mu, std, prior_std, *, spread=2, ratio=1):
-    """With the log-ratio's sign, and the power of σ, to get wrong."""
+    """Compute the KL, with parameters for mistakes in the log-ratio and the power of σ."""
     return (
         ratio * (math.log(prior_std) - torch.log(std))
         + (std**spread + mu**2) / (2 * prior_std**2)
@@ -175,7 +175,7 @@ GAUSSIAN_KL = Task(
 
 
 def _elbo_cases(rng):
-    """In the last case the probabilities round to 0 and 1, and every label is unexpected once."""
+    """Draw cases; in the last, each label has probability 0, after rounding, in one draw."""
     cases = [
         {
             "logits": rng.normal(0, 3, (s, 5)),

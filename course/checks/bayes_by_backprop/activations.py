@@ -1,4 +1,4 @@
-"""A Bayesian linear layer's outputs drawn in place of its weights; oracles in closed form."""
+"""Draws of a Bayesian linear layer's outputs instead of its weights; closed-form oracles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from course.task import Close, Misconception, Task
 
 
 def _activations_cases(rng):
-    """Inputs so small that the bias's noise counts, and so large that x and x² differ."""
+    """Draw inputs so small that the bias's noise matters, and so large that x and x² differ."""
     return [
         {
             "x": rng.uniform(low, high, 3),

@@ -1,4 +1,4 @@
-"""The two priors, and the divergence from one of them in closed form."""
+"""The two priors, and the KL divergence from one of them in closed form."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def _mixture_cases(rng):
         }
         for _ in range(2)
     ]
-    cases[0]["w"] = cases[0]["w"] * 0.1  # where the narrow component counts
-    cases[1]["w"] = np.append(cases[1]["w"], [80.0])  # where both densities underflow
+    cases[0]["w"] = cases[0]["w"] * 0.1  # the narrow component matters here
+    cases[1]["w"] = np.append(cases[1]["w"], [80.0])  # both densities underflow here
     return cases
 
 

@@ -1,4 +1,4 @@
-"""The loss for y = wx in closed form: what its draws are on average."""
+"""The expected loss for y = wx in closed form."""
 
 from __future__ import annotations
 

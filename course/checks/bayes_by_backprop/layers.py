@@ -1,6 +1,6 @@
-"""A Bayesian linear layer, which draws its weights.
+"""A Bayesian linear layer that draws its weights.
 
-A layer with 2,000 equal outputs gives 2,000 independent draws in one call.
+A layer with 2,000 identical outputs gives 2,000 independent draws in one call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from course.task import Close, Misconception, Task
 
 
 def _linear_cases(rng):
-    """Two rows that share much of their noise, one that shares little, and one at 0: the bias alone."""
+    """Draw two rows with much common noise, one with little, and one at 0 for the bias."""
     rows = np.array([[1.0, 1.5], [2.0, -1.0], [1.5, 1.0], [0.0, 0.0]])
     return [
         {
@@ -153,7 +153,7 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
             because=SINGLE,
         ),
         "std_of_the_first_means": Close(
-            math.sqrt(0.5),  # of two inputs
+            math.sqrt(0.5),  # for two inputs
             rtol=6 / math.sqrt(2 * 2 * DRAWS),
             because=SIX_ERRORS,
         ),
@@ -166,7 +166,7 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
 
 
 class _Layer(nn.Module):
-    """The base of the wrong layers: right in itself, with one method for each thing to get wrong."""
+    """Base of the wrong layers: right itself, with one method for each possible mistake."""
 
     def __init__(self, inputs, outputs, *, prior_std, initial_rho=-5.0, generator):
         super().__init__()

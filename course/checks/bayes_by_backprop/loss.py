@@ -1,4 +1,4 @@
-"""One draw's loss and gradient for y = wx."""
+"""The loss of one draw for y = wx, and its gradient."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def _draw_loss_oracle(mu, rho, epsilon, x, y, noise_std, prior_std):
     w = mu + std * epsilon
     log_q, log_p = norm.logpdf(w, mu, std).sum(), norm.logpdf(w, 0, prior_std).sum()
     value = log_q - log_p - norm.logpdf(y, w * x, noise_std).sum()
-    # log q(w) is −½ε² − log σ: it moves with ρ alone.
+    # log q(w) is −½ε² − log σ, which depends on ρ only.
     pulls = np.append(w / prior_std**2, (w * x - y) * x / noise_std**2)
     to_mu, slope = pulls.sum(keepdims=True), scipy.special.expit(rho)
-    # The pulls may all but cancel, and are rounded one by one.
+    # The terms of the gradient may nearly cancel, but each is rounded separately.
     close = {"rtol": 1e-5, "atol": 1e-6 * float(np.abs(pulls).sum()), "because": SINGLE}
     return {
         "loss": Close(value, rtol=1e-5, atol=1e-5, because=SINGLE),
@@ -242,7 +242,7 @@ def _paper_oracle(df_dw, df_dmu, df_drho, rho, epsilon):
         + torch.tensor(df_dmu) @ mu_leaf
         + torch.tensor(df_drho) @ rho_leaf
     )
-    f.backward()  # a linear f that has just these partial derivatives
+    f.backward()  # a linear f with these partial derivatives
     return {
         "grad_mu": Close(mu_leaf.grad, rtol=1e-9, atol=1e-9, because=EXACT),
         "grad_rho": Close(rho_leaf.grad, rtol=1e-9, atol=1e-9, because=EXACT),

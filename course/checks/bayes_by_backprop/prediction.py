@@ -1,4 +1,4 @@
-"""What is made of many draws: moments, entropies, and which weights matter."""
+"""Moments and entropies of many draws, and pruning of weights."""
 
 from __future__ import annotations
 
@@ -162,10 +162,10 @@ PREDICTIVE_ENTROPY = Task(
 
 
 def _mask_cases(rng):
-    """Weights in random order, whose ratios differ by 5 % at least.
+    """Draw weights in random order, whose ratios differ by at least 5%.
 
-    The last one to go has a large σ and a positive µ, the first one to stay a small σ and
-    a negative µ: any score that feels either keeps the wrong one of the two.
+    The last weight to be removed has a large σ and a positive µ, the first one to be kept a
+    small σ and a negative µ. A score that depends on either keeps the wrong one of the two.
     """
     cases = []
     for choices in ([0.2, 0.3, 0.35], [0.6, 0.75, 0.9], [0.0, 1.0]):
@@ -195,7 +195,7 @@ def _mask_probe(answer, mu, rho, removed):
 
 def _mask_oracle(mu, rho, removed):
     ratio = np.abs(mu) / softplus(rho)
-    rank = scipy.stats.rankdata(ratio, method="ordinal")  # 1 for the smallest
+    rank = scipy.stats.rankdata(ratio, method="ordinal")  # 1 is the smallest
     return {
         "keep": Close(
             (rank > round(removed * len(mu))).astype(float),

@@ -1,4 +1,4 @@
-"""The divergence from either prior by sampling."""
+"""The KL divergence from either prior by sampling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from course.task import Close, Misconception, Task
 
 
 def _sampled_cases(rng):
-    """q is narrower than the prior, and not so narrow that its entropy is 0: neither part of the KL is."""
+    """Draw q narrower than the prior, but with entropy above 0: both parts of the KL matter."""
 
     def case(share):
         return {
@@ -101,7 +101,7 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
         return mean, ((values - mean[:, None]) ** 2 * mass).sum(1)
 
     mean, variance = moments(scipy.stats.norm.logpdf(w, mu[:, None], std) - log_p)
-    # log q(w) is −½ε² − log σ: µ moves it not at all, ρ by −(dσ/dρ)/σ.
+    # log q(w) is −½ε² − log σ; its derivative is 0 for µ and −(dσ/dρ)/σ for ρ.
     to_mu, to_rho = moments(pull), moments((pull * z - 1 / std) * slope)
     kl = Close(
         mean.sum(), atol=6 * math.sqrt(variance.sum() / DRAWS), because=SIX_ERRORS

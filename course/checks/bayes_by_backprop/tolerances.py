@@ -1,4 +1,4 @@
-"""Why an answer need not agree to the last digit, and what more than one check needs."""
+"""Reasons for tolerances, as shown to students, and a function that several checks use."""
 
 import numpy as np
 
@@ -13,5 +13,5 @@ SIX_ERRORS = f"six standard errors of {DRAWS} draws"
 
 
 def softplus(rho):
-    """log(1 + exp ρ) in double precision, for any ρ."""
+    """Compute log(1 + exp ρ) in double precision, without overflow."""
     return np.logaddexp(0.0, rho)

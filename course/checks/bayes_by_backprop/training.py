@@ -1,4 +1,4 @@
-"""Where sums, means and minibatches meet: the KL's shares, and a minibatch's loss."""
+"""The KL's share in each minibatch, and the loss of a minibatch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _weights_probe(answer, batches, decreasing):
 
 
 def _weights_oracle(batches, decreasing):
-    if decreasing:  # in Python's integers, which have no largest one
+    if decreasing:  # Python's integers do not overflow
         shares = [2 ** (batches - i) / (2**batches - 1) for i in range(1, batches + 1)]
     else:
         shares = [1 / batches] * batches

@@ -1,4 +1,4 @@
-"""A weight that is a distribution: its draw, and the gradients that reach µ and ρ through it."""
+"""Draws of a weight from its distribution, and the gradients of µ and ρ through them."""
 
 from __future__ import annotations
 

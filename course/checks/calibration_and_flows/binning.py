@@ -1,4 +1,4 @@
-"""Confidence against accuracy, bin by bin."""
+"""Calibration by bins of confidence: bins, ECE, and the decomposition of the Brier score."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ CALIBRATION_ERROR = Task(
 
 def _brier_cases(rng):
     even = rng.uniform(0, 1, 91)
-    few = rng.choice([0.25, 0.5, 0.8, 1.0], 61)  # odd: no mean outcome is ½
+    few = rng.choice([0.25, 0.5, 0.8, 1.0], 61)  # odd, so the mean outcome is not ½
     return [
         {
             "forecast": p,
@@ -227,7 +227,7 @@ def _brier_probe(answer, forecast, outcome, n_bins):
 
 
 def _brier_oracle(forecast, outcome, n_bins):
-    """From variances: resolution is the variance of the bins' outcomes, reliability is what remains."""
+    """Compute resolution as the variance of the bins' mean outcomes, reliability as the rest."""
     count, (mean_forecast, mean_outcome) = _binned(
         forecast, [forecast, outcome.astype(float)], n_bins
     )

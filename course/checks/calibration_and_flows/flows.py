@@ -1,4 +1,4 @@
-"""Maps of the noise and the logarithms of their Jacobians' determinants."""
+"""Maps of the noise, and the log-determinants of their Jacobians."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The oracle of every flow: autograd's Jacobian, point by point, and its slogdet."""
+"""The oracle of all flows: ``slogdet`` of autograd's Jacobian at each point."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from course.task import Close
 
 
 def mapped(transform, **inputs):
-    """A map's values and autograd's log|det J|, one point at a time, and how their sum moves.
+    """Compute a map's values and log|det J| at each point, and the gradients of their sum.
 
     Args:
         transform: maps one point, (D,) → (D,), given the other inputs.
-        inputs: the points z, shape (…, D), and whatever else the flow depends on.
+        inputs: the points z, shape (…, D), and all else that the flow depends on.
 
     Returns:
         ``points``, ``log_det``, and the gradient of Σ points + Σ log_det for every input.

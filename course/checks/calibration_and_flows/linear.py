@@ -1,4 +1,4 @@
-"""A linear model's boundary, and its temperature."""
+"""A linear model's decision boundary, and its temperature."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _line_probe(answer, weight, bias, x1):
 
 
 def _line_oracle(weight, bias, x1):
-    """The root of the difference of the logits, searched for one x₁ at a time."""
+    """Search for the root of the difference of the logits, for each x₁."""
 
     def gap(x0, one):
         first, second = weight @ np.array([x0, one]) + bias
@@ -96,10 +96,10 @@ def _labels(rng, logits):
 
 
 def _temperature_cases(rng):
-    """A model that is too sure, and one that is not sure enough.
+    """Draw an over-confident and an under-confident model.
 
-    The first one is misled where it is surest. The logarithm feels that, and the Brier score hardly
-    does, so the temperatures that minimise the two are far apart.
+    The first is wrong where it is most confident. That affects the NLL strongly but the Brier
+    score hardly, so the temperatures that minimise the two are far apart.
     """
     cases = []
     for true in (rng.uniform(2, 3), rng.uniform(0.4, 0.6)):
@@ -120,7 +120,7 @@ def _temperature_probe(answer, logits, labels):
 
 
 def _search(score, logits, labels):
-    """The temperature that minimises a score, searched on log T in double precision."""
+    """Find the temperature that minimises a score, in log T and double precision."""
     result = scipy.optimize.minimize_scalar(
         lambda log_t: score(
             scipy.special.log_softmax(logits / np.exp(log_t), axis=1), labels

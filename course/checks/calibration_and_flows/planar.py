@@ -135,14 +135,14 @@ def _u_probe(answer, u, w):
 
 
 def _u_oracle(u, w):
-    """Put together from its parts: across w as before, along w so that wᵀû = m."""
+    """Compose û of the part of u across w, and a part along w such that wᵀû = m."""
     u, w = torch.tensor(u, requires_grad=True), torch.tensor(w, requires_grad=True)
     norm = torch.linalg.vector_norm(w)
     along = w / norm
     m = torch.log((1 + (math.e - 1) * torch.exp(u @ w)) / math.e)
     value = u - (u @ along) * along + m / norm * along
     to_u, to_w = torch.autograd.grad(value.sum(), (u, w))
-    # An error of m's, which a rounded log(e − 1) brings, is divided by ‖w‖.
+    # The error of m from rounding log(e − 1) is divided by ‖w‖.
     small = min(float(norm.detach()), 1.0)
     close = {"rtol": 1e-5, "because": f"{SINGLE}, and m is divided by ‖w‖"}
     return {

@@ -1,4 +1,4 @@
-"""Why an answer need not agree to the last digit."""
+"""Reasons for tolerances, as shown to students."""
 
 FLOAT64 = "double precision, summed in another order"
 SINGLE = "shares or constants in single precision, which carries 7 digits"

@@ -1,4 +1,4 @@
-"""What no source solves: the radial flow."""
+"""A transfer task: the radial flow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evidence lower bound of a model with one latent per datum, and its predictions."""
+"""The ELBO of a model with one latent variable per data point, and its predictions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _kl_probe(answer, base_mean, base_std, prior_mean, prior_std, z0, z, log_det
 
 
 def _kl_oracle(base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
-    """From the density ratio itself, in the joint distribution of the coordinates."""
+    """Compute the log density ratio from the joint densities of all coordinates."""
     eye = np.eye(z.shape[-1])
     log_base = scipy.stats.multivariate_normal(
         np.full(len(eye), base_mean), base_std**2 * eye

@@ -11,7 +11,7 @@ from course.task import Close, Misconception, Task
 
 
 def _points(spread: str):
-    """Targets on both sides of the mean."""
+    """Return a function that draws targets on both sides of the mean."""
 
     def cases(rng):
         means, distances = rng.normal(0, 2, 4), rng.uniform(0.3, 4, 4)
@@ -74,7 +74,7 @@ def _laplace_expression_probe(answer, y, mu, b):
 
 
 def _proof(distribution, spread):
-    """Shows, with SymPy, that an expression is −log of a density from ``sympy.stats``."""
+    """Return a proof that an expression is −log of a density from ``sympy.stats``."""
 
     def proof(answer):
         y, mu = sympy.symbols("y mu", real=True)

@@ -1,4 +1,4 @@
-"""A network's two outputs, read as a mean and a spread."""
+"""The mean and the spread from a network's two outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.task import Close, Misconception, Task
 
 
 def _heads_cases(rng):
-    """Ordinary ones; spreads that vanish, and one that overflows, apart for their sizes."""
+    """Draw ordinary outputs, vanishing spreads, and one that overflows, by order of magnitude."""
     return [
         {"outputs": rng.normal(0, 2, (3, 2))},
         {"outputs": np.column_stack([rng.normal(0, 1, 2), [-60.0, -14.0]])},

@@ -17,14 +17,14 @@ def _location_scale_cases(spread):
         near = []
         for _ in range(3):
             mean, distance = rng.normal(0, 2, 3), rng.uniform(0.3, 5, 3)
-            sides = rng.permutation([-1, 1, rng.choice([-1, 1])])  # there are both
+            sides = rng.permutation([-1, 1, rng.choice([-1, 1])])  # both signs occur
             case = {
                 "mean": mean,
                 spread: rng.uniform(0.2, 3, 3),
                 "y": mean + sides * distance,
             }
             near.append(case)
-        # So far out that the density itself underflows in single precision.
+        # The density itself underflows in single precision here.
         far = {"mean": np.zeros(2), spread: np.full(2, 0.05), "y": rng.uniform(8, 9, 2)}
         return [*near, far]
 
@@ -212,7 +212,7 @@ def _categorical_cases(rng):
     # Bare exponentials overflow at 1000; a probability of exp(-300) underflows.
     for shift in (0.0, 1000.0, np.array([0.0, 0.0, -300.0])):
         logits = rng.normal(0, 2, (4, 3)) + shift
-        classes = rng.permutation([0, 1, 2, rng.integers(0, 3)])  # each one happens
+        classes = rng.permutation([0, 1, 2, rng.integers(0, 3)])  # all classes occur
         cases.append({"logits": logits, "targets": np.eye(3)[classes]})
     return cases
 
@@ -236,7 +236,7 @@ def _categorical_nll_oracle(logits, targets):
     )  # as the answer sees them
     log_probs = scipy.special.log_softmax(logits, axis=-1)
     nll = -np.sum(targets * log_probs, axis=-1)
-    # logsumexp(logits) less a logit is right too, and rounds a thousand twice.
+    # logsumexp(logits) minus a logit is also right, but rounds two numbers around 1,000.
     atol = 2e-5 + 3e-7 * float(np.abs(logits).max())
     return {
         "nll": Close(nll, rtol=2e-5, atol=atol, because=FLOAT32),

@@ -45,7 +45,7 @@ def _laplace_mixture_probe(answer, means, scales):
 
 
 def _moments(means, variances):
-    """Moments of a mixture, by the law of total variance in double precision."""
+    """Compute a mixture's moments by the law of total variance, in double precision."""
     means = np.asarray(means, np.float32).astype(np.float64)  # as the answer sees them
     because = "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of four is off by some of that"
     return {

@@ -1,4 +1,4 @@
-"""Adversarial training, and the optimiser with a mistake in it."""
+"""Adversarial training, and the optimiser with a mistake to find."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from course.task import Close, Misconception, Task
 
 
 def _adversarial_cases(rng):
-    """The gradient is drawn first, well off 0, where its sign could be a matter of rounding.
+    """Draw gradients far from 0, where rounding could change their sign; then the other inputs.
 
-    The gradients of the parameters and of the targets have other signs: one entry of the first
-    is turned, and the residuals, minus which is the latter, go with the gradient (r·g > 0).
+    The gradients with respect to parameters and targets have different signs: one entry of the
+    first is flipped, and the residuals r, minus which is the latter, satisfy r·g > 0.
     """
     cases = []
     for _ in range(3):
         gradient = rng.choice([-1, 1], (3, 3)) * rng.uniform(0.3, 1.5, (3, 3))
-        # Symmetric and positive definite, plus antisymmetric.
+        # A symmetric positive definite matrix plus an antisymmetric one.
         rotation, skew = np.linalg.qr(rng.normal(0, 1, (3, 3)))[0], rng.normal(0, 1, 3)
         params = rotation @ np.diag(rng.uniform(0.5, 2, 3)) @ rotation.T
         params += np.cross(np.eye(3), skew)
@@ -51,7 +51,7 @@ def _fgsm_probe(answer, x, y, params, epsilon):
 
 
 def _fgsm_exact(x, y, params, epsilon):
-    gradient = (x @ params - y) @ params.T  # times 2/9, which its sign does not feel
+    gradient = (x @ params - y) @ params.T  # up to a factor 2/9, irrelevant to its sign
     return x + epsilon * np.sign(gradient)
 
 
@@ -136,7 +136,7 @@ def _adversarial_loss_probe(answer, x, y, params, epsilon):
 
 
 def _adversarial_loss_oracle(x, y, params, epsilon):
-    """The adversarial inputs are constants: the gradient of a sign is 0."""
+    """Treat the adversarial inputs as constants, as the gradient of a sign is 0."""
     moved = _fgsm_exact(x, y, params, epsilon)
     losses = [np.mean((inputs @ params - y) ** 2) for inputs in (x, moved)]
     gradients = [2 / y.size * inputs.T @ (inputs @ params - y) for inputs in (x, moved)]
@@ -207,7 +207,7 @@ ADVERSARIAL_LOSS = Task(
 def _adam_cases(rng):
     rate = float(rng.uniform(0.01, 0.2))
     gradients = rng.normal(1, 2, 5)
-    # Gradients as small as 1e-6 show where ε stands.
+    # Gradients as small as 1e-6 reveal the position of ε in the formula.
     return [
         {"gradients": gradients, "rate": rate},
         {"gradients": 1e-6 * gradients, "rate": rate},

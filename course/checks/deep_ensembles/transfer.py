@@ -1,4 +1,4 @@
-"""What no source solves: the Student-t likelihood."""
+"""A transfer task: the Student-t likelihood."""
 
 from __future__ import annotations
 

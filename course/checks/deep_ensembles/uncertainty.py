@@ -1,4 +1,4 @@
-"""Entropy, and what the members' disagreement adds to it."""
+"""Entropy, and the knowledge uncertainty from the members' disagreement."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _knowledge_probe(answer, probs):
 
 
 def _knowledge_oracle(probs):
-    """The mean KL divergence from the members to their mixture, which is the same number."""
+    """Compute the equal mean KL divergence from the members to their mixture."""
     divergence = scipy.special.rel_entr(probs, probs.mean(0)).sum(-1).mean(0)
     return {
         "divergence": Close(

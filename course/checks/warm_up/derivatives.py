@@ -11,7 +11,7 @@ from course.task import Close, Misconception, Task
 
 
 def _curvature_cases(rng):
-    """Rates on either side of 1, inputs of one sign (no entry is near 0), counts well above the rates."""
+    """Draw rates above and below 1, positive inputs (no entry near 0), counts above the rates."""
     cases = []
     for sign in (-1, 1):
         x = rng.uniform(0.3, 1.5, (5, 2))
@@ -81,7 +81,7 @@ CURVATURE = Task(
 
 
 def _squared_errors_cases(rng):
-    """Errors that are far from 0 and from one another, and not whole numbers."""
+    """Draw errors that are far from 0 and from one another, and not integers."""
     cases = []
     for size in (4, 5):
         y = rng.permutation(np.arange(size)) + rng.uniform(-0.2, 0.2, size)
@@ -151,9 +151,9 @@ SQUARED_ERRORS = Task(
 
 
 def _gradient_cases(rng):
-    """Residuals r of both signs, far from 0, and from those of the other data.
+    """Draw residuals r of both signs, far from 0 and from those of the other data points.
 
-    The loss has a factor that no answer can know without calling it.
+    The loss has a factor that an answer can only find out by calling it.
     """
     cases = []
     for size in (3, 4):
@@ -247,11 +247,11 @@ PER_EXAMPLE_GRADIENTS = Task(
 
 
 def _rounded_cases(rng):
-    """No number is near a half, where rounding is a matter of convention, nor near a whole one."""
+    """Draw numbers away from half-integers, where conventions differ, and from integers."""
     cases = []
     for _ in range(2):
         whole = rng.permutation([-3, -1, 0, 2]) + rng.integers(0, 2, 4)
-        sides = rng.permutation([-1, 1, *rng.choice([-1, 1], 2)])  # there are both
+        sides = rng.permutation([-1, 1, *rng.choice([-1, 1], 2)])  # both signs occur
         offset = sides * rng.uniform(0.1, 0.4, 4)
         upstream = rng.choice([-1, 1], 4) * rng.uniform(0.5, 2, 4)
         cases.append({"x": whole + offset, "upstream": upstream})

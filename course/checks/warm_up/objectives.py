@@ -1,4 +1,4 @@
-"""Sums, means and N: what each term of a loss must be multiplied by."""
+"""Sums, means and N: the factor of each term of a loss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from course.task import Close, Misconception, Task
 
 
 def _objective_cases(rng):
-    """The minibatch is a small part of the data, and the KL of the order of its NLL."""
+    """Draw minibatches that are a small part of the data, and KLs of the order of their NLL."""
     cases = []
     for _ in range(3):
         size = int(rng.integers(4, 9))
@@ -43,7 +43,7 @@ def _objective_probe(answer, nll, kl, n_data):
 
 
 def _objective_oracle(nll, kl, n_data):
-    """Every datum of the minibatch stands for N/B data."""
+    """Repeat every data point of the minibatch N/B times."""
     times = n_data // len(nll)
     right = float(np.sum(np.repeat(nll, times))) + kl
     return {
@@ -115,7 +115,7 @@ MINIBATCH_OBJECTIVE = Task(
 
 
 def _decay_cases(rng):
-    """Variances on either side of 1, so that no power of them is another."""
+    """Draw variances below and above 1, so that their powers can be told apart."""
     return [
         {"prior_variance": float(variance), "n_data": int(rng.integers(20, 500))}
         for variance in (rng.uniform(0.05, 0.5), rng.uniform(2, 20))
@@ -127,7 +127,7 @@ def _decay_probe(answer, prior_variance, n_data):
 
 
 def _decay_oracle(prior_variance, n_data):
-    """Both curvatures at 0: N λ is what the prior's precision is."""
+    """Equate the curvatures at 0: N λ is the prior's precision."""
     precision = np.reciprocal(prior_variance)
     return {"weight_decay": Close(precision / n_data, rtol=1e-6, because=FLOAT32)}
 

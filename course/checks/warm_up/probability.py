@@ -13,14 +13,14 @@ from course.task import Close, Misconception, Task
 
 
 def _kl_cases(rng):
-    """p is sharper than q: then the two directions differ by far more than rounding does."""
+    """Draw p sharper than q, so that the two directions of the KL differ clearly."""
     cases = []
     for _ in range(2):
         signs = np.stack([rng.permutation([-1.0, 0.0, 1.0]) for _ in range(3)])
         p = signs * rng.uniform(1.0, 2.0, (3, 3))
         q = rng.uniform(0.0, 0.3, (3, 3))
         cases.append({"log_p": _log_softmax(p), "log_q": _log_softmax(q)})
-    # A class that p all but rules out, and one that q does: exp(-200) is 0 in single precision.
+    # One class has almost no probability under p, one under q: exp(-200) is 0 in single precision.
     p = rng.uniform(-1, 1, (2, 3)) + np.array([0.0, 0.0, -200.0])
     q = rng.uniform(-1, 1, (2, 3)) + np.array([0.0, -200.0, 0.0])
     return [*cases, {"log_p": _log_softmax(p), "log_q": _log_softmax(q)}]
@@ -205,9 +205,9 @@ LOG_NORMAL = Task(
 
 
 def _log_mean_exp_cases(rng):
-    """Draws that differ by much; in the last case the probabilities of two data underflow."""
+    """Draw dispersed log-probabilities; in the last case, those of two data points underflow."""
     cases = []
-    # One largest number for all data is not enough where they lie so far apart.
+    # For data points so far apart, subtracting one common maximum is not enough.
     apart = np.array([-1.0, -150.0, -300.0])
     for draws, shift in ((4, -1.0), (5, -1.0), (6, apart)):
         log_probs = shift - rng.uniform(0.2, 4, (draws, 3))
@@ -229,7 +229,7 @@ def _log_mean_exp_probe(answer, log_probs):
 
 
 def _log_mean_exp_oracle(log_probs):
-    right = np.log(np.mean(np.exp(log_probs), axis=0))  # exp(-310) is a double still
+    right = np.log(np.mean(np.exp(log_probs), axis=0))  # doubles can hold exp(-310)
     weights = scipy.special.softmax(log_probs, axis=0)
     return {
         "log_prob": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32),

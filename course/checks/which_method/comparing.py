@@ -1,4 +1,4 @@
-"""Scores of detectors, of differences and of forecasts; oracles from scikit-learn and SciPy."""
+"""AUROC, intervals of paired differences, and CRPS; oracles from scikit-learn and SciPy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ AUROC_MISTAKES = [
 
 
 def _auroc_cases(rng):
-    """Scores with ties and without, drawn until every known mistake gives another number.
+    """Draw scores with and without ties until all misconceptions give different numbers.
 
     The last detector is worse than chance.
     """
@@ -65,7 +65,7 @@ def _auroc_cases(rng):
             numbers = [_auroc(**case)]
             numbers += [row.answer(**case) for row in AUROC_MISTAKES]
             far = np.diff(np.sort(numbers)) > 1e-3
-            # Without ties, how they count is all the same; the other case tells.
+            # Without ties, mistakes in counting them have no effect; the tied case shows them.
             turned = (numbers[0] - 0.5) * shift > 0.03
             if turned and far.sum() >= (5 if tied else 3):
                 break
@@ -99,14 +99,16 @@ OOD_AUROC = Task(
 
 
 def _paired_cases(rng):
-    """Pairs that sorting would tear apart."""
+    """Draw pairs that sorting each of the two would break up."""
     cases = []
     for runs in rng.choice([4, 5, 6, 7, 8], 3, replace=False):
         shift = rng.uniform(0.3, 1.0) * rng.choice([-1, 1])
         torn = False
         while not torn:
             shared, own = rng.normal(0, 1, runs), rng.normal(0, 0.3, runs)
-            shared = 3 * (shared - shared.mean()) / shared.std()  # most is the split's
+            shared = (
+                3 * (shared - shared.mean()) / shared.std()
+            )  # dominates the variance
             torn = np.any(np.argsort(shared + own) != np.argsort(shared))
         cases.append(
             {
@@ -212,7 +214,7 @@ DIFFERENCE_INTERVAL = Task(
 
 
 def _forecast_cases(rng):
-    """The last target lies twenty standard deviations off, or more, on either side."""
+    """Draw forecasts; the last target is at least twenty standard deviations off."""
     cases = []
     for side in (-1, 1):
         mean, y = rng.normal(0, 3, (2, 4))
@@ -229,7 +231,7 @@ def _crps_probe(answer, mean, std, y):
 
 
 def _crps_exact(mean, std, y):
-    """The integral itself, below the target and above it, for one datum."""
+    """Integrate below and above the target, for one data point."""
     below, _ = scipy.integrate.quad(
         lambda z: scipy.stats.norm.cdf(z) ** 2, -40, (y - mean) / std, epsabs=1e-10
     )

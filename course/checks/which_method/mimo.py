@@ -1,4 +1,4 @@
-"""MIMO's three parts: how inputs are mixed, what is minimised, how it forecasts."""
+"""MIMO: mixing of inputs, loss, and prediction."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ DRAWS = 500
 
 
 def _inputs_cases(rng):
-    """Shares of 12 rows to be rounded up, rounded down, and none; targets of two kinds."""
+    """Draw repetitions that round up, round down, and 0 for 12 rows; targets of two shapes."""
     cases = []
     for members, repetition, shape in ((3, 0.3, (12, 2)), (2, 0.6, 12), (2, 0.0, 12)):
         x = rng.normal(0, 1, (12, 2))
-        # The first and the last datum are extreme: leaving them in place shows.
+        # The first and the last row are extreme, so that leaving them in place is noticed.
         x[:, 0] = np.sort(x[:, 0]) + np.linspace(-3, 3, 12)
         cases.append(
             {
@@ -71,8 +71,8 @@ def _inputs_oracle(x, targets, members, repetition, seed):
     shared = round(repetition * len(x))
     copies = np.repeat(np.asarray(x)[:, None], members, axis=1)
     pairs = np.ones(members * (members - 1) // 2)
-    # Two random orders of the same data agree in one place on average, with variance 1
-    # and, from four data on, fourth central moment 4: the variance's own variance is 3.
+    # Two random orders of the same rows agree in one place on average, with variance 1
+    # and, for at least four rows, fourth central moment 4: the variance's variance is 3.
     error = 6 / DRAWS**0.5
     spot = {"atol": float(x[:, 0].std()) * error, "because": SIX_ERRORS}
     exact = {"atol": 1e-6, "because": COUNTED}
@@ -89,7 +89,7 @@ def _inputs_oracle(x, targets, members, repetition, seed):
 
 
 def _mixed(n, members, repetition, key, *, main=None, same=False):
-    """Rows as the paper mixes them, (N, M)."""
+    """Mix rows as in the paper, (N, M), or with a mistake."""
     first, *own = jax.random.split(key, members + 1)
     rows = jax.random.permutation(first, n) if main is None else main
     own = [own[0]] * members if same else own
@@ -176,7 +176,7 @@ def _loss_cases(rng):
     cases = []
     for scale in (2.0, 300.0):
         labels = rng.integers(0, 3, (5, 4))
-        labels[0] = (0, 1, 2, 0)  # heads are asked for different classes
+        labels[0] = (0, 1, 2, 0)  # the heads' targets are different classes
         logits = rng.normal(0, scale, (5, 4, 3))
         cases.append({"logits": logits, "targets": np.eye(3)[labels]})
     return cases
@@ -269,11 +269,11 @@ MIMO_LOSS = Task(
 
 
 def _forecast_cases(rng):
-    """In the second case exp(logit) of a class is 0 in single precision."""
+    """Draw networks; in the second case exp(logit) of a class is 0 in single precision."""
     return [
         {
             "x": rng.normal(0, 1, (5, 2)),
-            "weights": rng.normal(0, 2, (m, 2, m, 4)),  # heads' inputs, and outputs
+            "weights": rng.normal(0, 2, (m, 2, m, 4)),  # (slot, input, head, class)
             "bias": np.array([0.0, 0.0, 0.0, bias]),
         }
         for m, bias in ((3, 0.0), (2, -300.0))

@@ -1,4 +1,4 @@
-"""Laplace's approximation of the last layer; the oracle in double precision."""
+"""The Laplace approximation of the last layer; oracle in double precision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course.task import Close, Misconception, Task
 
 
 def _last_layer_cases(rng):
-    """In the last case exp(logit) of a class is 0 in single precision."""
+    """Draw cases; in the last, exp(logit) of a class is 0 in single precision."""
     cases = []
     for scale, bias in ((0.3, 0.0), (3.0, 0.0), (0.3, -1000.0)):
         weights = rng.normal(0, 2, (3, 4))

@@ -1,4 +1,4 @@
-"""Why an answer need not agree to the last digit."""
+"""Reasons for tolerances, as shown to students."""
 
 FLOAT32 = "single precision carries 7 digits, of which a few get lost on the way"
 ROUNDING = "sums may be taken in another order, or in single precision"
