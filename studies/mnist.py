@@ -1,6 +1,6 @@
 """Practical 3's full experiment: MNIST, the same network trained plainly and by Bayes by Backprop.
 
-``python -m experiments.mnist`` trains a multilayer perceptron, the posterior (T = 1) and a
+``python -m studies.mnist`` trains a multilayer perceptron, the posterior (T = 1) and a
 "cold" posterior (T < 1), measures them on the same data, and writes ``book/mnist-results.md``,
 which the chapter includes. ``--quick`` does the same in seconds, with few steps, to the screen.
 """

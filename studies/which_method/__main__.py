@@ -1,4 +1,4 @@
-"""``python -m experiments.which_method``: about half an hour; ``--quick`` takes seconds."""
+"""``python -m studies.which_method``: about half an hour; ``--quick`` takes seconds."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def test_a_student_completes_the_exercise(browser, tmp_path, front_end, first):
         page.keyboard.press("Enter")
         page.keyboard.press("Control+A")
         page.keyboard.insert_text(answers[first][1])
-        assert page.evaluate("id => project.source(id)", first) == answers[first][1]
+        assert page.evaluate("id => course.source(id)", first) == answers[first][1]
         page.keyboard.press("Escape")
         assert run(page, first) == ""
         said = run(page, f"{first}--check")
