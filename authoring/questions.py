@@ -9,6 +9,7 @@ glue name in brackets, such as ``⟨spirals-plain-nll⟩``; the built chapter sh
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,11 +81,12 @@ def questions(root: Path, stem: str) -> list[Question]:
     return found
 
 
-def titles(root: Path) -> dict[str, str]:
-    """Map the id of every task and question in the book to its title."""
+def titles(root: Path, stems: Collection[str]) -> dict[str, str]:
+    """Map the id of every task and question of these practicals to its title."""
     return {
         label: title
         for path in chapters(root)
+        if stem_of(path) in stems
         for cell in read_chapter(path).cells
         if cell.kind == "markdown"
         for name, title, label, _ in _directives(cell.source)

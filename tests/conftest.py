@@ -111,11 +111,16 @@ def build_book(root, to=None, **environment):
 
 
 @pytest.fixture(scope="session")
-def book():
-    """Build the book and return its folder; workers share one build."""
-    (ROOT / "_build").mkdir(exist_ok=True)
+def book(request):
+    """The folder of the built book, which the workers of a run build once."""
+    run = getattr(request.config, "workerinput", {}).get("testrunuid", str(os.getpid()))
+    built_by = ROOT / "_build" / ".built-by"
+    built_by.parent.mkdir(exist_ok=True)
     with FileLock(ROOT / "_build" / ".lock"):
-        return build_book(ROOT)
+        if not built_by.exists() or built_by.read_text("utf-8") != run:
+            build_book(ROOT)
+            built_by.write_text(run, "utf-8")
+    return ROOT / "_build" / "html"
 
 
 @pytest.fixture(scope="module")

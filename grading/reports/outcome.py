@@ -44,7 +44,8 @@ def write_outcome(
         results = read_marks(marks, results)
     roster = Roster(results, [stem_of(path) for path in chapters(root)])
     asked = {one.stem: questions(root, one.stem) for one in roster.practicals}
-    called, pages = titles(root), page_paths(roster.results)
+    called = titles(root, [one.stem for one in roster.practicals])
+    pages = page_paths(roster.results)
     return [
         write_report(roster, out, titles=called, pages=pages),
         *write_sheets(roster, out),

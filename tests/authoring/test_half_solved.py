@@ -7,12 +7,14 @@ runs one notebook of each practical.
 """
 
 import ast
+import builtins
 from collections import Counter
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from authoring.chapter import read_chapter
 from authoring.exercises import generate
 from grading.submissions.sources import free
 from project.practicals import chapters
@@ -134,6 +136,40 @@ def cells_of(chapter):
 def test_where_any_answer_is_missing_no_name_is_undefined(chapter):
     found = {(chapter.stem, cell, name) for cell, name, _ in unbound(cells_of(chapter))}
     assert found - FIRST_NEEDS_THE_ANSWER == set()
+
+
+def unknown(cells):
+    """Yield the names that are looked up and bound nowhere before: cell and name."""
+    uses, known = {}, {*dir(builtins), "display"}
+    for cell in cells:
+        for statement, names, inner in statements(cell):
+            for name in reached(names, uses) - known - bound(statement):
+                yield cell["id"], name
+            known |= bound(statement)
+            uses |= dict.fromkeys(bound(statement), inner or set())
+
+
+@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
+def test_every_name_in_the_solved_exercise_is_bound_before_it_is_used(chapter):
+    assert set(unknown(cells_of(chapter))) == set()
+
+
+@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
+def test_every_cell_without_a_role_is_a_cell_of_the_chapter(chapter):
+    """So the build of the book has run it."""
+    there = [cell.source.strip() for cell in read_chapter(chapter).cells]
+    for found in cells_of(chapter):
+        assert found["role"] or found["source"].strip() in there, found["id"]
+
+
+def test_a_name_that_no_cell_binds_is_found():
+    answer = cell("answer", "def f(x):\n    return x + scale", "task")
+    early = cell("early", "f(1)")
+    late = cell("late", "scale = 2\nf(1)\nprint(other)")
+    assert set(unknown([answer, early, late])) == {
+        ("early", "scale"),
+        ("late", "other"),
+    }
 
 
 def cell(id_, source, role=None):

@@ -87,7 +87,7 @@ def test_numbers_of_the_page_stand_by_name():
 
 
 def test_titles_of_all_tasks_and_questions():
-    found = titles(ROOT)
+    found = titles(ROOT, stems())
     assert found["deep-ensembles/gaussian-nll"] == "The Gaussian NLL"
     for stem in stems():
         assert set(tasks_of(stem)) <= set(found)
