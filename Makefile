@@ -39,23 +39,23 @@ book: .venv/ready  ## build the book and say where to open it
 	$(BIN)/jupyter-book build . -W --keep-going $(if $(filter class,$(EDITION)),--path-output _build/class)
 	@echo "Open $(CURDIR)/$(BUILT)/html/index.html"
 
-# Two workers on two cores: one thread each, or they wait for one another.
+# One worker more than cores, because some tests wait for clocks; one thread each.
 test test-long soak: export OMP_NUM_THREADS = 1
-TWO := -n 2 --dist loadfile --no-loadscope-reorder
+WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: .venv/ready  ## run every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m commands exercises --check
-	$(BIN)/python -m pytest -m "not long" $(TWO)
+	$(BIN)/python -m pytest -m "not long" $(WORKERS)
 
 test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
-	$(BIN)/python -m pytest -m long $(TWO)
+	$(BIN)/python -m pytest -m long $(WORKERS)
 
 SOAK ?= 200
 KILLS := tests/grading/test_resume.py::test_kills_lose_nothing_and_grade_nothing_twice
 soak: .venv/ready  ## judge references and mistakes on SOAK=200 draws, kill the grader 50 times
-	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/grading/test_draws.py tests/grading/test_fuzz.py $(KILLS) $(TWO)
+	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/grading/test_draws.py tests/grading/test_fuzz.py $(KILLS) $(WORKERS)
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
 	$(BIN)/python -m studies.grading $(ARGS)

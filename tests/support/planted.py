@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from seeds import first_seed
+
 TESTS = Path(__file__).parents[1]
 
 SCRIPT = """
@@ -17,12 +19,12 @@ import numpy as np
 from course.judge import answered, compare, expected
 from course.task import tasks_of
 
-stem, folder, seeds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+stem, folder, first, seeds = *sys.argv[1:3], *map(int, sys.argv[3:])
 planted = importlib.import_module(f"{folder}.{stem}").ANSWERS
 tasks = {task.name: task for task in tasks_of(stem).values()}
 found = []
 for name, answers in planted.items():
-    for seed in range(7000, 7000 + seeds):
+    for seed in range(first, first + seeds):
         cases = tasks[name].cases(np.random.default_rng(seed))
         right = expected(tasks[name], cases)
         for label, answer in answers.items():
@@ -42,7 +44,17 @@ def judged(stem: str, folder: str, seeds: int) -> list[tuple[str, str, int, str]
     A verdict is ``right``, the first mismatch, or ``raised …``.
     """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT, stem, folder, str(seeds)],
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            SCRIPT,
+            stem,
+            folder,
+            str(first_seed()),
+            str(seeds),
+        ],
         cwd=TESTS.parent,
         env=os.environ
         | {
