@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from course import data
 from solutions.bayes_by_backprop import keep_mask, predictive_entropy
-from solutions.fused import FusedBayesianMLP, ParallelNoise
+from studies.fused import FusedBayesianMLP, ParallelNoise
 
 PAGE = Path(__file__).parent.parent / "book" / "mnist-results.md"
 SIZES = (784, 512, 512, 10)

@@ -8,7 +8,6 @@ measured if they are installed. A second table compares predictions with S draws
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import statistics
 import time
@@ -20,7 +19,7 @@ from torch import nn
 from torch.distributions import Normal
 
 from solutions.bayes_by_backprop import BayesianMLP, gaussian_kl, predict
-from solutions.fused import FusedBayesianMLP, ParallelNoise, counter_noise
+from studies.fused import FusedBayesianMLP, ParallelNoise, counter_noise
 
 SIZES = (784, 512, 512, 10)
 BATCHES = 469
@@ -193,44 +192,37 @@ def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], N
 
 
 def peers(x: torch.Tensor, nll: Callable) -> dict[str, Callable[[], None]]:
-    """Return the training steps of other libraries that are installed."""
+    """Return the training steps of other libraries, which ``.venv-peers`` has."""
+    from bayesian_torch.layers import LinearFlipout, LinearReparameterization
+    from blitz.losses import kl_divergence_from_nn
+    from blitz.modules import BayesianLinear as BlitzLinear
+
     steps = {}
-    if importlib.util.find_spec("bayesian_torch"):
-        from bayesian_torch.layers import LinearFlipout, LinearReparameterization
+    for name, layer in (
+        ("bayesian-torch", LinearReparameterization),
+        ("bayesian-torch, flipout", LinearFlipout),
+    ):
+        stack = nn.ModuleList(layer(n, m) for n, m in itertools.pairwise(SIZES))
 
-        for name, layer in (
-            ("bayesian-torch", LinearReparameterization),
-            ("bayesian-torch, flipout", LinearFlipout),
-        ):
-            stack = nn.ModuleList(layer(n, m) for n, m in itertools.pairwise(SIZES))
+        def loss(stack=stack) -> torch.Tensor:
+            h, total = x, 0.0
+            for index, module in enumerate(stack):
+                h, kl = module(h if index == 0 else torch.relu(h))
+                total = total + kl
+            return nll(h) + total / BATCHES
 
-            def loss(stack=stack) -> torch.Tensor:
-                h, total = x, 0.0
-                for index, module in enumerate(stack):
-                    h, kl = module(h if index == 0 else torch.relu(h))
-                    total = total + kl
-                return nll(h) + total / BATCHES
-
-            steps[name] = trainer(stack.parameters(), loss)
-    else:
-        print("bayesian-torch is not installed: not measured")
-    if importlib.util.find_spec("blitz"):
-        from blitz.losses import kl_divergence_from_nn
-        from blitz.modules import BayesianLinear as BlitzLinear
-
-        blitz = nn.Sequential(
-            BlitzLinear(784, 512),
-            nn.ReLU(),
-            BlitzLinear(512, 512),
-            nn.ReLU(),
-            BlitzLinear(512, 10),
-        )
-        steps["blitz"] = trainer(
-            blitz.parameters(),
-            lambda: nll(blitz(x)) + kl_divergence_from_nn(blitz) / BATCHES,
-        )
-    else:
-        print("blitz-bayesian-pytorch is not installed: not measured")
+        steps[name] = trainer(stack.parameters(), loss)
+    blitz = nn.Sequential(
+        BlitzLinear(784, 512),
+        nn.ReLU(),
+        BlitzLinear(512, 512),
+        nn.ReLU(),
+        BlitzLinear(512, 10),
+    )
+    steps["blitz"] = trainer(
+        blitz.parameters(),
+        lambda: nll(blitz(x)) + kl_divergence_from_nn(blitz) / BATCHES,
+    )
     return steps
 
 

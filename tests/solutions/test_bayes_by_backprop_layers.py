@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from generators import seeded
 
 from solutions import bayes_by_backprop as bbb
-from solutions.fused import FusedBayesianMLP, ParallelNoise, counter_noise, threefry
+from studies.fused import FusedBayesianMLP, ParallelNoise, counter_noise, threefry
 
 
 def test_local_draws_have_the_moments_of_a_layer():

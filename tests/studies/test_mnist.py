@@ -111,7 +111,7 @@ def test_the_real_files_have_the_published_shapes(real, monkeypatch):
 
 def test_bayes_by_backprop_learns_the_real_digits(real):
     """After 300 steps, accuracy and NLL are far better than chance."""
-    from solutions.fused import FusedBayesianMLP
+    from studies.fused import FusedBayesianMLP
     from studies.mnist import SIZES, log_probs, train
 
     images = data.mnist(seed=0, folder=real)
