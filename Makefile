@@ -71,7 +71,7 @@ pdf: book  ## the book as one PDF, printed by Chromium
 	$(BIN)/python -m studies.pdf
 
 bench: .venv-peers/ready  ## print speed as ratios, side by side
-	@for file in studies/speed/[a-z]*.py; do .venv-peers/bin/python "$$file" || exit 1; done
+	@for name in $(basename $(notdir $(wildcard studies/speed/[a-z]*.py))); do .venv-peers/bin/python -m studies.speed.$$name || exit 1; done
 
 mnist: .venv/ready  ## the full experiment of practical 3, a quarter of an hour on two cores
 	$(BIN)/python -m studies.mnist

@@ -3,7 +3,7 @@
 The implementations take steps in turn in one process, so that load on the machine affects all
 of them equally. The table gives medians, minima (least affected by other processes), and their
 ratios to a deterministic step, which is a lower bound for Bayesian ones. Other libraries are
-measured if they are installed. A second table compares predictions with S draws.
+measured as well; ``make bench`` installs them. A second table compares predictions with S draws.
 """
 
 from __future__ import annotations
