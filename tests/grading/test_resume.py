@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,30 +31,40 @@ def below(process):
     return psutil.Process(process.pid).children(recursive=True)
 
 
-def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(tmp_path):
-    hand_in(tmp_path / "in", 4)
-    one, two = tmp_path / "one", tmp_path / "two"
-    finish(start(tmp_path / "in", one, "--jobs", "1"))
-    finish(start(tmp_path / "in", two, "--jobs", "3"))
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    """A class in ``in`` that was graded once, one notebook at a time, into ``out``."""
+    folder = tmp_path_factory.mktemp("once")
+    hand_in(folder / "in", 4)
+    finish(start(folder / "in", folder / "out", "--jobs", "1"))
+    return folder
+
+
+@pytest.fixture
+def copied(once, tmp_path):
+    return shutil.copytree(once, tmp_path / "copied")
+
+
+def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(copied):
+    one, two = copied / "out", copied / "two"
+    finish(start(copied / "in", two, "--jobs", "3"))
     assert table(one) == table(two)
     data = [json.loads((out / "grades.json").read_text("utf-8")) for out in (one, two)]
     assert data[0] == data[1]
     before, sheet = kept(one), table(one)
     assert len(before) == 4
-    finish(start(tmp_path / "in", one))
+    finish(start(copied / "in", one))
     assert (kept(one), table(one)) == (before, sheet)
 
 
-def test_only_what_changed_is_graded_again(tmp_path):
-    hand_in(tmp_path / "in", 3)
-    out = tmp_path / "out"
-    finish(start(tmp_path / "in", out, "--jobs", "2"))
+def test_only_what_changed_is_graded_again(copied):
+    out = copied / "out"
     before = kept(out)
-    path = tmp_path / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
+    path = copied / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
     path.write_text(path.read_text("utf-8").replace("torch", "torch ", 1), "utf-8")
-    finish(start(tmp_path / "in", out, "--jobs", "2"))
+    finish(start(copied / "in", out, "--jobs", "2"))
     after = kept(out)
-    assert len(after) == 4
+    assert len(after) == 5
     assert {name: after[name] for name in before} == before
 
 
@@ -92,10 +103,8 @@ def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
     assert sum(after[name] != before[name] for name in after) == 1
 
 
-def test_the_seed_is_gone_when_the_run_has_ended(tmp_path):
-    hand_in(tmp_path / "in", 1)
-    finish(start(tmp_path / "in", tmp_path / "out"))
-    left = {path.name for path in (tmp_path / "out" / STATE).iterdir()}
+def test_the_seed_is_gone_when_the_run_has_ended(once):
+    left = {path.name for path in (once / "out" / STATE).iterdir()}
     assert left == {"lock", "results"}
 
 
