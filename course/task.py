@@ -27,7 +27,7 @@ class Close:
 
     value: Any
     rtol: float = field(default=0.0, kw_only=True)
-    atol: float = field(default=0.0, kw_only=True)
+    atol: Any = field(default=0.0, kw_only=True)
     because: str = field(kw_only=True)
 
     def __post_init__(self) -> None:

@@ -196,7 +196,7 @@ class _Run:
             return problem
 
     def _practical(self, stem: str) -> Practical:
-        path = self.state / f"expected-{self.machinery[stem][:16]}.json"
+        path = self.state / f"expected-{self.machinery[stem][:16]}.msgpack"
         if not path.exists():
             new = path.with_suffix(".new")
             try:

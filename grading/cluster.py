@@ -164,7 +164,7 @@ class _Place(threading.Thread):
             require_sandbox()
         practicals = {}
         for stem, practical in job.practicals.items():
-            path = folder / f"{stem}.json"
+            path = folder / f"{stem}.msgpack"
             path.write_bytes(job.expected[stem])
             practicals[stem] = replace(practical, expected=path)
         worker = Worker(job.settings, folder / "library")

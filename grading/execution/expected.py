@@ -6,16 +6,16 @@ process. Of everything computed here, only the inputs enter a sandbox.
 
 from __future__ import annotations
 
-import json
-import math
+import io
 import subprocess
 import sys
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from course.task import Case, Close, Task, tasks_of
@@ -23,6 +23,7 @@ from grading.execution.probe import probe_source
 from project.errors import CourseError
 
 Values = list[dict[str, Any]]
+ARRAY = 1  # the MessagePack extension code of an array
 
 
 @dataclass(frozen=True)
@@ -74,36 +75,7 @@ def draw(stem: str, seed: int, target: Path) -> None:
 
 def read(path: Path) -> dict[str, Key]:
     """Read the keys that ``draw`` wrote, by task, in the order of the practical."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return {
-        item["task"]: Key(
-            task=item["task"],
-            name=item["name"],
-            points=item["points"],
-            probe=item["probe"],
-            right=[
-                {
-                    key: Close(
-                        decode(close["value"]),
-                        rtol=close["rtol"],
-                        atol=decode(close["atol"]),
-                        because=close["because"],
-                    )
-                    for key, close in closes.items()
-                }
-                for closes in item["right"]
-            ],
-            mistakes=[
-                Mistake(
-                    mistake["number"],
-                    mistake["hint"],
-                    [_decode_all(values) for values in mistake["values"]],
-                )
-                for mistake in item["mistakes"]
-            ],
-        )
-        for item in data
-    }
+    return {key.task: key for key in DECODER.decode(path.read_bytes())}
 
 
 def key_of(task: Task, seed: int) -> Key:
@@ -119,31 +91,6 @@ def key_of(task: Task, seed: int) -> Key:
     return Key(task.id, task.name, task.points, probe, right, mistakes)
 
 
-def encode(value: Any) -> Any:
-    """An array or a plain value as JSON; floats keep every digit."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-    if isinstance(value, float) and not isinstance(value, np.generic):
-        return _number(value)
-    array = np.asarray(value)
-    flat = array.ravel().tolist()
-    return {
-        "dtype": array.dtype.str,
-        "shape": list(array.shape),
-        "data": [_number(item) for item in flat],
-    }
-
-
-def decode(value: Any) -> Any:
-    """The inverse of ``encode``."""
-    if isinstance(value, dict):
-        data = [_back(item) for item in value["data"]]
-        return np.array(data, dtype=value["dtype"]).reshape(value["shape"])[()]
-    return _back(value)
-
-
 def _given(task: Task, answer: Any, cases: Sequence[Case]) -> Values | None:
     try:
         return [dict(task.probe(answer, **case)) for case in cases]
@@ -151,61 +98,27 @@ def _given(task: Task, answer: Any, cases: Sequence[Case]) -> Values | None:
         return None
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"float": str(value)}
-    return value
+def _packed(value: Any) -> msgspec.msgpack.Ext:
+    """An array, with its dtype and every digit."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+    buffer = io.BytesIO()
+    np.save(buffer, np.asarray(value), allow_pickle=False)
+    return msgspec.msgpack.Ext(ARRAY, buffer.getvalue())
 
 
-def _back(value: Any) -> Any:
-    return float(value["float"]) if isinstance(value, dict) else value
+def _unpacked(code: int, data: memoryview) -> Any:
+    return np.load(io.BytesIO(data), allow_pickle=False)[()]
 
 
-def _decode_all(case: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: _back(value)
-        if isinstance(value, dict) and set(value) == {"float"}
-        else decode(value)
-        for name, value in case.items()
-    }
-
-
-def _as_json(key: Key) -> dict[str, Any]:
-    return {
-        "task": key.task,
-        "name": key.name,
-        "points": key.points,
-        "probe": key.probe,
-        "right": [
-            {
-                name: {
-                    "value": encode(close.value),
-                    "rtol": float(close.rtol),
-                    "atol": encode(np.asarray(close.atol, dtype=float)),
-                    "because": close.because,
-                }
-                for name, close in closes.items()
-            }
-            for closes in key.right
-        ],
-        "mistakes": [
-            {
-                "number": mistake.number,
-                "hint": mistake.hint,
-                "values": [
-                    {n: encode(v) for n, v in values.items()}
-                    for values in mistake.values
-                ],
-            }
-            for mistake in key.mistakes
-        ],
-    }
+ENCODER = msgspec.msgpack.Encoder(enc_hook=_packed)
+DECODER = msgspec.msgpack.Decoder(list[Key], ext_hook=_unpacked)
 
 
 def _main(stem: str, target: str) -> None:
     seed = int(sys.stdin.read())
-    keys = [_as_json(key_of(task, seed)) for task in tasks_of(stem).values()]
-    Path(target).write_text(json.dumps(keys), encoding="utf-8")
+    keys = [key_of(task, seed) for task in tasks_of(stem).values()]
+    Path(target).write_bytes(ENCODER.encode(keys))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import json, pathlib, sys
 from unittest import mock
 import IPython.display
 import numpy as np
-from grading.execution.expected import encode, key_of
+from grading.execution.expected import key_of
 from grading.execution.values import VALUES
 from grading.execution.verdicts import judge
 from project.source import read_solutions

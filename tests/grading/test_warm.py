@@ -302,7 +302,7 @@ def test_a_fork_that_fails_costs_one_warm_start(kernel, start, library):
 @pytest.fixture
 def practical(tmp_path):
     """A practical whose exercise imports a module that starts a thread."""
-    path = tmp_path / "expected.json"
+    path = tmp_path / "expected.msgpack"
     expected.draw(STEM, 7, path)
     practical = Practical.read(ROOT, STEM, path)
     practical.released.cells.append(nbformat.v4.new_code_cell("import busy"))

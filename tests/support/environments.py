@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 def practical_of(stem, folder):
     """Return a practical with the expected values of one fixed draw."""
-    path = folder / f"{stem}.json"
+    path = folder / f"{stem}.msgpack"
     expected.draw(stem, 2024, path)
     return Practical.read(ROOT, stem, path)
 
