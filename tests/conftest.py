@@ -37,10 +37,22 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Run the slowest files first, so that no worker finishes long after the others."""
+    """Begin with the longest files, so that no worker ends long after the others.
+
+    Of the files that need the book, the longest comes first and builds it; the others come
+    last, so that no worker waits for the build.
+    """
     known = json.loads(DURATIONS.read_text("utf-8")).get(config.option.markexpr, {})
     seconds = {item.path: known.get(_name(item.path), 0) for item in items}
-    items.sort(key=lambda item: -seconds[item.path])
+    reading = {item.path for item in items if "book" in item.fixturenames}
+    builds = max(reading, key=seconds.get, default=None)
+    items.sort(
+        key=lambda item: (
+            item.path != builds,
+            item.path in reading,
+            -seconds[item.path],
+        )
+    )
 
 
 def pytest_runtest_logreport(report):
