@@ -9,9 +9,10 @@ from pathlib import Path
 
 import jupytext
 
+from course.task import task_id
 from project.closure import closure
 from project.errors import CourseError
-from project.practicals import stem_of, task_id
+from project.practicals import stem_of
 
 ROLES = ("task", "given", "check", "written", "book-only")
 STYLING = (

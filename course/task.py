@@ -8,8 +8,9 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,6 @@ class Task:
     """A task, with everything needed to judge an answer to it.
 
     Args:
-        id: ``<stem>/<name>``, with hyphens in both parts.
         name: the name of the answer's function or class in the notebook.
         points: how many points it is worth.
         cases: draws inputs, a list of dictionaries of arrays and plain numbers.
@@ -65,11 +65,11 @@ class Task:
         oracle: the right numbers for one case, under the same names.
         misconceptions: known wrong answers.
         hints: at most three, each saying more than the one before.
+        id: ``<stem>/<name>``, with hyphens in both parts; ``tasks`` sets it.
         proof: for symbolic answers, called once the numbers agree; returns what is
             wrong, or None.
     """
 
-    id: str
     name: str
     points: int
     cases: Callable[[np.random.Generator], list[Case]]
@@ -78,12 +78,13 @@ class Task:
     misconceptions: Sequence[Misconception] = ()
     hints: Sequence[str] = ()
     proof: Callable[[Any], str | None] | None = None
+    id: str = ""
 
     def __post_init__(self) -> None:
         if len(self.hints) > 3:
-            raise ValueError(f"{self.id}: {len(self.hints)} hints; at most 3")
+            raise ValueError(f"{self.name}: {len(self.hints)} hints; at most 3")
         if self.points < 1:
-            raise ValueError(f"{self.id}: a task is worth at least one point")
+            raise ValueError(f"{self.name}: a task is worth at least one point")
 
 
 class UnknownTask(KeyError):
@@ -94,6 +95,27 @@ class UnknownTask(KeyError):
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
+
+
+def task_id(stem: str, name: str) -> str:
+    """Return a task's id; CamelCase names are hyphenated as well.
+
+    ``deep_ensembles``, ``gaussian_nll`` → ``deep-ensembles/gaussian-nll``.
+    """
+    kebab = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
+    return f"{stem.replace('_', '-')}/{kebab.replace('_', '-').lower()}"
+
+
+def tasks(package: str, *listed: Task) -> dict[str, Task]:
+    """Return the tasks of a practical by id, in this order.
+
+    Args:
+        package: the practical's package of checks; its last part is the stem.
+        listed: the tasks, without ids.
+    """
+    stem = package.rpartition(".")[2]
+    named = (replace(task, id=task_id(stem, task.name)) for task in listed)
+    return {task.id: task for task in named}
 
 
 def stems() -> list[str]:

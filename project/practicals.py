@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import nbformat
@@ -16,15 +15,6 @@ ANSWER_HERE = "*Write your answer here.*"
 def stem_of(path: Path) -> str:
     """Return the stem of a practical: ``book/01-deep-ensembles.md`` → ``deep_ensembles``."""
     return path.stem.partition("-")[2].replace("-", "_")
-
-
-def task_id(stem: str, name: str) -> str:
-    """Return a task's id; CamelCase names are hyphenated as well.
-
-    ``deep_ensembles``, ``gaussian_nll`` → ``deep-ensembles/gaussian-nll``.
-    """
-    kebab = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
-    return f"{stem.replace('_', '-')}/{kebab.replace('_', '-').lower()}"
 
 
 def chapters(root: Path) -> list[Path]:

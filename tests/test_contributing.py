@@ -35,7 +35,6 @@ def _halved_oracle(x):
 
 
 HALVED = Task(
-    id="{stem}/halved",
     name="halved",
     points=1,
     cases=_halved_cases,
@@ -169,7 +168,7 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     append(
         init,
         f"\nfrom course.checks.{stem}.binning import HALVED\n\n"
-        "TASKS[HALVED.id] = HALVED\n",
+        "TASKS |= tasks(__name__, HALVED)\n",
     )
     chapter = copy / "book/04-calibration-and-flows.md"
     exercise = EXERCISE.format(stem="calibration-and-flows", module=stem)
@@ -204,9 +203,9 @@ def test_a_chapter_is_added_by_the_book(copy):
     checks.parent.mkdir()
     checks.write_text(
         '"""Checks of halves."""\n\n'
-        "from course.task import Close, Misconception, Task\n"
+        "from course.task import Close, Misconception, Task, tasks\n"
         + CHECK.format(stem="halves")
-        + "\nTASKS = {HALVED.id: HALVED}\n",
+        + "\nTASKS = tasks(__name__, HALVED)\n",
         "utf-8",
     )
     said = follow(copy, "Add a chapter", stem="halves")

@@ -13,8 +13,8 @@ from nbformat import NotebookNode
 
 from authoring.chapter import read_chapter
 from authoring.exercises import generate
-from course.task import find
-from project.practicals import chosen, task_id
+from course.task import find, task_id
+from project.practicals import chosen
 from studies.attacks import CORPUS, notebook
 from studies.submissions import write_class
 

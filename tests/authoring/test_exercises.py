@@ -18,9 +18,9 @@ from authoring.chapter import read_chapter
 from authoring.exercises import differences, generate, write
 from authoring.markdown import Translator
 from commands import main
-from course.task import tasks_of
+from course.task import task_id, tasks_of
 from project.errors import CourseError
-from project.practicals import chapters, exercise_path, task_id
+from project.practicals import chapters, exercise_path
 from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]

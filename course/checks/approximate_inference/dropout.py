@@ -236,7 +236,6 @@ class _Never(_Network):
 
 
 DROPOUT_MLP = Task(
-    id="approximate-inference/dropout-mlp",
     name="DropoutMLP",
     points=2,
     cases=_cases,

@@ -63,7 +63,6 @@ def _sum_of_rows(function, w):
 
 
 HESSIAN_BY_BACKWARD = Task(
-    id="approximate-inference/hessian-by-backward",
     name="hessian_by_backward",
     points=2,
     cases=_hessian_cases,

@@ -41,7 +41,6 @@ def _hessian(w, x, y, *, data, precision):
 
 
 LAPLACE_COVARIANCE = Task(
-    id="approximate-inference/laplace-covariance",
     name="laplace_covariance",
     points=2,
     cases=logistic_cases,
@@ -167,7 +166,6 @@ def _evidence(w, s, x, y, v, *, twopi=0.5, det=0.5):
 
 
 LAPLACE_LOG_EVIDENCE = Task(
-    id="approximate-inference/laplace-log-evidence",
     name="laplace_log_evidence",
     points=2,
     cases=_evidence_cases,

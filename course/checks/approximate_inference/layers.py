@@ -136,7 +136,6 @@ class _EqualMeans(VariationalLayer):
 
 
 LINEAR_VARIATIONAL = Task(
-    id="approximate-inference/linear-variational",
     name="LinearVariational",
     points=3,
     cases=layer_cases,

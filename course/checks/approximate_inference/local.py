@@ -89,7 +89,6 @@ class _LocalFixedSpread(_Local):
 
 
 LOCAL_LINEAR_VARIATIONAL = Task(
-    id="approximate-inference/local-linear-variational",
     name="LocalLinearVariational",
     points=2,
     cases=layer_cases,

@@ -44,7 +44,6 @@ def _closed(w, x, data_weights, precision):
 
 
 LOGISTIC_HESSIAN = Task(
-    id="approximate-inference/logistic-hessian",
     name="logistic_hessian",
     points=2,
     cases=_curvature_cases,
@@ -146,7 +145,6 @@ def _descent(rate, per_datum=False, steps=30):
 
 
 FIND_MODE = Task(
-    id="approximate-inference/find-mode",
     name="find_mode",
     points=2,
     cases=_mode_cases,

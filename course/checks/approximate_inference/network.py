@@ -248,7 +248,6 @@ class _LastReLU(_Network):
 
 
 VARIATIONAL_MLP = Task(
-    id="approximate-inference/variational-mlp",
     name="VariationalMLP",
     points=2,
     cases=_cases,

@@ -66,7 +66,6 @@ def _normaliser(w, variance):
 
 
 NEGATIVE_LOG_JOINT = Task(
-    id="approximate-inference/negative-log-joint",
     name="negative_log_joint",
     points=2,
     cases=_objective_cases,
@@ -186,7 +185,6 @@ def _decay_probe(answer, weight_decay, n):
 
 
 PRIOR_VARIANCE_OF = Task(
-    id="approximate-inference/prior-variance-of",
     name="prior_variance_of",
     points=1,
     cases=lambda rng: [

@@ -35,7 +35,6 @@ def _samples_oracle(x, weights):
 
 
 SAMPLED_PREDICTIVE = Task(
-    id="approximate-inference/sampled-predictive",
     name="sampled_predictive",
     points=2,
     cases=_samples_cases,
@@ -137,7 +136,6 @@ def _probit(x, mean, covariance, shrink):
 
 
 PROBIT_PREDICTIVE = Task(
-    id="approximate-inference/probit-predictive",
     name="probit_predictive",
     points=2,
     cases=_probit_cases,

@@ -105,7 +105,6 @@ def _noise(like, generator):
 
 
 REPARAMETRISED_SAMPLE = Task(
-    id="approximate-inference/reparametrised-sample",
     name="reparametrised_sample",
     points=2,
     cases=_sample_cases,

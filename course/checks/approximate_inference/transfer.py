@@ -61,7 +61,6 @@ def _covariance(weights, x, precision, *, curvature=None, order="kilj", data=1.0
 
 
 SOFTMAX_LAPLACE_COVARIANCE = Task(
-    id="approximate-inference/softmax-laplace-covariance",
     name="softmax_laplace_covariance",
     points=3,
     cases=_cases,

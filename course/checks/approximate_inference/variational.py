@@ -91,7 +91,6 @@ def _reversed_kl(mu, rho, prior_std):
 
 
 GAUSSIAN_KL = Task(
-    id="approximate-inference/gaussian-kl",
     name="gaussian_kl",
     points=2,
     cases=_kl_cases,
@@ -228,7 +227,6 @@ def _in_two_steps(p, y):
 
 
 NEGATIVE_ELBO = Task(
-    id="approximate-inference/negative-elbo",
     name="negative_elbo",
     points=2,
     cases=_elbo_cases,

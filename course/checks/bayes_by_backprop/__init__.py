@@ -22,28 +22,27 @@ from course.checks.bayes_by_backprop.prediction import (
 from course.checks.bayes_by_backprop.sampled import SAMPLED_KL
 from course.checks.bayes_by_backprop.training import KL_WEIGHTS, MINIBATCH_LOSS
 from course.checks.bayes_by_backprop.weights import REPARAMETRISE, SAMPLE_WEIGHTS
+from course.task import tasks
 
-TASKS = {
-    task.id: task
-    for task in (
-        REPARAMETRISE,
-        LOG_POSTERIOR,
-        LOG_PRIOR,
-        LOG_LIKELIHOOD,
-        DRAW_LOSS,
-        GRADIENT_STEP,
-        PAPER_GRADIENTS,
-        EXACT_LOSS,
-        SAMPLE_WEIGHTS,
-        GAUSSIAN_KL,
-        LOG_SCALE_MIXTURE,
-        SAMPLED_KL,
-        BAYESIAN_LINEAR,
-        SAMPLE_ACTIVATIONS,
-        PREDICTIVE_MOMENTS,
-        KL_WEIGHTS,
-        MINIBATCH_LOSS,
-        PREDICTIVE_ENTROPY,
-        KEEP_MASK,
-    )
-}
+TASKS = tasks(
+    __name__,
+    REPARAMETRISE,
+    LOG_POSTERIOR,
+    LOG_PRIOR,
+    LOG_LIKELIHOOD,
+    DRAW_LOSS,
+    GRADIENT_STEP,
+    PAPER_GRADIENTS,
+    EXACT_LOSS,
+    SAMPLE_WEIGHTS,
+    GAUSSIAN_KL,
+    LOG_SCALE_MIXTURE,
+    SAMPLED_KL,
+    BAYESIAN_LINEAR,
+    SAMPLE_ACTIVATIONS,
+    PREDICTIVE_MOMENTS,
+    KL_WEIGHTS,
+    MINIBATCH_LOSS,
+    PREDICTIVE_ENTROPY,
+    KEEP_MASK,
+)

@@ -135,7 +135,6 @@ def _right_std(x, weight_std, bias_std):
 
 
 SAMPLE_ACTIVATIONS = Task(
-    id="bayes-by-backprop/sample-activations",
     name="sample_activations",
     points=3,
     cases=_activations_cases,

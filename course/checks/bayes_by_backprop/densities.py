@@ -56,7 +56,6 @@ def _log_posterior_oracle(w, mu, rho):
 
 
 LOG_POSTERIOR = Task(
-    id="bayes-by-backprop/log-posterior",
     name="log_posterior",
     points=1,
     cases=_w_cases,
@@ -117,7 +116,6 @@ def _log_prior_probe(answer, w, prior_std):
 
 
 LOG_PRIOR = Task(
-    id="bayes-by-backprop/log-prior",
     name="log_prior",
     points=1,
     cases=_log_prior_cases,
@@ -178,7 +176,6 @@ def _likelihood_probe(answer, prediction, y, noise_std):
 
 
 LOG_LIKELIHOOD = Task(
-    id="bayes-by-backprop/log-likelihood",
     name="log_likelihood",
     points=1,
     cases=_likelihood_cases,

@@ -77,7 +77,6 @@ def _kl(
 
 
 GAUSSIAN_KL = Task(
-    id="bayes-by-backprop/gaussian-kl",
     name="gaussian_kl",
     points=2,
     cases=_kl_cases,
@@ -170,7 +169,6 @@ def _mix(w, share, wide_std, narrow_std):
 
 
 LOG_SCALE_MIXTURE = Task(
-    id="bayes-by-backprop/log-scale-mixture",
     name="log_scale_mixture",
     points=2,
     cases=_mixture_cases,

@@ -83,7 +83,6 @@ def _exact(*, spread=True, kl=True, x_power=2, reduce=torch.sum):
 
 
 EXACT_LOSS = Task(
-    id="bayes-by-backprop/exact-loss",
     name="exact_loss",
     points=3,
     cases=_exact_cases,

@@ -272,7 +272,6 @@ class _MeanKL(_Layer):
 
 
 BAYESIAN_LINEAR = Task(
-    id="bayes-by-backprop/bayesian-linear",
     name="BayesianLinear",
     points=4,
     cases=_linear_cases,

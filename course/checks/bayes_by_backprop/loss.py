@@ -75,7 +75,6 @@ def draw_loss(signs, reduce=torch.sum):
 
 
 DRAW_LOSS = Task(
-    id="bayes-by-backprop/draw-loss",
     name="draw_loss",
     points=2,
     cases=step_cases,
@@ -189,7 +188,6 @@ def _in_place(loss, mu, rho, rate):
 
 
 GRADIENT_STEP = Task(
-    id="bayes-by-backprop/gradient-step",
     name="gradient_step",
     points=1,
     cases=_gradient_step_cases,
@@ -250,7 +248,6 @@ def _paper_oracle(df_dw, df_dmu, df_drho, rho, epsilon):
 
 
 PAPER_GRADIENTS = Task(
-    id="bayes-by-backprop/paper-gradients",
     name="paper_gradients",
     points=2,
     cases=_paper_cases,

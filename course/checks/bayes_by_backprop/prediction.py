@@ -50,7 +50,6 @@ def _right(std, noise_std):
 
 
 PREDICTIVE_MOMENTS = Task(
-    id="bayes-by-backprop/predictive-moments",
     name="predictive_moments",
     points=2,
     cases=_moments_cases,
@@ -122,7 +121,6 @@ def _bits(probs):
 
 
 PREDICTIVE_ENTROPY = Task(
-    id="bayes-by-backprop/predictive-entropy",
     name="predictive_entropy",
     points=2,
     cases=_entropy_cases,
@@ -222,7 +220,6 @@ def _ratio(mu, rho):
 
 
 KEEP_MASK = Task(
-    id="bayes-by-backprop/keep-mask",
     name="keep_mask",
     points=2,
     cases=_mask_cases,

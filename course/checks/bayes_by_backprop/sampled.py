@@ -147,7 +147,6 @@ def _sampled(
 
 
 SAMPLED_KL = Task(
-    id="bayes-by-backprop/sampled-kl",
     name="sampled_kl",
     points=3,
     cases=_sampled_cases,

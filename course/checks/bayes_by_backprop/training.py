@@ -50,7 +50,6 @@ def _shares(of_i, uniform=lambda batches: 1 / batches):
 
 
 KL_WEIGHTS = Task(
-    id="bayes-by-backprop/kl-weights",
     name="kl_weights",
     points=2,
     cases=_weights_cases,
@@ -134,7 +133,6 @@ def _nll(logits, targets, dim=-1):
 
 
 MINIBATCH_LOSS = Task(
-    id="bayes-by-backprop/minibatch-loss",
     name="minibatch_loss",
     points=2,
     cases=_loss_cases,

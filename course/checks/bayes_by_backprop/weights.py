@@ -52,7 +52,6 @@ def _reparametrise_oracle(mu, rho, epsilon):
 
 
 REPARAMETRISE = Task(
-    id="bayes-by-backprop/reparametrise",
     name="reparametrise",
     points=1,
     cases=_reparametrise_cases,
@@ -168,7 +167,6 @@ def _randn(mu, generator):
 
 
 SAMPLE_WEIGHTS = Task(
-    id="bayes-by-backprop/sample-weights",
     name="sample_weights",
     points=1,
     cases=_sample_cases,

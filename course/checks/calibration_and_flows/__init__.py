@@ -18,23 +18,22 @@ from course.checks.calibration_and_flows.variational import (
     NEGATIVE_ELBO,
     PREDICT,
 )
+from course.task import tasks
 
-TASKS = {
-    task.id: task
-    for task in (
-        CALIBRATION_BINS,
-        CALIBRATION_ERROR,
-        BRIER_DECOMPOSITION,
-        BOUNDARY_LINE,
-        FIT_TEMPERATURE,
-        CALIBRATED_PROBS,
-        AFFINE_FLOW,
-        PLANAR_FLOW,
-        INVERTIBLE_U,
-        COMPOSE,
-        FLOW_KL,
-        NEGATIVE_ELBO,
-        PREDICT,
-        RADIAL_FLOW,
-    )
-}
+TASKS = tasks(
+    __name__,
+    CALIBRATION_BINS,
+    CALIBRATION_ERROR,
+    BRIER_DECOMPOSITION,
+    BOUNDARY_LINE,
+    FIT_TEMPERATURE,
+    CALIBRATED_PROBS,
+    AFFINE_FLOW,
+    PLANAR_FLOW,
+    INVERTIBLE_U,
+    COMPOSE,
+    FLOW_KL,
+    NEGATIVE_ELBO,
+    PREDICT,
+    RADIAL_FLOW,
+)

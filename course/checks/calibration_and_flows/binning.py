@@ -92,7 +92,6 @@ def _middles(probs, labels, n_bins):
 
 
 CALIBRATION_BINS = Task(
-    id="calibration-and-flows/calibration-bins",
     name="calibration_bins",
     points=3,
     cases=_probs_cases,
@@ -160,7 +159,6 @@ def _error(summary, which=_top):
 
 
 CALIBRATION_ERROR = Task(
-    id="calibration-and-flows/calibration-error",
     name="calibration_error",
     points=2,
     cases=_probs_cases,
@@ -263,7 +261,6 @@ def _brier(*, weighted=True, centre=None, middles=False, swapped=False):
 
 
 BRIER_DECOMPOSITION = Task(
-    id="calibration-and-flows/brier-decomposition",
     name="brier_decomposition",
     points=3,
     cases=_brier_cases,

@@ -54,7 +54,6 @@ def _affine(log_det, points=lambda z, shift, log_scale: shift + log_scale.exp() 
 
 
 AFFINE_FLOW = Task(
-    id="calibration-and-flows/affine-flow",
     name="affine_flow",
     points=1,
     cases=_affine_cases,
@@ -158,7 +157,6 @@ def _composed(add, *, at_start=False, backwards=False):
 
 
 COMPOSE = Task(
-    id="calibration-and-flows/compose",
     name="compose",
     points=1,
     cases=_compose_cases,

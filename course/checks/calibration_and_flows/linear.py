@@ -54,7 +54,6 @@ def _line(c, d, sign=-1):
 
 
 BOUNDARY_LINE = Task(
-    id="calibration-and-flows/boundary-line",
     name="boundary_line",
     points=1,
     cases=_line_cases,
@@ -153,7 +152,6 @@ def _fitted(score=_nll, then=lambda t: t):
 
 
 FIT_TEMPERATURE = Task(
-    id="calibration-and-flows/fit-temperature",
     name="fit_temperature",
     points=3,
     cases=_temperature_cases,
@@ -229,7 +227,6 @@ def _pooled(training, held_out):
 
 
 CALIBRATED_PROBS = Task(
-    id="calibration-and-flows/calibrated-probs",
     name="calibrated_probs",
     points=1,
     cases=_calibrated_cases,

@@ -70,7 +70,6 @@ def _planar(log_det):
 
 
 PLANAR_FLOW = Task(
-    id="calibration-and-flows/planar-flow",
     name="planar_flow",
     points=3,
     cases=_planar_cases,
@@ -165,7 +164,6 @@ def _right_m(a):
 
 
 INVERTIBLE_U = Task(
-    id="calibration-and-flows/invertible-u",
     name="invertible_u",
     points=2,
     cases=_u_cases,

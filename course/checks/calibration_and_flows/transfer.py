@@ -67,7 +67,6 @@ def _radial(log_det):
 
 
 RADIAL_FLOW = Task(
-    id="calibration-and-flows/radial-flow",
     name="radial_flow",
     points=3,
     cases=_radial_cases,

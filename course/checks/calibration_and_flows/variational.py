@@ -70,7 +70,6 @@ def _at(distribution, points):
 
 
 FLOW_KL = Task(
-    id="calibration-and-flows/flow-kl",
     name="flow_kl",
     points=3,
     cases=_kl_cases,
@@ -169,7 +168,6 @@ def _log_likelihood(log_probs, labels):
 
 
 NEGATIVE_ELBO = Task(
-    id="calibration-and-flows/negative-elbo",
     name="negative_elbo",
     points=2,
     cases=_elbo_cases,
@@ -320,7 +318,6 @@ def _predicted(
 
 
 PREDICT = Task(
-    id="calibration-and-flows/predict",
     name="predict",
     points=3,
     cases=_predict_cases,

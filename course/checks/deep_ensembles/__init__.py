@@ -18,24 +18,23 @@ from course.checks.deep_ensembles.mixtures import (
 from course.checks.deep_ensembles.training import ADAM_STEP, ADVERSARIAL_LOSS, FGSM
 from course.checks.deep_ensembles.transfer import STUDENT_T_NLL
 from course.checks.deep_ensembles.uncertainty import ENTROPY, KNOWLEDGE
+from course.task import tasks
 
-TASKS = {
-    task.id: task
-    for task in (
-        GAUSSIAN_EXPRESSION,
-        LAPLACE_EXPRESSION,
-        HEADS,
-        GAUSSIAN_NLL,
-        LAPLACE_NLL,
-        STUDENT_T_NLL,
-        ADAM_STEP,
-        FGSM,
-        ADVERSARIAL_LOSS,
-        GAUSSIAN_MIXTURE,
-        LAPLACE_MIXTURE,
-        CATEGORICAL_NLL,
-        ENSEMBLE_LOG_PROBS,
-        ENTROPY,
-        KNOWLEDGE,
-    )
-}
+TASKS = tasks(
+    __name__,
+    GAUSSIAN_EXPRESSION,
+    LAPLACE_EXPRESSION,
+    HEADS,
+    GAUSSIAN_NLL,
+    LAPLACE_NLL,
+    STUDENT_T_NLL,
+    ADAM_STEP,
+    FGSM,
+    ADVERSARIAL_LOSS,
+    GAUSSIAN_MIXTURE,
+    LAPLACE_MIXTURE,
+    CATEGORICAL_NLL,
+    ENSEMBLE_LOG_PROBS,
+    ENTROPY,
+    KNOWLEDGE,
+)

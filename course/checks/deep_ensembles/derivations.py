@@ -92,7 +92,6 @@ def _proof(distribution, spread):
 
 
 GAUSSIAN_EXPRESSION = Task(
-    id="deep-ensembles/gaussian-nll-expression",
     name="gaussian_nll_expression",
     points=1,
     cases=_points("sigma"),
@@ -149,7 +148,6 @@ GAUSSIAN_EXPRESSION = Task(
 )
 
 LAPLACE_EXPRESSION = Task(
-    id="deep-ensembles/laplace-nll-expression",
     name="laplace_nll_expression",
     points=1,
     cases=_points("b"),

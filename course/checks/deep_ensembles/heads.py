@@ -52,7 +52,6 @@ def _heads_oracle(outputs):
 
 
 HEADS = Task(
-    id="deep-ensembles/heads",
     name="heads",
     points=1,
     cases=_heads_cases,

@@ -97,7 +97,6 @@ def _laplace_nll_oracle(mean, scale, y):
 
 
 GAUSSIAN_NLL = Task(
-    id="deep-ensembles/gaussian-nll",
     name="gaussian_nll",
     points=2,
     cases=_location_scale_cases("std"),
@@ -162,7 +161,6 @@ GAUSSIAN_NLL = Task(
 )
 
 LAPLACE_NLL = Task(
-    id="deep-ensembles/laplace-nll",
     name="laplace_nll",
     points=2,
     cases=_location_scale_cases("scale"),
@@ -247,7 +245,6 @@ def _categorical_nll_oracle(logits, targets):
 
 
 CATEGORICAL_NLL = Task(
-    id="deep-ensembles/categorical-nll",
     name="categorical_nll",
     points=2,
     cases=_categorical_cases,

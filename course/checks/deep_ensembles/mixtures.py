@@ -60,7 +60,6 @@ def _unstable(means, variances):
 
 
 GAUSSIAN_MIXTURE = Task(
-    id="deep-ensembles/gaussian-mixture-moments",
     name="gaussian_mixture_moments",
     points=2,
     cases=_gaussian_mixture_cases,
@@ -111,7 +110,6 @@ GAUSSIAN_MIXTURE = Task(
 )
 
 LAPLACE_MIXTURE = Task(
-    id="deep-ensembles/laplace-mixture-moments",
     name="laplace_mixture_moments",
     points=2,
     cases=_laplace_mixture_cases,
@@ -183,7 +181,6 @@ def _ensemble_log_probs_oracle(logits):
 
 
 ENSEMBLE_LOG_PROBS = Task(
-    id="deep-ensembles/ensemble-log-probs",
     name="ensemble_log_probs",
     points=2,
     cases=_members_cases,

@@ -72,7 +72,6 @@ def _fgsm(loss, params, x, y, epsilon):
 
 
 FGSM = Task(
-    id="deep-ensembles/fgsm",
     name="fgsm",
     points=2,
     cases=_adversarial_cases,
@@ -149,7 +148,6 @@ def _adversarial_loss_oracle(x, y, params, epsilon):
 
 
 ADVERSARIAL_LOSS = Task(
-    id="deep-ensembles/adversarial-loss",
     name="adversarial_loss",
     points=2,
     cases=_adversarial_cases,
@@ -269,7 +267,6 @@ def _adam_with_epsilon_inside(gradient, state, step, rate):
 
 
 ADAM_STEP = Task(
-    id="deep-ensembles/adam-step",
     name="adam_step",
     points=2,
     cases=_adam_cases,

@@ -72,7 +72,6 @@ def _t_nll(z, df, log_scale, half=0.5):
 
 
 STUDENT_T_NLL = Task(
-    id="deep-ensembles/student-t-nll",
     name="student_t_nll",
     points=3,
     cases=_student_t_cases,

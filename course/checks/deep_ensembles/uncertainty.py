@@ -33,7 +33,6 @@ def _entropy_oracle(probs):
 
 
 ENTROPY = Task(
-    id="deep-ensembles/entropy",
     name="entropy",
     points=1,
     cases=_probs_cases,
@@ -101,7 +100,6 @@ def _h(probs):
 
 
 KNOWLEDGE = Task(
-    id="deep-ensembles/knowledge-uncertainty",
     name="knowledge_uncertainty",
     points=2,
     cases=_member_probs_cases,

@@ -12,18 +12,17 @@ from course.checks.warm_up.probability import (
     LOG_MEAN_EXP,
     LOG_NORMAL,
 )
+from course.task import tasks
 
-TASKS = {
-    task.id: task
-    for task in (
-        KL_CATEGORICAL,
-        LOG_NORMAL,
-        CURVATURE,
-        SQUARED_ERRORS,
-        PER_EXAMPLE_GRADIENTS,
-        ROUNDED,
-        LOG_MEAN_EXP,
-        MINIBATCH_OBJECTIVE,
-        WEIGHT_DECAY_OF,
-    )
-}
+TASKS = tasks(
+    __name__,
+    KL_CATEGORICAL,
+    LOG_NORMAL,
+    CURVATURE,
+    SQUARED_ERRORS,
+    PER_EXAMPLE_GRADIENTS,
+    ROUNDED,
+    LOG_MEAN_EXP,
+    MINIBATCH_OBJECTIVE,
+    WEIGHT_DECAY_OF,
+)

@@ -38,7 +38,6 @@ def _weighted(x, weight):
 
 
 CURVATURE = Task(
-    id="warm-up/curvature",
     name="curvature",
     points=2,
     cases=_curvature_cases,
@@ -111,7 +110,6 @@ def _squared_errors_oracle(prediction, y):
 
 
 SQUARED_ERRORS = Task(
-    id="warm-up/squared-errors",
     name="squared_errors",
     points=1,
     cases=_squared_errors_cases,
@@ -188,7 +186,6 @@ def _mapped(loss, argnums=(0, 1), in_axes=(None, 0, 0)):
 
 
 PER_EXAMPLE_GRADIENTS = Task(
-    id="warm-up/per-example-gradients",
     name="per_example_gradients",
     points=2,
     cases=_gradient_cases,
@@ -277,7 +274,6 @@ def _rounded_oracle(x, upstream):
 _stop = jax.lax.stop_gradient
 
 ROUNDED = Task(
-    id="warm-up/rounded",
     name="rounded",
     points=2,
     cases=_rounded_cases,

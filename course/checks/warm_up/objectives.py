@@ -54,7 +54,6 @@ def _objective_oracle(nll, kl, n_data):
 
 
 MINIBATCH_OBJECTIVE = Task(
-    id="warm-up/minibatch-objective",
     name="minibatch_objective",
     points=2,
     cases=_objective_cases,
@@ -133,7 +132,6 @@ def _decay_oracle(prior_variance, n_data):
 
 
 WEIGHT_DECAY_OF = Task(
-    id="warm-up/weight-decay-of",
     name="weight_decay_of",
     points=1,
     cases=_decay_cases,

@@ -66,7 +66,6 @@ def _kl(log_p, log_q, reduce=jnp.sum):
 
 
 KL_CATEGORICAL = Task(
-    id="warm-up/kl-categorical",
     name="kl_categorical",
     points=2,
     cases=_kl_cases,
@@ -163,7 +162,6 @@ def _log_normal_oracle(y, mean, std):
 _logpdf = jax.scipy.stats.norm.logpdf
 
 LOG_NORMAL = Task(
-    id="warm-up/log-normal-log-density",
     name="log_normal_log_density",
     points=2,
     cases=_log_normal_cases,
@@ -240,7 +238,6 @@ def _log_mean_exp_oracle(log_probs):
 _logsumexp = jax.scipy.special.logsumexp
 
 LOG_MEAN_EXP = Task(
-    id="warm-up/log-mean-exp",
     name="log_mean_exp",
     points=1,
     cases=_log_mean_exp_cases,

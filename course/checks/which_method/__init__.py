@@ -7,16 +7,15 @@ from course.checks.which_method.comparing import (
 )
 from course.checks.which_method.mimo import MIMO_INPUTS, MIMO_LOG_PROBS, MIMO_LOSS
 from course.checks.which_method.repairs import LAST_LAYER_LOG_PROBS
+from course.task import tasks
 
-TASKS = {
-    task.id: task
-    for task in (
-        OOD_AUROC,
-        DIFFERENCE_INTERVAL,
-        GAUSSIAN_CRPS,
-        LAST_LAYER_LOG_PROBS,
-        MIMO_INPUTS,
-        MIMO_LOSS,
-        MIMO_LOG_PROBS,
-    )
-}
+TASKS = tasks(
+    __name__,
+    OOD_AUROC,
+    DIFFERENCE_INTERVAL,
+    GAUSSIAN_CRPS,
+    LAST_LAYER_LOG_PROBS,
+    MIMO_INPUTS,
+    MIMO_LOSS,
+    MIMO_LOG_PROBS,
+)

@@ -81,7 +81,6 @@ def _auroc_probe(answer, inside, outside):
 
 
 OOD_AUROC = Task(
-    id="which-method/ood-auroc",
     name="ood_auroc",
     points=2,
     cases=_auroc_cases,
@@ -167,7 +166,6 @@ def _unpaired(method, baseline, level):
 
 
 DIFFERENCE_INTERVAL = Task(
-    id="which-method/difference-interval",
     name="difference_interval",
     points=2,
     cases=_paired_cases,
@@ -249,7 +247,6 @@ def _crps(mean, std, y, *, probability=2.0, density=2.0, constant=1.0):
 
 
 GAUSSIAN_CRPS = Task(
-    id="which-method/gaussian-crps",
     name="gaussian_crps",
     points=2,
     cases=_forecast_cases,

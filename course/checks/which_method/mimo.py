@@ -108,7 +108,6 @@ def _with_rows(rows_of, targets_of=lambda rows: rows):
 
 
 MIMO_INPUTS = Task(
-    id="which-method/mimo-inputs",
     name="mimo_inputs",
     points=3,
     cases=_inputs_cases,
@@ -212,7 +211,6 @@ def _nll(logits, targets):
 
 
 MIMO_LOSS = Task(
-    id="which-method/mimo-loss",
     name="mimo_loss",
     points=2,
     cases=_loss_cases,
@@ -317,7 +315,6 @@ def _first_slot(x, members):
 
 
 MIMO_LOG_PROBS = Task(
-    id="which-method/mimo-log-probs",
     name="mimo_log_probs",
     points=2,
     cases=_forecast_cases,

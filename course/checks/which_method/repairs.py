@@ -58,7 +58,6 @@ def _factor(variance):
 
 
 LAST_LAYER_LOG_PROBS = Task(
-    id="which-method/last-layer-log-probs",
     name="last_layer_log_probs",
     points=3,
     cases=_last_layer_cases,
