@@ -131,6 +131,32 @@ def exercises(practicals: tuple[str, ...], check: bool) -> None:
         click.echo(f"wrote {path.relative_to(root)}")
 
 
+@main.command("new-task")
+@click.argument("practical", metavar="STEM")
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--module",
+    default="",
+    metavar="MODULE",
+    help="The module of the solutions that it belongs to; by default the last.",
+)
+def new_task(practical: str, name: str, module: str) -> None:
+    """Write the skeleton of a new task: solution, check, prompt, right and wrong answers.
+
+    \b
+    Example:
+      course new-task deep_ensembles brier_score
+      course new-task deep_ensembles brier_score --module likelihoods
+
+    It says what is left to do in each file.
+    """
+    from authoring.new_task import new_task as write_task
+
+    for edit in write_task(project_root(), practical, name, module):
+        click.echo(f"{_shown(edit.path)}: {edit.left}")
+    click.echo("Replace every TODO, then follow the recipe in CONTRIBUTING.md.")
+
+
 @main.command("check-notebooks")
 @click.argument("practicals", nargs=-1, metavar="[PRACTICAL]…")
 def check_notebooks(practicals: tuple[str, ...]) -> None:

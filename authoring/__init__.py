@@ -3,6 +3,7 @@
 ``chapter``, ``markdown``   read chapters and translate MyST for Jupyter;
 ``exercises``, ``running``  generate the exercise notebooks and run them solved;
 ``questions``               reads the written questions and their model answers;
+``new_task``                writes the skeleton of a new task;
 ``release``, ``nbgrader``   write the bundle for a class, and a course folder for nbgrader;
 ``sphinx_ext``              shows sources in the book's pages;
 ``strip_unused_assets``     reduces the size of the built pages.

@@ -36,6 +36,7 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before -k selects
 def pytest_collection_modifyitems(config, items):
     """Begin with the longest files, so that no worker ends long after the others.
 
@@ -45,6 +46,8 @@ def pytest_collection_modifyitems(config, items):
     known = json.loads(DURATIONS.read_text("utf-8")).get(config.option.markexpr, {})
     seconds = {item.path: known.get(_name(item.path), 0) for item in items}
     reading = {item.path for item in items if "book" in item.fixturenames}
+    for item in items:  # a task's id has hyphens; -k takes its function's name as well
+        item.extra_keyword_matches.add(item.name.replace("-", "_"))
     builds = max(reading, key=seconds.get, default=None)
     items.sort(
         key=lambda item: (

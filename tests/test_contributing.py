@@ -23,15 +23,15 @@ def halved(x: float) -> float:
 CHECK = """
 
 def _halved_cases(rng):
-    return [{{"x": float(x)}} for x in rng.uniform(1, 2, 3)]
+    return [{"x": float(x)} for x in rng.uniform(1, 2, 3)]
 
 
 def _halved_probe(answer, x):
-    return {{"half": answer(x)}}
+    return {"half": answer(x)}
 
 
 def _halved_oracle(x):
-    return {{"half": Close(0.5 * x, rtol=1e-12, because="double precision")}}
+    return {"half": Close(0.5 * x, rtol=1e-12, because="double precision")}
 
 
 HALVED = Task(
@@ -142,6 +142,29 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+def fill(path, start, text):
+    """Replace everything from ``start`` on."""
+    before, found, _ = path.read_text("utf-8").partition(start)
+    assert found, path
+    path.write_text(before + text, encoding="utf-8")
+
+
+def todo(root):
+    """Return the names of files in which something is left to do."""
+    names = [
+        p for top in ("book", "course", "solutions") for p in (root / top).rglob("*")
+    ]
+    return {
+        path.relative_to(root).as_posix()
+        for path in names
+        if path.suffix in (".md", ".py") and "TODO" in path.read_text("utf-8")
+    }
+
+
+def test_nothing_is_left_to_do():
+    assert todo(ROOT) == set()
+
+
 def test_no_python_file_is_longer_than_it_says():
     most = int(re.search(r"longer than (\d+) lines", TEXT)[1])
     names = versioned("*.py")
@@ -158,22 +181,32 @@ def test_a_recipe_has_at_most_ten_lines(title):
 @pytest.mark.long
 def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     stem = "calibration_and_flows"
-    package, checks = copy / "solutions" / stem, copy / "course/checks" / stem
-    append(package / "calibration.py", TASK)
-    replace(
-        package / "__init__.py", "    bin_index,\n", "    bin_index,\n    halved,\n"
-    )
-    append(checks / "binning.py", CHECK.format(stem="calibration-and-flows"))
-    init = checks / "__init__.py"
-    append(
-        init,
-        f"\nfrom course.checks.{stem}.binning import HALVED\n\n"
-        "TASKS |= tasks(__name__, HALVED)\n",
-    )
+    first, *others = commands("Add a task", stem=stem, name="halved")
+    done = run(copy, f"{first} --module calibration")
+    assert done.returncode == 0, done.stdout
+    left = todo(copy)
+    assert {name.split("/")[0] for name in left} == {"book", "course", "solutions"}
+    assert all(name in done.stdout for name in left)
+    for line in others:  # a skeleton is no task
+        last = run(copy, line)
+    assert last.returncode == 1, last.stdout
+
+    solution = copy / "solutions" / stem / "calibration.py"
+    check = copy / "course/checks" / stem / "calibration.py"
+    fill(solution, "\n\ndef halved", TASK)
+    fill(check, "\n\ndef _halved_cases", CHECK)
+    replace(check, '"""TODO: what these tasks are about."""', '"""Halves."""')
     chapter = copy / "book/04-calibration-and-flows.md"
-    exercise = EXERCISE.format(stem="calibration-and-flows", module=stem)
-    append(chapter, "\n+++\n" + exercise)
-    said = follow(copy, "Add a task", stem=stem, name="halved")
+    replace(chapter, "TODO: title", "Halve it")
+    replace(chapter, "TODO: the prompt.", "Write `halved`.")
+    for kind, answer in (("right", "0.5 * x"), ("wrong", "0.5001 * x")):
+        answers = copy / f"tests/{kind}_answers/{stem}.py"
+        replace(answers, '# "what it does": lambda x: …', f'"one": lambda x: {answer}')
+    assert todo(copy) == set()
+    for line in others:
+        done = run(copy, line)
+        assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}"
+    said = done.stdout
     assert " passed" in said
     notebook = (copy / "exercises/04-calibration-and-flows.ipynb").read_text("utf-8")
     assert "calibration-and-flows--halved--check" in notebook
@@ -182,12 +215,12 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     old = '        Misconception(lambda x: -x / 2, "the sign is turned."),\n'
     for wrong in ("x / 2", "2 * x"):
         new = f'        Misconception(lambda x: {wrong}, "it is wrong."),\n'
-        replace(checks / "binning.py", old, old + new)
+        replace(check, old, old + new)
         (line,) = commands("Add a misconception", name="halved")
         assert run(copy, line).returncode == 1
-        replace(checks / "binning.py", old + new, old)
+        replace(check, old + new, old)
     new = '        Misconception(lambda x: x // 2, "it is rounded down."),\n'
-    replace(checks / "binning.py", old, old + new)
+    replace(check, old, old + new)
     follow(copy, "Add a misconception", name="halved")
 
 
@@ -204,7 +237,7 @@ def test_a_chapter_is_added_by_the_book(copy):
     checks.write_text(
         '"""Checks of halves."""\n\n'
         "from course.task import Close, Misconception, Task, tasks\n"
-        + CHECK.format(stem="halves")
+        + CHECK
         + "\nTASKS = tasks(__name__, HALVED)\n",
         "utf-8",
     )

@@ -7,9 +7,12 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from seeds import first_seed
+
+from course.task import find, stems, tasks_of
 
 TESTS = Path(__file__).parents[1]
 
@@ -38,6 +41,17 @@ print(json.dumps(found))
 """
 
 
+EVERY_TASK = [id_ for stem in stems() for id_ in tasks_of(stem)]
+
+
+def of_task(task_id: str, folder: str, seeds: int) -> list[tuple[str, str, int, str]]:
+    """Return the rows of one task."""
+    task = find(task_id)
+    stem = task_id.partition("/")[0].replace("-", "_")
+    return [row for row in judged(stem, folder, seeds) if row[0] == task.name]
+
+
+@cache
 def judged(stem: str, folder: str, seeds: int) -> list[tuple[str, str, int, str]]:
     """Judge every planted answer: list task, label, seed and verdict.
 

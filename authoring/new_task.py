@@ -1,0 +1,218 @@
+"""Writes the skeleton of a new task, in every file that a task needs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from course.task import task_id
+from project.errors import CourseError
+from project.files import all_or_none, write_whole
+from project.practicals import chosen
+from project.source import files_of, read_solutions
+
+SOLUTION = '''
+
+def {name}(x):
+    """TODO: what it computes, in a line.
+
+    Args:
+        x: TODO, shape (N,).
+
+    Returns:
+        TODO, shape (N,).
+    """
+    ### BEGIN SOLUTION
+    raise NotImplementedError("TODO: the reference solution")
+    ### END SOLUTION
+'''
+CHECK = """
+
+def _{name}_cases(rng):
+    return [{{"x": rng.normal(size=5)}}]  # TODO: inputs that tell mistakes apart
+
+
+def _{name}_probe(answer, x):
+    {framework}
+
+    return {{"value": answer({array}(x))}}
+
+
+def _{name}_oracle(x):
+    raise NotImplementedError("TODO: the right value, by an independent way")
+    return {{"value": Close(x, rtol=1e-5, because="TODO")}}
+
+
+{constant} = Task(
+    name="{name}",
+    points=1,
+    cases=_{name}_cases,
+    probe=_{name}_probe,
+    oracle=_{name}_oracle,
+    misconceptions=[],  # TODO: at least two
+    hints=[],  # TODO: one to three
+)
+"""
+CHECK_MODULE = '''"""TODO: what these tasks are about."""
+
+from __future__ import annotations
+
+from course.task import Close, Misconception, Task
+'''
+CHAPTER = """
++++
+
+````{{exercise}} TODO: title
+:label: {id}
+
+```{{task-info}} {id}
+:minutes: 10
+:level: core
+```
+
+TODO: the prompt.
+````
+
+```{{code-cell}} ipython3
+:tags: [task]
+
+from solutions.{stem} import {name}
+```
+
+```{{code-cell}} ipython3
+:tags: [check]
+
+check("{id}", {name})
+```
+"""
+ANSWERS = """    "{name}": {{
+        # "what it does": lambda x: …,
+    }},
+}}
+"""
+ARRAYS = {
+    "jax": ("import jax.numpy as jnp", "jnp.asarray"),
+    "torch": ("import torch", "torch.as_tensor"),
+}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The new text of a file, and what is left to do there."""
+
+    path: Path
+    text: str
+    left: str
+
+
+def new_task(root: Path, stem: str, name: str, module: str = "") -> list[Edit]:
+    """Write the skeleton of a task, to all files or to none.
+
+    Args:
+        root: the project's folder.
+        stem: the practical's, such as ``deep_ensembles``.
+        name: of the function that a student writes.
+        module: the file of ``solutions/<stem>/`` for it, and that of the checks; by default
+            the last one.
+
+    Raises:
+        CourseError: there is no such practical or module, the name is none or is taken, or a
+            file does not end as it is expected to.
+    """
+    stem = stem.replace("-", "_")
+    (chapter,) = chosen(root, (stem,))
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        problem = f"{name!r} is not the name of a function."
+        raise CourseError(root, None, problem, "Use small letters and underscores.")
+    definitions = read_solutions(root, stem).definitions
+    if name in definitions:
+        place = definitions[name].path
+        problem = f"There is a {name} already."
+        raise CourseError(place, None, problem, "Choose another name.")
+    edits = _edits(root, stem, name, _solution(root, stem, module), chapter)
+    with all_or_none():
+        for edit in edits:
+            write_whole(edit.path, edit.text)
+    return edits
+
+
+def _edits(
+    root: Path, stem: str, name: str, solution: Path, chapter: Path
+) -> list[Edit]:
+    framework = "jax" if "import jax" in solution.read_text("utf-8") else "torch"
+    imported, array = ARRAYS[framework]
+    checks = root / "course" / "checks" / stem
+    # The practical with one file of solutions has one file of checks for each subject.
+    check = checks / f"{solution.stem if solution.parent.name == stem else name}.py"
+    check_text = _read(check) if check.exists() else CHECK_MODULE
+    constant = name.upper()
+    line = f"from course.checks.{stem}.{check.stem} import {constant}\n"
+    listed = _replaced(checks / "__init__.py", "from course.task", f"{line}\\g<0>")
+    id_ = task_id(stem, name)
+    edits = [
+        Edit(
+            solution,
+            _read(solution) + SOLUTION.format(name=name),
+            "the docstring and the reference solution",
+        ),
+        Edit(
+            check,
+            check_text
+            + CHECK.format(
+                name=name, constant=constant, framework=imported, array=array
+            ),
+            "inputs, oracle, misconceptions and hints",
+        ),
+        Edit(
+            checks / "__init__.py",
+            re.sub(r"\)\s*\Z", f"    {constant},\n)\n", listed),
+            "the task's place in the order of the practical",
+        ),
+        Edit(
+            chapter,
+            _read(chapter) + CHAPTER.format(id=id_, stem=stem, name=name),
+            "the place and the text of the prompt",
+        ),
+    ]
+    if solution.parent.name == stem:
+        package = solution.parent / "__init__.py"
+        line = f"from solutions.{stem}.{solution.stem} import {name}\n"
+        edits.append(Edit(package, _read(package) + line, "nothing; it is imported"))
+    for kind in ("right", "wrong"):
+        path = root / "tests" / f"{kind}_answers" / f"{stem}.py"
+        text = _replaced(path, r"\}\s*\Z", ANSWERS.format(name=name))
+        edits.append(Edit(path, text, f"{kind} answers, written in other ways"))
+    return edits
+
+
+def _solution(root: Path, stem: str, module: str) -> Path:
+    paths = files_of(root, stem)
+    if not module:
+        return paths[-1]
+    for path in paths:
+        if path.stem == module:
+            return path
+    raise CourseError(
+        root / "solutions" / stem,
+        None,
+        f"There is no module {module!r}.",
+        f"There are {', '.join(path.stem for path in paths)}.",
+    )
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _replaced(path: Path, pattern: str, new: str) -> str:
+    """The text of a file with the first match of a pattern replaced.
+
+    Raises:
+        CourseError: nothing matches.
+    """
+    text, count = re.subn(pattern, new, _read(path), count=1)
+    if not count:
+        problem = f"Nothing in it matches {pattern!r}."
+        raise CourseError(path, None, problem, "Add the task by hand.")
+    return text
