@@ -369,7 +369,7 @@ ALL_FIVE = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
 def test_own_cells_that_take_long_do_not_use_up_the_time_of_other_passes(graded):
     """There is time to run three trainings once, but not twice."""
     added = [(FIRST, "import time\nx = time.sleep(6)")] * 3
-    _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=25.0)
+    _, verdicts = graded(WRONG, added=added, tasks=ALL_FIVE, submission=34.0)
     assert statuses(verdicts) == ["wrong", *["right"] * 4]
     assert verdicts[FIFTH].attempt == 2
 
