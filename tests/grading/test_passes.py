@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 from environments import limited, practical_of, prepared
 
-from course.task import stems, tasks_of
 from grading.execution import runner
 from grading.execution.grader import STOOD_IN, canary, grade
 from grading.sandbox.bubblewrap import Limits
 from grading.sandbox.zygote import NAME
 from grading.submissions.answers import Added, Answer, Answers
 from project.errors import CourseError
-from studies.submissions import planted
 
 ROOT = Path(__file__).parents[2]
 STEM = "bayes_by_backprop"
@@ -330,36 +328,6 @@ def test_folders_nested_beyond_pythons_reach_are_removed(tmp_path):
         os.chdir(here)
     runner.remove(box)
     assert not box.exists()
-
-
-@pytest.fixture
-def warm_environment(stem, tmp_path):
-    """With a zygote for this practical."""
-    with prepared(tmp_path, stem, Limits(task=20.0, submission=120.0)) as environment:
-        yield environment
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("stem", stems())
-def test_every_known_mistake_goes_the_same_way_and_is_named(
-    stem, warm_environment, tmp_path
-):
-    """The n-th submission has the n-th misconception of every task."""
-    practical, tasks = practical_of(stem, tmp_path), tasks_of(stem)
-    for number in range(max(len(task.misconceptions) for task in tasks.values())):
-        made = {
-            id_: planted(task, number)
-            for id_, task in tasks.items()
-            if number < len(task.misconceptions)
-        }
-        sources = dict(practical.reference) | made
-        answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
-        for verdict in grade(answers, practical, warm_environment).verdicts:
-            if verdict.task in made:
-                assert verdict.status == "wrong", (verdict, number)
-                assert verdict.key.startswith(verdict.task), (verdict, number)
-            else:
-                assert verdict.status == "right", (verdict, number)
 
 
 WRONG = {FIRST: "def reparametrise(mu, rho, epsilon):\n    return mu"}

@@ -1,0 +1,42 @@
+"""Every known mistake in a real kernel: judged wrong, and named."""
+
+import pytest
+from environments import practical_of, prepared
+
+from course.task import stems, tasks_of
+from grading.execution.grader import grade
+from grading.sandbox.bubblewrap import Limits
+from grading.submissions.answers import Answer, Answers
+from studies.submissions import planted
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture
+def warm_environment(stem, tmp_path):
+    """With a zygote for this practical."""
+    with prepared(tmp_path, stem, Limits(task=20.0, submission=120.0)) as environment:
+        yield environment
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stem", stems())
+def test_every_known_mistake_goes_the_same_way_and_is_named(
+    stem, warm_environment, tmp_path
+):
+    """The n-th submission has the n-th misconception of every task."""
+    practical, tasks = practical_of(stem, tmp_path), tasks_of(stem)
+    for number in range(max(len(task.misconceptions) for task in tasks.values())):
+        made = {
+            id_: planted(task, number)
+            for id_, task in tasks.items()
+            if number < len(task.misconceptions)
+        }
+        sources = dict(practical.reference) | made
+        answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
+        for verdict in grade(answers, practical, warm_environment).verdicts:
+            if verdict.task in made:
+                assert verdict.status == "wrong", (verdict, number)
+                assert verdict.key.startswith(verdict.task), (verdict, number)
+            else:
+                assert verdict.status == "right", (verdict, number)
