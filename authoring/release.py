@@ -21,6 +21,7 @@ import nbformat
 
 from project.closure import closure
 from project.errors import CourseError
+from project.practicals import stem_of
 from project.source import read_solutions
 
 NAME = "known-unknowns"
@@ -229,7 +230,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 def _chosen(root: Path, practicals: Iterable[str]) -> dict[str, Path]:
     """Map the stems of these practicals, or of all, to their exercises."""
     known = {
-        path.stem.partition("-")[2].replace("-", "_"): path
+        stem_of(path): path
         for path in sorted((root / "exercises").glob("[0-9][0-9]-*.ipynb"))
     }
     wanted = {stem.replace("-", "_") for stem in practicals}

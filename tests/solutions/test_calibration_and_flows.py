@@ -1,13 +1,12 @@
 """Practical 4's reference solutions for calibration and linear models against other libraries."""
 
-import sys
 from functools import cache
-from unittest import mock
 
 import numpy as np
 import pytest
 import torch
 from generators import seeded
+from peers import without_torchvision
 from sklearn.datasets import make_blobs
 from sklearn.metrics import brier_score_loss
 from sklearn.naive_bayes import GaussianNB
@@ -41,18 +40,8 @@ def calibration_error():
     torchmetrics imports torchvision, whose wheel may not match torch's CPU build. Nothing of
     torchvision is used here.
     """
-    stand_ins = {}
-    try:
-        import torchvision  # noqa: F401
-    except (ImportError, RuntimeError):
-        names = ("torchvision", "torchvision.models", "torchvision.transforms")
-        stand_ins = {name: mock.MagicMock() for name in names}
-    sys.modules.update(stand_ins)
-    try:
+    with without_torchvision():
         from torchmetrics.functional.classification import multiclass_calibration_error
-    finally:
-        for name in stand_ins:
-            del sys.modules[name]
     return multiclass_calibration_error
 
 

@@ -1,5 +1,6 @@
 """Independent implementations that the tests compare ours with."""
 
+import contextlib
 import sys
 import warnings
 from functools import cache
@@ -9,25 +10,30 @@ from unittest import mock
 OWN_WARNING = "ignore:`torch.jit.script` is deprecated:DeprecationWarning"
 
 
-@cache
-def laplace_torch():
-    """The peer. It imports torchvision, whose wheel may not fit torch's CPU build.
+@contextlib.contextmanager
+def without_torchvision():
+    """Let peers be imported that import torchvision and use nothing of it here.
 
-    Nothing of torchvision is used here, so a stand-in will do where it cannot be imported.
+    Its wheel may not fit torch's CPU build; a stand-in takes its place where it does not.
     """
     stand_ins = {}
-    with warnings.catch_warnings():
+    try:
+        import torchvision  # noqa: F401
+    except (ImportError, RuntimeError):
+        names = ("torchvision", "torchvision.models", "torchvision.transforms")
+        stand_ins = {name: mock.MagicMock() for name in names}
+    sys.modules.update(stand_ins)
+    try:
+        yield
+    finally:
+        for name in stand_ins:
+            del sys.modules[name]
+
+
+@cache
+def laplace_torch():
+    with warnings.catch_warnings(), without_torchvision():
         warnings.simplefilter("ignore")  # at import, of its own dependencies
-        try:
-            import torchvision  # noqa: F401
-        except (ImportError, RuntimeError):
-            names = ("torchvision", "torchvision.models", "torchvision.transforms")
-            stand_ins = {name: mock.MagicMock() for name in names}
-        sys.modules.update(stand_ins)
-        try:
-            import laplace
-            import laplace.curvature
-        finally:
-            for name in stand_ins:
-                del sys.modules[name]
+        import laplace
+        import laplace.curvature
     return laplace
