@@ -50,13 +50,13 @@ book: .venv/ready  ## build the book and say where to open it
 test test-long soak: export OMP_NUM_THREADS = 1
 WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 
-test: .venv/ready  ## run every test
+test: .venv/ready  ## run the tests but for the long ones
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m commands exercises --check
 	$(BIN)/python -m pytest -m "not long" $(WORKERS)
 
-test-long: .venv/ready .venv-nbgrader/ready  ## run the tests that take minutes
+test-long: .venv/ready .venv-nbgrader/ready  ## build the book and run the tests that take minutes
 	$(BIN)/python -m pytest -m long $(WORKERS)
 
 SOAK ?= 200

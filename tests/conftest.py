@@ -38,16 +38,18 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)  # before -k selects
 def pytest_collection_modifyitems(config, items):
-    """Begin with the longest files, so that no worker ends long after the others.
+    """Mark what needs the book as long; begin with the longest files.
 
-    Of the files that need the book, the longest comes first and builds it; the others come
-    last, so that no worker waits for the build.
+    So no worker ends long after the others. Of the files that need the book, the longest comes
+    first and builds it; the others come last, so that no worker waits for the build.
     """
     known = json.loads(DURATIONS.read_text("utf-8")).get(config.option.markexpr, {})
     seconds = {item.path: known.get(_name(item.path), 0) for item in items}
     reading = {item.path for item in items if "book" in item.fixturenames}
     for item in items:  # a task's id has hyphens; -k takes its function's name as well
         item.extra_keyword_matches.add(item.name.replace("-", "_"))
+        if "book" in item.fixturenames:  # its build takes minutes
+            item.add_marker("long")
     builds = max(reading, key=seconds.get, default=None)
     items.sort(
         key=lambda item: (
