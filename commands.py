@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from project.errors import CourseError
 from project.files import absolute
+
+if TYPE_CHECKING:
+    from project.practicals import Course
 
 # 1 is kept for what a command found out: notebooks that could not be graded, exercises
 # that are out of date.
@@ -85,6 +89,17 @@ def project_root() -> Path:
     )
 
 
+def read_course() -> Course:
+    """Read the checkout's practicals.
+
+    Raises:
+        CourseError: the current folder is in no checkout.
+    """
+    from project.practicals import Course
+
+    return Course.read(project_root())
+
+
 some_practicals = click.option(
     "--practical",
     "practicals",
@@ -117,9 +132,9 @@ def exercises(practicals: tuple[str, ...], check: bool) -> None:
     """
     from authoring.exercises import differences, write
 
-    root = project_root()
+    course = read_course()
     if check:
-        diff = differences(root, practicals)
+        diff = differences(course, practicals)
         if diff:
             click.echo(diff, nl=False)
             raise click.ClickException(
@@ -127,8 +142,8 @@ def exercises(practicals: tuple[str, ...], check: bool) -> None:
             )
         click.echo("The exercises are up to date.")
         return
-    for path in write(root, practicals):
-        click.echo(f"wrote {path.relative_to(root)}")
+    for path in write(course, practicals):
+        click.echo(f"wrote {path.relative_to(course.root)}")
 
 
 @main.command("new-task")
@@ -152,7 +167,7 @@ def new_task(practical: str, name: str, module: str) -> None:
     """
     from authoring.new_task import new_task as write_task
 
-    for edit in write_task(project_root(), practical, name, module):
+    for edit in write_task(read_course(), practical, name, module):
         click.echo(f"{_shown(edit.path)}: {edit.left}")
     click.echo("Replace every TODO, then follow the recipe in CONTRIBUTING.md.")
 
@@ -168,15 +183,13 @@ def check_notebooks(practicals: tuple[str, ...]) -> None:
       course check-notebooks deep_ensembles    one
     """
     from authoring.running import run_solved
-    from project.practicals import chosen
 
-    root = project_root()
     failed = 0
-    for chapter in chosen(root, practicals):
-        problem = run_solved(root, chapter)
+    for lab in read_course().labs(*practicals):
+        problem = run_solved(lab)
         failed += problem is not None
         click.echo(
-            f"{'✗' if problem else '✓'} {chapter.stem}"
+            f"{'✗' if problem else '✓'} {lab.exercise.stem}"
             + (f"\n{problem}" if problem else "")
         )
     if failed:
@@ -201,7 +214,7 @@ def release(folder: Path, practicals: tuple[str, ...]) -> None:
     """
     from authoring.release import release as write_bundle
 
-    for path in write_bundle(project_root(), folder, practicals):
+    for path in write_bundle(read_course(), folder, practicals):
         click.echo(f"wrote {_shown(path)}")
 
 
@@ -220,7 +233,7 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     """
     from authoring.nbgrader import write_course
 
-    for path in write_course(project_root(), folder, practicals):
+    for path in write_course(read_course(), folder, practicals):
         click.echo(f"wrote {_shown(path)}")
 
 

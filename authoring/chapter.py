@@ -12,7 +12,7 @@ import jupytext
 from course.task import task_id
 from project.closure import closure
 from project.errors import CourseError
-from project.practicals import stem_of
+from project.practicals import lab_of
 
 ROLES = ("task", "given", "check", "written", "book-only")
 STYLING = (
@@ -65,7 +65,7 @@ def read_chapter(path: Path) -> Chapter:
         CourseError: a cell's tags are unknown or conflict, its contents do not fit its role,
             or tasks and checks do not match.
     """
-    stem = stem_of(path)
+    stem = lab_of(path).stem
     text = path.read_text(encoding="utf-8")
     notebook = jupytext.reads(text, fmt="md:myst")
     lines, cursor, cells = text.splitlines(), 0, []
@@ -86,9 +86,10 @@ def needs(root: Path, path: Path) -> frozenset[Path]:
     cells = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst").cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     # check() imports the practical's checks by task id, so no import in the page shows it.
-    checks = f"course.checks.{stem_of(path)}"
     try:
-        return closure(root, code, path, *([checks] if "check(" in code else []))
+        return closure(
+            root, code, path, *([lab_of(path).checks] if "check(" in code else [])
+        )
     except SyntaxError as error:
         raise CourseError(
             path, None, f"Its code does not parse: {error}.", "Mend the syntax."

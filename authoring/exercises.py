@@ -12,7 +12,7 @@ import ast
 import difflib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import nbformat
@@ -25,8 +25,8 @@ from authoring.markdown import Translator
 from course.task import find
 from project.errors import CourseError
 from project.files import write_whole
-from project.practicals import ANSWER_HERE, chapters, chosen, exercise_path
-from project.source import Definition, Module, imports_of, read_solutions
+from project.practicals import ANSWER_HERE, Course, Lab, cell_id
+from project.source import Definition, Module, imports_of
 
 KERNEL = {
     "display_name": "Python 3 (ipykernel)",
@@ -56,27 +56,19 @@ if missing:
 print("All that this notebook needs is here.")"""
 
 
-def generate(
-    root: Path, chapter_path: Path, *, solved: bool = False, marked: bool = False
-) -> str:
-    """Generate the exercise of one chapter, as the text of a notebook.
+def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
+    """Generate the exercise of one lab, as the text of a notebook.
 
     Args:
-        root: the project's folder.
-        chapter_path: the chapter, ``book/<number>-<stem>.md``.
+        lab: whose chapter and solutions are read.
         solved: put the reference solutions in place of the stubs.
         marked: the same, and keep the markers between which nbgrader puts its stubs.
 
     Raises:
         CourseError: the chapter and its solutions do not fit together.
     """
-    chapter = read_chapter(chapter_path)
-    module = read_solutions(root, chapter.stem)
-    bibliography = root / "book" / "references.bib"
-    references = (
-        parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
-    )
-    translator = Translator(chapter_path, references, macros(root))
+    chapter, module = read_chapter(lab.chapter), lab.solutions()
+    translator = translator_of(lab)
     kept = [cell for cell in chapter.cells if cell.role != "book-only"]
     for cell in kept:
         if cell.kind == "markdown":
@@ -105,40 +97,49 @@ def generate(
     metadata = {
         "kernelspec": KERNEL,
         "language_info": {"name": "python"},
-        "course": {"practical": chapter.stem},
+        "course": {"practical": lab.stem} | ({"lab": lab.part} if lab.part else {}),
     }
     notebook = new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n"
 
 
-def differences(root: Path, stems: tuple[str, ...] = ()) -> str:
-    """Return a diff from the committed to the generated exercises; empty if they agree."""
+def translator_of(lab: Lab) -> Translator:
+    """Return what translates the Markdown of a lab's chapter for Jupyter."""
+    bibliography = lab.root / "book" / "references.bib"
+    references = (
+        parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
+    )
+    return Translator(lab.chapter, references, macros(lab.root))
+
+
+def differences(course: Course, names: Iterable[str] = ()) -> str:
+    """Return a diff from the committed to the generated exercises; empty if they agree.
+
+    ``names`` are stems or names of labs; without any, all labs are compared.
+    """
     report = []
-    for chapter in chosen(root, stems):
-        path = exercise_path(root, chapter)
+    for lab in course.labs(*names):
+        path = lab.exercise
         now = (
             path.read_text(encoding="utf-8").splitlines(keepends=True)
             if path.exists()
             else []
         )
-        new = generate(root, chapter).splitlines(keepends=True)
-        name = path.relative_to(root)
+        new = generate(lab).splitlines(keepends=True)
+        name = path.relative_to(course.root)
         report += difflib.unified_diff(
             now, new, f"{name} (committed)", f"{name} (generated)"
         )
-    expected = {exercise_path(root, chapter) for chapter in chapters(root)}
-    for stray in sorted(set((root / "exercises").glob("*.ipynb")) - expected):
-        report.append(f"{stray.relative_to(root)} belongs to no chapter.\n")
+    expected = {lab.exercise for lab in course.labs()}
+    for stray in sorted({*(course.root / "exercises").glob("*.ipynb")} - expected):
+        report.append(f"{stray.relative_to(course.root)} belongs to no chapter.\n")
     return "".join(report)
 
 
-def write(root: Path, stems: tuple[str, ...] = ()) -> list[Path]:
+def write(course: Course, names: Iterable[str] = ()) -> list[Path]:
     """Generate exercises and write each atomically; none is written if one fails to generate."""
-    texts = {
-        exercise_path(root, chapter): generate(root, chapter)
-        for chapter in chosen(root, stems)
-    }
+    texts = {lab.exercise: generate(lab) for lab in course.labs(*names)}
     for path, text in texts.items():
         write_whole(path, text)
     return list(texts)
@@ -183,7 +184,7 @@ def _markdown_cells(cell: Cell, translator: Translator) -> list:
     if cell.role != "written":
         return [new_markdown_cell(text)]
     answer = new_markdown_cell(ANSWER_HERE)
-    answer["id"] = cell.task.replace("/", "--")
+    answer["id"] = cell_id(cell.task)
     answer.metadata["course"] = {"task": cell.task, "role": "written"}
     answer.metadata["nbgrader"] = _nbgrader(
         answer["id"], grade=True, solution=True, locked=False, points=3
@@ -242,7 +243,7 @@ def _code_cells(
                     new, f"given--{cell.names[0].lower().replace('_', '-')}", "given"
                 )
             ]
-        new["id"] = cell.task.replace("/", "--")
+        new["id"] = cell_id(cell.task)
         new.metadata["course"] = {"task": cell.task, "role": "task"}
         new.metadata["nbgrader"] = _nbgrader(
             new["id"], grade=False, solution=True, locked=False
@@ -251,7 +252,7 @@ def _code_cells(
     if cell.role == "check":
         new = _locked(
             new_code_cell(cell.source),
-            cell.task.replace("/", "--") + "--check",
+            cell_id(cell.task, "check"),
             "check",
         )
         new.metadata["course"]["task"] = cell.task

@@ -7,6 +7,7 @@ answers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
@@ -15,7 +16,7 @@ from authoring.exercises import generate
 from authoring.questions import questions
 from project.errors import CourseError
 from project.files import write_whole
-from project.practicals import ANSWER_HERE, chosen, stem_of
+from project.practicals import ANSWER_HERE, Course, Lab
 
 CONFIG = f'''"""nbgrader's settings for the course; this file is yours to change."""
 
@@ -29,15 +30,13 @@ c.ExecutePreprocessor.timeout = 600
 '''
 
 
-def write_course(
-    root: Path, folder: Path, practicals: tuple[str, ...] = ()
-) -> list[Path]:
-    """Write ``source/<assignment>/<notebook>.ipynb`` for each practical, and the settings.
+def write_course(course: Course, folder: Path, names: Iterable[str] = ()) -> list[Path]:
+    """Write ``source/<assignment>/<notebook>.ipynb`` for each lab, and the settings.
 
     Args:
-        root: the project's folder.
+        course: with the labs.
         folder: nbgrader's course folder; created if it does not exist.
-        practicals: the stems of the practicals; all if empty.
+        names: the stems of practicals or names of labs; all if empty.
 
     Returns:
         The files written. Existing settings are kept, because instructors edit them.
@@ -48,8 +47,8 @@ def write_course(
     if folder.exists() and not folder.is_dir():
         raise CourseError(folder, None, "This is a file.", "Name a folder.")
     texts = {
-        folder / "source" / path.stem / f"{path.stem}.ipynb": source(root, path)
-        for path in chosen(root, practicals)
+        folder / "source" / lab.exercise.stem / lab.exercise.name: source(lab)
+        for lab in course.labs(*names)
     }
     config = folder / "nbgrader_config.py"
     if not config.exists():
@@ -59,10 +58,10 @@ def write_course(
     return list(texts)
 
 
-def source(root: Path, chapter: Path) -> str:
+def source(lab: Lab) -> str:
     """Generate nbgrader's source notebook: marked solutions, model answers and rubrics."""
-    notebook = nbformat.reads(generate(root, chapter, marked=True), as_version=4)
-    models = {question.id: question for question in questions(root, stem_of(chapter))}
+    notebook = nbformat.reads(generate(lab, marked=True), as_version=4)
+    models = {question.id: question for question in questions(lab)}
     for cell in notebook.cells:
         course = cell.metadata.get("course", {})
         if course.get("role") == "written":

@@ -9,8 +9,8 @@ from pathlib import Path
 from course.task import task_id
 from project.errors import CourseError
 from project.files import all_or_none, write_whole
-from project.practicals import chosen
-from project.source import files_of, read_solutions
+from project.practicals import Course, Lab
+from project.source import files_of
 
 SOLUTION = '''
 
@@ -106,12 +106,12 @@ class Edit:
     left: str
 
 
-def new_task(root: Path, stem: str, name: str, module: str = "") -> list[Edit]:
+def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit]:
     """Write the skeleton of a task, to all files or to none.
 
     Args:
-        root: the project's folder.
-        stem: the practical's, such as ``deep_ensembles``.
+        course: the checkout.
+        lab: the name of a lab, which is the stem of a practical with only one.
         name: of the function that a student writes.
         module: the file of ``solutions/<stem>/`` for it, and that of the checks; by default
             the last one.
@@ -120,26 +120,26 @@ def new_task(root: Path, stem: str, name: str, module: str = "") -> list[Edit]:
         CourseError: there is no such practical or module, the name is none or is taken, or a
             file does not end as it is expected to.
     """
-    stem = stem.replace("-", "_")
-    (chapter,) = chosen(root, (stem,))
+    chosen = course.lab(lab)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         problem = f"{name!r} is not the name of a function."
-        raise CourseError(root, None, problem, "Use small letters and underscores.")
-    definitions = read_solutions(root, stem).definitions
+        raise CourseError(
+            course.root, None, problem, "Use small letters and underscores."
+        )
+    definitions = chosen.solutions().definitions
     if name in definitions:
         place = definitions[name].path
         problem = f"There is a {name} already."
         raise CourseError(place, None, problem, "Choose another name.")
-    edits = _edits(root, stem, name, _solution(root, stem, module), chapter)
+    edits = _edits(chosen, name, _solution(chosen, module))
     with all_or_none():
         for edit in edits:
             write_whole(edit.path, edit.text)
     return edits
 
 
-def _edits(
-    root: Path, stem: str, name: str, solution: Path, chapter: Path
-) -> list[Edit]:
+def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
+    root, stem, chapter = lab.root, lab.stem, lab.chapter
     framework = "jax" if "import jax" in solution.read_text("utf-8") else "torch"
     imported, array = ARRAYS[framework]
     checks = root / "course" / "checks" / stem
@@ -186,15 +186,15 @@ def _edits(
     return edits
 
 
-def _solution(root: Path, stem: str, module: str) -> Path:
-    paths = files_of(root, stem)
+def _solution(lab: Lab, module: str) -> Path:
+    paths = files_of(lab.root, lab.stem)
     if not module:
         return paths[-1]
     for path in paths:
         if path.stem == module:
             return path
     raise CourseError(
-        root / "solutions" / stem,
+        lab.root / "solutions" / lab.stem,
         None,
         f"There is no module {module!r}.",
         f"There are {', '.join(path.stem for path in paths)}.",

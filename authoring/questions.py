@@ -9,17 +9,13 @@ glue name in brackets, such as ``⟨spirals-plain-nll⟩``; the built chapter sh
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from pybtex.database import BibliographyData, parse_file
-
-from authoring.chapter import Chapter, read_chapter
-from authoring.exercises import macros
-from authoring.markdown import PARSER, Translator, options_of
-from project.errors import CourseError
-from project.practicals import chapters, stem_of
+from authoring.chapter import read_chapter
+from authoring.exercises import translator_of
+from authoring.markdown import PARSER, options_of
+from project.practicals import Lab
 
 GLUED = re.compile(r"\{glue:?[a-z]*\}`([^`:]+)(?::[^`]*)?`")
 RUBRIC = re.compile(r"^\*Rubric\.\*\s*", re.MULTILINE)
@@ -40,22 +36,15 @@ class Question:
     rubric: tuple[str, ...]
 
 
-def questions(root: Path, stem: str) -> list[Question]:
-    """Read the questions of a practical, in order.
-
-    Args:
-        root: the project's folder.
-        stem: the practical's stem, such as ``deep_ensembles``.
+def questions(lab: Lab) -> list[Question]:
+    """Read the questions of a lab, in order.
 
     Raises:
-        CourseError: there is no such chapter, or it cannot be read.
+        CourseError: its chapter cannot be read.
     """
-    chapter = _chapter(root, stem)
-    path = root / "book" / "references.bib"
-    references = parse_file(str(path)) if path.exists() else BibliographyData()
-    translator = Translator(chapter.path, references, macros(root))
+    translator = translator_of(lab)
     prompts, answers = {}, {}
-    for cell in chapter.cells:
+    for cell in read_chapter(lab.chapter).cells:
         if cell.kind != "markdown":
             continue
         source = GLUED.sub(r"⟨\1⟩", cell.source)
@@ -81,29 +70,16 @@ def questions(root: Path, stem: str) -> list[Question]:
     return found
 
 
-def titles(root: Path, stems: Collection[str]) -> dict[str, str]:
-    """Map the id of every task and question of these practicals to its title."""
+def titles(labs: Iterable[Lab]) -> dict[str, str]:
+    """Map the id of every task and question of these labs to its title."""
     return {
         label: title
-        for path in chapters(root)
-        if stem_of(path) in stems
-        for cell in read_chapter(path).cells
+        for lab in labs
+        for cell in read_chapter(lab.chapter).cells
         if cell.kind == "markdown"
         for name, title, label, _ in _directives(cell.source)
         if name == "exercise"
     }
-
-
-def _chapter(root: Path, stem: str) -> Chapter:
-    for path in chapters(root):
-        if stem_of(path) == stem:
-            return read_chapter(path)
-    raise CourseError(
-        root / "book",
-        None,
-        f"There is no chapter of the practical {stem!r}.",
-        "Grade from a checkout that holds the chapters.",
-    )
 
 
 def _directives(source: str) -> list[tuple[str, str, str, str]]:

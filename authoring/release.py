@@ -17,12 +17,8 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-import nbformat
-
-from project.closure import closure
 from project.errors import CourseError
-from project.practicals import stem_of
-from project.source import read_solutions
+from project.practicals import Course, Lab
 
 NAME = "known-unknowns"
 MARK = "# Written by `course release`."
@@ -114,15 +110,15 @@ the network, plots or anything that takes long: it may not find them when it is 
 """
 
 
-def release(root: Path, folder: Path, practicals: Iterable[str] = ()) -> list[Path]:
+def release(course: Course, folder: Path, names: Iterable[str] = ()) -> list[Path]:
     """Write the bundle as ``known-unknowns/`` and ``known-unknowns.zip``, both or neither.
 
     The same sources give the same bytes. An older bundle is replaced.
 
     Args:
-        root: the project's folder.
+        course: with the labs.
         folder: the folder to write to; created if it does not exist.
-        practicals: stems; by default all.
+        names: stems of practicals or names of labs; by default all.
 
     Returns:
         The folder and the zip.
@@ -131,7 +127,7 @@ def release(root: Path, folder: Path, practicals: Iterable[str] = ()) -> list[Pa
         CourseError: there is no such practical, an exercise contains an answer, the bundle
             cannot be written, or its place is taken by something that is not a bundle.
     """
-    files = bundle(root, practicals)
+    files = bundle(course, names)
     target, archive = folder / NAME, folder / f"{NAME}.zip"
     try:
         for path, ours in ((target, _is_bundle), (archive, _is_archive)):
@@ -162,24 +158,22 @@ def release(root: Path, folder: Path, practicals: Iterable[str] = ()) -> list[Pa
     return [target, archive]
 
 
-def bundle(root: Path, practicals: Iterable[str] = ()) -> dict[str, bytes]:
+def bundle(course: Course, names: Iterable[str] = ()) -> dict[str, bytes]:
     """Return the files of a bundle by name, in order.
 
     Raises:
         CourseError: there is no such practical, an exercise contains an answer, or an
             exercise or a check needs a file outside ``course``.
     """
-    chosen = _chosen(root, practicals)
+    root = course.root
     files: dict[str, bytes] = {}
     wanted: set[Path] = set()
     lines = []
-    for stem, path in chosen.items():
-        data = path.read_bytes()
-        notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
-        _refuse_answers(root, stem, path, notebook)
-        files[f"exercises/{path.name}"] = data
-        code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-        wanted |= closure(root, "\n".join(code), path, f"course.checks.{stem}")
+    for lab in course.labs(*names):
+        path, notebook = lab.exercise, lab.released()
+        _refuse_answers(lab, notebook)
+        files[f"exercises/{path.name}"] = path.read_bytes()
+        wanted |= lab.closure()
         title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
         lines.append(f"- `exercises/{path.name}`: {title}")
     for path in sorted(wanted):
@@ -227,45 +221,27 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _chosen(root: Path, practicals: Iterable[str]) -> dict[str, Path]:
-    """Map the stems of these practicals, or of all, to their exercises."""
-    known = {
-        stem_of(path): path
-        for path in sorted((root / "exercises").glob("[0-9][0-9]-*.ipynb"))
-    }
-    wanted = {stem.replace("-", "_") for stem in practicals}
-    unknown = sorted(wanted - set(known))
-    if unknown or not known:
-        raise CourseError(
-            root / "exercises",
-            None,
-            f"There is no practical {unknown[0]!r}." if unknown else "It is empty.",
-            f"There are {', '.join(known)}." if known else "Run `course exercises`.",
-        )
-    return {stem: path for stem, path in known.items() if not wanted or stem in wanted}
-
-
-def _refuse_answers(root: Path, stem: str, path: Path, notebook) -> None:
+def _refuse_answers(lab: Lab, notebook) -> None:
     """Check that each task cell is its solution's stub and that no cell has outputs.
 
     Raises:
         CourseError: a task is not its stub, or a cell has outputs.
     """
-    module = read_solutions(root, stem)
-    tasks = (one for one in module.definitions.values() if one.has_solution)
+    definitions = lab.solutions().definitions.values()
+    tasks = (one for one in definitions if one.has_solution)
     stubs = {definition.stub() for definition in tasks}
     for cell in notebook.cells:
         course = cell.metadata.get("course", {})
         if course.get("role") == "task" and cell.source not in stubs:
             raise CourseError(
-                path,
+                lab.exercise,
                 None,
                 f"{course['task']} is not the stub of its solution.",
                 "Run `course exercises`.",
             )
         if cell.get("outputs"):
             raise CourseError(
-                path, None, "It holds outputs.", "Run `course exercises`."
+                lab.exercise, None, "It holds outputs.", "Run `course exercises`."
             )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
@@ -11,13 +10,14 @@ from nbclient.exceptions import CellExecutionError
 from rich.progress import Progress
 
 from authoring.exercises import generate
+from project.practicals import Lab
 
 
-def run_solved(root: Path, chapter: Path) -> str | None:
-    """Run a chapter's solved exercise from top to bottom; return the problem, or ``None``."""
-    notebook = nbformat.reads(generate(root, chapter, solved=True), as_version=4)
+def run_solved(lab: Lab) -> str | None:
+    """Run a lab's solved exercise from top to bottom; return the problem, or ``None``."""
+    notebook = nbformat.reads(generate(lab, solved=True), as_version=4)
     with tempfile.TemporaryDirectory() as folder, Progress(transient=True) as progress:
-        bar = progress.add_task(chapter.stem, total=len(notebook.cells))
+        bar = progress.add_task(lab.exercise.stem, total=len(notebook.cells))
         client = NotebookClient(
             notebook,
             timeout=600,

@@ -33,8 +33,8 @@ from authoring.markdown import info
 from project.closure import closure, digest_of
 from project.errors import CourseError
 from project.files import write_whole
-from project.practicals import stem_of
-from project.source import Definition, read_solutions
+from project.practicals import lab_of
+from project.source import Definition
 
 EDITIONS = ("public", "class")
 CACHE = "_build/.jupyter_cache"
@@ -75,7 +75,7 @@ def choose_edition(app: Sphinx, config) -> None:
 
 def show_sources(app: Sphinx, doctree: nodes.document) -> None:
     """Put the sources of ``task`` and ``given`` cells in place of their imports."""
-    root, page = Path(app.srcdir), Path(app.env.doc2path(app.env.docname))
+    page = Path(app.env.doc2path(app.env.docname))
     cells = [
         c
         for c in doctree.findall(nodes.container)
@@ -85,10 +85,11 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
     if not wanted:
         return
     try:
-        module = read_solutions(root, stem_of(page))
+        lab = lab_of(page)
+        module = lab.solutions()
         for cell in wanted:
             for block in cell.findall(nodes.literal_block):
-                names = names_imported(block.astext(), f"solutions.{stem_of(page)}")
+                names = names_imported(block.astext(), f"solutions.{lab.stem}")
                 task = "tag_task" in cell["classes"]
                 write = Definition.stub if task and is_class(app) else Definition.shown
                 source = "\n\n\n".join(

@@ -106,6 +106,14 @@ def task_id(stem: str, name: str) -> str:
     return f"{stem.replace('_', '-')}/{kebab.replace('_', '-').lower()}"
 
 
+def stem_of(name: str) -> str:
+    """Return the practical's stem in a task's id, or in a name with hyphens.
+
+    ``deep-ensembles/gaussian-nll`` or ``deep-ensembles`` → ``deep_ensembles``.
+    """
+    return name.partition("/")[0].replace("-", "_")
+
+
 def tasks(package: str, *listed: Task) -> dict[str, Task]:
     """Return the tasks of a practical by id, in this order.
 
@@ -136,7 +144,7 @@ def find(task_id: str) -> Task:
     Raises:
         UnknownTask: there is none; the message names the closest ids.
     """
-    stem = task_id.partition("/")[0].replace("-", "_")
+    stem = stem_of(task_id)
     tasks = tasks_of(stem) if stem in stems() else {}
     if task_id not in tasks:
         known = list(tasks) or [id_ for stem in stems() for id_ in tasks_of(stem)]

@@ -1,74 +1,198 @@
-"""The practicals of a checkout: the names of their files, and their released exercises."""
+"""The course as data: its practicals, the labs of each, and their files.
+
+A *practical* is a stem, such as ``deep_ensembles``, with its solutions and its checks. It has one
+*lab* or several; a lab is one page to read and one notebook to complete. The stem and the lab
+are in the names of both files: ``01-deep-ensembles.md``, or ``01a-deep-ensembles.md`` and
+``01b-deep-ensembles.md``. Names of files, stems and ids are converted here and, for what
+students import, in ``course.task``.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
+from typing import Self
 
 import nbformat
 
+from course.task import stem_of
+from project.closure import closure
 from project.errors import CourseError
-from project.source import files_of
+from project.source import Module, files_of, read_solutions
 
 ANSWER_HERE = "*Write your answer here.*"
+NAME = re.compile(r"(?P<number>\d\d)(?P<part>[a-z]?)-(?P<stem>.+)")
 
 
-def stem_of(path: Path) -> str:
-    """Return the stem of a practical: ``book/01-deep-ensembles.md`` → ``deep_ensembles``."""
-    return path.stem.partition("-")[2].replace("-", "_")
+@dataclass(frozen=True)
+class Lab:
+    """One page to read and one notebook to complete.
 
-
-def chapters(root: Path) -> list[Path]:
-    """List the chapters that have exercises, in order: those with reference solutions."""
-    paths = sorted((root / "book").glob("[0-9][0-9]-*.md"))
-    return [path for path in paths if files_of(root, stem_of(path))]
-
-
-def chosen(root: Path, stems: tuple[str, ...]) -> list[Path]:
-    """List the chapters of the named practicals, or all of them if none is named.
-
-    Raises:
-        CourseError: there is no such practical.
+    ``chapter`` is the page's file, ``book/<number><part>-<stem>.md``; ``part`` is a letter if the
+    practical has several labs, else empty.
     """
-    known = chapters(root)
-    wanted = {stem.replace("-", "_") for stem in stems}
-    unknown = wanted - {stem_of(path) for path in known}
-    if unknown:
-        names = ", ".join(stem_of(path) for path in known)
-        raise CourseError(
-            root / "book",
-            None,
-            f"There is no practical {unknown.pop()!r}.",
-            f"There are {names}.",
-        )
-    return [path for path in known if not wanted or stem_of(path) in wanted]
+
+    root: Path
+    chapter: Path
+
+    @property
+    def number(self) -> str:
+        """The practical's number, two digits."""
+        return self._part("number")
+
+    @property
+    def part(self) -> str:
+        """The lab's letter, or the empty string."""
+        return self._part("part")
+
+    @property
+    def stem(self) -> str:
+        """The practical's stem."""
+        return stem_of(self._part("stem"))
+
+    @property
+    def name(self) -> str:
+        """The stem and the letter: ``deep_ensembles`` or ``deep_ensembles_a``."""
+        return f"{self.stem}_{self.part}" if self.part else self.stem
+
+    @property
+    def checks(self) -> str:
+        """The full name of the package of the practical's checks."""
+        return f"course.checks.{self.stem}"
+
+    @property
+    def exercise(self) -> Path:
+        """The file of the exercise; it exists once ``course exercises`` has written it."""
+        return self.root / "exercises" / f"{self.chapter.stem}.ipynb"
+
+    def released(self) -> nbformat.NotebookNode:
+        """Read the exercise as it is handed out.
+
+        Raises:
+            CourseError: there is none.
+        """
+        if not self.exercise.is_file():
+            raise CourseError(
+                self.exercise,
+                None,
+                f"There is no exercise of {self.name}.",
+                "Write it with `course exercises`.",
+            )
+        return nbformat.reads(self.exercise.read_text("utf-8"), as_version=4)
+
+    def solutions(self) -> Module:
+        """Parse the practical's reference solutions.
+
+        Raises:
+            CourseError: as ``project.source.read_solutions``.
+        """
+        return read_solutions(self.root, self.stem)
+
+    def closure(self) -> frozenset[Path]:
+        """Find the files that the exercise depends on, its checks among them."""
+        cells = self.released().cells
+        code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+        return closure(self.root, code, self.exercise, self.checks)
+
+    def _part(self, name: str) -> str:
+        match = NAME.fullmatch(self.chapter.stem)
+        return match[name] if match else ""
 
 
-def exercise_path(root: Path, chapter: Path) -> Path:
-    """Return the path of a chapter's exercise notebook."""
-    return root / "exercises" / f"{chapter.stem}.ipynb"
+@dataclass(frozen=True)
+class Practical:
+    """A practical: its stem, and its labs in order."""
+
+    stem: str
+    labs: tuple[Lab, ...]
+
+    @property
+    def title(self) -> str:
+        """``deep_ensembles`` → ``Deep ensembles``."""
+        return title_of(self.stem)
 
 
-def path_of(root: Path, stem: str) -> Path:
-    """Find the file of a practical's exercise.
+@dataclass(frozen=True)
+class Course:
+    """A checkout: its folder, and its practicals in order."""
 
-    Raises:
-        CourseError: there is none.
+    root: Path
+    practicals: tuple[Practical, ...]
+
+    @classmethod
+    def read(cls, root: Path) -> Self:
+        """Find the practicals: chapters that have reference solutions."""
+        paths = sorted((root / "book").glob("[0-9][0-9]*-*.md"))
+        labs = [Lab(root, path) for path in paths if NAME.fullmatch(path.stem)]
+        labs = [lab for lab in labs if files_of(root, lab.stem)]
+        grouped = groupby(labs, key=attrgetter("stem"))
+        return cls(root, tuple(Practical(stem, tuple(them)) for stem, them in grouped))
+
+    @property
+    def stems(self) -> list[str]:
+        """The practicals' stems."""
+        return [practical.stem for practical in self.practicals]
+
+    def labs(self, *names: str) -> list[Lab]:
+        """List the labs of the named practicals, or all labs if none is named.
+
+        Args:
+            names: stems, or names of single labs, with hyphens or underscores.
+
+        Raises:
+            CourseError: there is no such practical, or none at all.
+        """
+        known = [lab for practical in self.practicals for lab in practical.labs]
+        wanted = {stem_of(name) for name in names}
+        unknown = sorted(wanted - {n for lab in known for n in (lab.stem, lab.name)})
+        if unknown or not known:
+            raise CourseError(
+                self.root / "book",
+                None,
+                f"There is no practical {unknown[0]!r}."
+                if unknown
+                else "It holds no practical.",
+                f"There are {', '.join(self.stems)}."
+                if known
+                else "Use a checkout that holds the chapters.",
+            )
+        if not wanted:
+            return known
+        return [lab for lab in known if wanted & {lab.stem, lab.name}]
+
+    def lab(self, name: str) -> Lab:
+        """Return the lab of this name.
+
+        Raises:
+            CourseError: there is none, or the practical of this name has several.
+        """
+        found = self.labs(name)
+        if len(found) > 1:
+            raise CourseError(
+                self.root / "book",
+                None,
+                f"The practical {name!r} has several labs.",
+                f"Name one of {', '.join(lab.name for lab in found)}.",
+            )
+        return found[0]
+
+
+def cell_id(task_id: str, role: str = "") -> str:
+    """Return the id of a task's cell, or of one that belongs to it, such as its ``check``.
+
+    ``deep-ensembles/heads`` → ``deep-ensembles--heads``, ``deep-ensembles--heads--check``.
     """
-    paths = list((root / "exercises").glob(f"*-{stem.replace('_', '-')}.ipynb"))
-    if len(paths) != 1:
-        raise CourseError(
-            root / "exercises",
-            None,
-            f"There is no exercise of {stem}.",
-            "Write it with `course exercises`.",
-        )
-    return paths[0]
+    return "--".join(filter(None, [*task_id.split("/"), role]))
 
 
-def released(root: Path, stem: str) -> nbformat.NotebookNode:
-    """Read the released exercise of a practical.
+def title_of(stem: str) -> str:
+    """``deep_ensembles`` → ``Deep ensembles``."""
+    return stem.replace("_", " ").capitalize() or "Unknown practical"
 
-    Raises:
-        CourseError: there is none.
-    """
-    return nbformat.reads(path_of(root, stem).read_text("utf-8"), as_version=4)
+
+def lab_of(chapter: Path) -> Lab:
+    """Return the lab of a page, which is in the folder ``book``."""
+    return Lab(chapter.parents[1], chapter)
