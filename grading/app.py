@@ -32,7 +32,7 @@ from grading.submissions.several import Several
 from grading.worker import blank, in_words
 from project.errors import CourseError
 from project.files import all_or_none, require_writable
-from project.practicals import released
+from project.practicals import Course
 
 # Folders of a checkout that must not hold grades, besides those that begin with . or _
 PROJECT = {
@@ -79,9 +79,10 @@ def grade_folder(
     manual = manual or filled_table(settings.out)
     if manual is not None:
         check_marks(manual)
-    intake = take_in(handed_in, settings.root, several)
+    course = Course.read(settings.root)
+    intake = take_in(handed_in, course, several)
     if manual is not None:
-        check_marks(manual, _unmarked(intake.submissions, settings.root))
+        check_marks(manual, _unmarked(intake.submissions, course))
     results = [
         _with_present_flags(result, submission)
         for result, submission in zip(
@@ -93,7 +94,7 @@ def grade_folder(
     if several == "best":
         results = best_by_task(results)
     with all_or_none():
-        write_outcome(results, settings.out, root=settings.root, marks=manual)
+        write_outcome(results, settings.out, course=course, marks=manual)
     _summary(results, intake, settings, console)
     if manual is not None:
         console.print(f"The marks of {manual} were merged.", soft_wrap=True)
@@ -107,17 +108,17 @@ def _with_present_flags(result: Result, submission: Submission) -> Result:
     return replace(result, flags=(*submission.flags, *others))
 
 
-def _unmarked(submissions: Sequence[Submission], root: Path) -> list[Result]:
+def _unmarked(submissions: Sequence[Submission], course: Course) -> list[Result]:
     """Results with only the questions, to check a table of marks before grading."""
-    gradable = {one.practical for one in submissions if not one.problem} - {""}
+    gradable = {one.lab for one in submissions if not one.problem} - {""}
     questions = {
-        stem: tuple(in_words(released(root, stem), {})) for stem in sorted(gradable)
+        lab: tuple(in_words(course.lab(lab).released(), {})) for lab in sorted(gradable)
     }
     return [
         replace(
             blank(one),
             graded=not one.problem,
-            written=() if one.problem else questions[one.practical],
+            written=() if one.problem else questions[one.lab],
         )
         for one in submissions
     ]

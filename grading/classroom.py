@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.execution import expected
-from grading.execution.practical import Practical
+from grading.execution.material import LabMaterial
 from grading.execution.runner import (
     SHORT,
     allow_passes,
@@ -45,7 +45,7 @@ from grading.submissions.intake import Submission
 from grading.worker import Worker, Workers, not_graded, refused
 from project.errors import CourseError
 from project.files import write_whole
-from project.practicals import released
+from project.practicals import Course
 
 STATE = ".grading"
 NEEDED = 1024 * 1024  # bytes of disk space without which nothing can be graded
@@ -79,12 +79,12 @@ def grade_class(
         sweep()
         allow_passes()
         store = Store(state / "results")
-        stems = sorted({s.practical for s in submissions if s.practical})
+        course = Course.read(settings.root)
         machinery = {
-            stem: machinery_of(settings.root, stem, settings.limits, settings.sandboxed)
-            for stem in stems
+            lab: machinery_of(course.lab(lab), settings.limits, settings.sandboxed)
+            for lab in sorted({s.lab for s in submissions if s.lab})
         }
-        names = [name_of(s, machinery.get(s.practical, "")) for s in submissions]
+        names = [name_of(s, machinery.get(s.lab, "")) for s in submissions]
         results: list[Result | None] = [store.get(name) for name in names]
         if settings.retry:
             results = [None if kept and kept.cut_short else kept for kept in results]
@@ -93,8 +93,8 @@ def grade_class(
                 report(result, False)
         todo = [index for index, result in enumerate(results) if result is None]
         if todo:
-            run = _Run(settings, state, machinery)
-            needed = sorted({submissions[index].practical for index in todo} - {""})
+            run = _Run(course, settings, state, machinery)
+            needed = sorted({submissions[index].lab for index in todo} - {""})
             with _workers(needed, settings, run, say) as workers:
                 workers = run.without_refused(workers)
                 for index, future in _as_they_come(workers, submissions, todo):
@@ -119,47 +119,54 @@ def grade_class(
 class _Run:
     """The state of a run that is kept until its end: the seed, and what was drawn from it."""
 
-    def __init__(self, settings: Settings, state: Path, machinery: dict[str, str]):
-        self.settings, self.state, self.machinery = settings, state, machinery
+    def __init__(
+        self,
+        course: Course,
+        settings: Settings,
+        state: Path,
+        machinery: dict[str, str],
+    ) -> None:
+        self.course, self.settings = course, settings
+        self.state, self.machinery = state, machinery
         self.path = state / "run.json"
         self.kept = self._begin()
-        self.practicals: dict[str, Practical] = {}
+        self.materials: dict[str, LabMaterial] = {}
         self.refused: dict[str, CourseError] = {}
 
-    def draw(self, stems: Sequence[str], workers: Executor) -> dict[str, Practical]:
-        """Draw the inputs of practicals, several at a time.
+    def draw(self, labs: Sequence[str], workers: Executor) -> dict[str, LabMaterial]:
+        """Draw the inputs of labs, several at a time.
 
         Raises:
             CourseError: none of them can be drawn. If only some cannot, these are refused.
         """
-        for stem, drawn in zip(stems, workers.map(self._drawn, stems), strict=True):
+        for lab, drawn in zip(labs, workers.map(self._drawn, labs), strict=True):
             if isinstance(drawn, CourseError):
-                self.refused[stem] = drawn
+                self.refused[lab] = drawn
             else:
-                self.practicals[stem] = drawn
+                self.materials[lab] = drawn
         self._require_one()
-        return self.practicals
+        return self.materials
 
     def prove(self, worker: Worker) -> None:
         """Check that the references get full marks, once in a run.
 
         Raises:
-            CourseError: none of them does. If only some do not, their practicals are refused.
+            CourseError: none of them does. If only some do not, these labs are refused.
         """
-        for stem in self.practicals:
-            if self.kept["proven"].get(stem) == self.machinery[stem]:
+        for lab in self.materials:
+            if self.kept["proven"].get(lab) == self.machinery[lab]:
                 continue
-            if worker.prove(stem):
-                self.kept["proven"][stem] = self.machinery[stem]
+            if worker.prove(lab):
+                self.kept["proven"][lab] = self.machinery[lab]
                 self._keep()
         self.refused |= worker.refused
         self._require_one()
 
     def without_refused(self, workers: Workers) -> Workers:
-        """Wrap the workers: a submission of a refused practical is not graded."""
+        """Wrap the workers: a submission of a refused lab is not graded."""
 
         def submit(submission: Submission) -> Future[Result]:
-            problem = self.refused.get(submission.practical)
+            problem = self.refused.get(submission.lab)
             if problem is None:
                 return workers.submit(submission)
             done: Future[Result] = Future()
@@ -169,7 +176,7 @@ class _Run:
         return Workers(workers.many, submit)
 
     def _require_one(self) -> None:
-        if self.refused and not self.practicals.keys() - self.refused.keys():
+        if self.refused and not self.materials.keys() - self.refused.keys():
             raise next(iter(self.refused.values()))
 
     def failed(self, submission: Submission, error: Exception) -> Result:
@@ -181,7 +188,7 @@ class _Run:
             log.write(f"{submission.student!r} {submission.notebook!r}\n")
             traceback.print_exception(error, file=log)
         said = f"The grader itself failed at it: see {STATE}/errors.log."
-        return not_graded(submission, self.practicals.get(submission.practical), said)
+        return not_graded(submission, self.materials.get(submission.lab), said)
 
     def close(self) -> None:
         """End the run: the next one draws new inputs."""
@@ -189,25 +196,26 @@ class _Run:
         for path in self.state.glob("expected-*"):
             path.unlink(missing_ok=True)
 
-    def _drawn(self, stem: str) -> Practical | CourseError:
+    def _drawn(self, lab: str) -> LabMaterial | CourseError:
         try:
-            return self._practical(stem)
+            return self._material(lab)
         except CourseError as problem:
             return problem
 
-    def _practical(self, stem: str) -> Practical:
-        path = self.state / f"expected-{self.machinery[stem][:16]}.msgpack"
+    def _material(self, name: str) -> LabMaterial:
+        lab = self.course.lab(name)
+        path = self.state / f"expected-{self.machinery[name][:16]}.msgpack"
         if not path.exists():
             new = path.with_suffix(".new")
             try:
-                expected.draw(stem, self.kept["seed"], new)
+                expected.draw(lab, self.kept["seed"], new)
             except CourseError:
                 new.unlink(missing_ok=True)
                 _require_space(self.state)
                 raise
             new.chmod(0o600)
             new.replace(path)
-        return Practical.read(self.settings.root, stem, path)
+        return LabMaterial.read(lab, path)
 
     def _begin(self) -> dict:
         with contextlib.suppress(FileNotFoundError, ValueError):
@@ -239,7 +247,7 @@ class _Run:
 
 @contextlib.contextmanager
 def _workers(
-    stems: Sequence[str],
+    labs: Sequence[str],
     settings: Settings,
     run: _Run,
     say: Callable[[str], None] | None,
@@ -256,8 +264,8 @@ def _workers(
                 "Install the project with its extra: pip install -e '.[cluster]'",
             ) from None
         with ThreadPoolExecutor(settings.jobs) as pool:
-            practicals = run.draw(stems, pool)
-        with cluster(practicals, settings) as workers:
+            materials = run.draw(labs, pool)
+        with cluster(materials, settings) as workers:
             yield workers
         return
     with (
@@ -265,8 +273,8 @@ def _workers(
         contextlib.closing(_worker(settings, library, say)) as worker,
         ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool,
     ):
-        worker.warm_up({stem: released(settings.root, stem) for stem in stems})
-        worker.open(run.draw(stems, pool))
+        worker.warm_up({lab: run.course.lab(lab).released() for lab in labs})
+        worker.open(run.draw(labs, pool))
         run.prove(worker)
         try:
             yield Workers(settings.jobs, lambda one: pool.submit(worker.grade, one))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from distributed import Client
 
-from grading.execution.practical import Practical
+from grading.execution.material import LabMaterial
 from grading.execution.runner import new_folder, remove, sweep
 from grading.record import Result
 from grading.sandbox.bubblewrap import require_sandbox
@@ -37,13 +37,13 @@ class Job:
     """Everything that grading needs besides the submissions; sent to every worker.
 
     Args:
-        practicals: by stem.
+        materials: by lab.
         settings: how they are graded.
-        expected: the contents of the files of expected values, by stem.
+        expected: the contents of the files of expected values, by lab.
         id: distinguishes runs.
     """
 
-    practicals: Mapping[str, Practical]
+    materials: Mapping[str, LabMaterial]
     settings: Settings
     expected: Mapping[str, bytes]
     id: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -51,7 +51,7 @@ class Job:
 
 @contextlib.contextmanager
 def cluster(
-    practicals: Mapping[str, Practical], settings: Settings
+    materials: Mapping[str, LabMaterial], settings: Settings
 ) -> Iterator[Workers]:
     """Connect to a cluster; yields the threads of its workers.
 
@@ -78,18 +78,18 @@ def cluster(
                 "The cluster has no workers.",
                 "Start `dask worker ADDRESS` on every machine that shall grade.",
             ) from None
-        values = {stem: p.expected.read_bytes() for stem, p in practicals.items()}
-        job = Job(practicals, settings, values)
+        values = {lab: one.expected.read_bytes() for lab, one in materials.items()}
+        job = Job(materials, settings, values)
         sent = client.scatter(job, broadcast=True, hash=False)
         executor = client.get_executor(pure=False)
 
         def submit(submission: Submission) -> Future[Result]:
-            practical = practicals.get(submission.practical)
+            material = materials.get(submission.lab)
             try:
-                data = content(submission, practical)
+                data = content(submission, material)
             except NotGradable as problem:
                 done: Future[Result] = Future()
-                done.set_result(not_graded(submission, practical, problem.reason))
+                done.set_result(not_graded(submission, material, problem.reason))
                 return done
             return executor.submit(grade_there, sent, submission, data)
 
@@ -162,18 +162,18 @@ class _Place(threading.Thread):
         job = self._job
         if job.settings.sandboxed:
             require_sandbox()
-        practicals = {}
-        for stem, practical in job.practicals.items():
-            path = folder / f"{stem}.msgpack"
-            path.write_bytes(job.expected[stem])
-            practicals[stem] = replace(practical, expected=path)
+        materials = {}
+        for lab, material in job.materials.items():
+            path = folder / f"{lab}.msgpack"
+            path.write_bytes(job.expected[lab])
+            materials[lab] = replace(material, expected=path)
         worker = Worker(job.settings, folder / "library")
         try:
-            worker.warm_up({stem: one.released for stem, one in practicals.items()})
-            worker.open(practicals)
-            for stem in practicals:
-                worker.prove(stem)
-            if practicals and len(worker.refused) == len(practicals):
+            worker.warm_up({lab: one.released for lab, one in materials.items()})
+            worker.open(materials)
+            for lab in materials:
+                worker.prove(lab)
+            if materials and len(worker.refused) == len(materials):
                 raise next(iter(worker.refused.values()))
         except BaseException:
             worker.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from project.practicals import lab_name
+
 Status = Literal["right", "wrong", "not-reached", "not-graded"]
 NOT_RUN = "The notebook could not be run"  # a fault of the machine or the grader
 STOPPED = "Its code was stopped"  # beginning of the reason if a time or resource limit ended it
@@ -85,10 +87,11 @@ class Result:
         identifier: the platform's number for the student, or the empty string.
         graded: False if no task of it could be judged.
         problem: why not, in one sentence; empty if it was graded.
-        verdicts: one for each task, in the order of the practical.
+        verdicts: one for each task, in the order of the lab.
         written: one for each question.
         flags: what a person should know.
         seconds: wall time of grading it.
+        part: the lab's letter, or the empty string if its practical has only one.
     """
 
     student: str
@@ -102,6 +105,17 @@ class Result:
     written: tuple[Written, ...] = ()
     flags: tuple[Flag, ...] = field(default=())
     seconds: float = 0.0
+    part: str = ""
+
+    @property
+    def lab(self) -> str:
+        """The name of the lab, or the empty string if it is unknown."""
+        return lab_name(self.practical, self.part)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What distinguishes it from all other results of a class."""
+        return self.student, self.practical, self.part, self.notebook, self.digest
 
     @property
     def earned(self) -> int:

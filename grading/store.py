@@ -17,7 +17,7 @@ from grading.submissions.intake import Submission
 from grading.worker import blank
 from project.closure import closure, digest_of
 from project.files import write_whole
-from project.practicals import path_of
+from project.practicals import Lab
 from project.source import files_of
 
 
@@ -52,20 +52,21 @@ class Store:
         return self.folder / f"{name}.json"
 
 
-def machinery_of(root: Path, stem: str, limits: Limits, sandboxed: bool) -> str:
-    """A hash of everything that a grade in a practical depends on besides the submission."""
+def machinery_of(lab: Lab, limits: Limits, sandboxed: bool) -> str:
+    """A hash of everything that a grade in a lab depends on besides the submission."""
     package = Path(course.__file__).parents[1]
     code = closure(
         package,
         "",
         Path(course.__file__),
         "grading.worker",
-        f"course.checks.{stem}",
+        lab.checks,
     )
-    material = [path_of(root, stem), *files_of(root, stem)]
+    lab.released()  # says so if there is none
+    material = [lab.exercise, *files_of(lab.root, lab.stem)]
     parts = [
         digest_of(package, code),
-        digest_of(root, material),
+        digest_of(lab.root, material),
         asdict(limits),
         sandboxed,
     ]
@@ -76,7 +77,7 @@ def name_of(submission: Submission, machinery: str) -> str:
     """The name under which the grade of a submission is stored."""
     parts = [
         blank(submission).student,
-        submission.practical,
+        submission.lab,
         submission.notebook,
         submission.digest,
         submission.problem,

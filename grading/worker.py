@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from grading.bounded import TooCostly, bounded
 from grading.execution.grader import TOO_COSTLY, canary, grade
-from grading.execution.practical import Practical
+from grading.execution.material import LabMaterial
 from grading.execution.runner import Environment, new_folder, prepare_passes
 from grading.record import NOT_RUN, Result, Verdict, Written
 from grading.sandbox.bubblewrap import Sandbox, stage_library
@@ -25,12 +25,12 @@ from project.errors import CourseError
 
 
 class Worker:
-    """The grader of one process, for the submissions of some practicals.
+    """The grader of one process, for the submissions of some labs.
 
     Args:
         settings: how to grade.
         library: a new folder, for the modules that notebooks may import.
-        say: called with a sentence if a practical cannot have warm starts.
+        say: called with a sentence if a lab cannot have warm starts.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Worker:
     ) -> None:
         self.settings, self.say = settings, say or (lambda text: None)
         stage_library(library)
-        self.practicals: Mapping[str, Practical] = {}
+        self.materials: Mapping[str, LabMaterial] = {}
         self.refused: dict[str, CourseError] = {}
         self.zygotes: dict[str, Zygote] = {}
         self.runtime_dirs: dict[str, Path] = {}
@@ -51,85 +51,85 @@ class Worker:
         """Start the fork server and the zygotes, which take seconds, without waiting.
 
         Args:
-            releases: the releases, by practical. Their zygotes end with the thread that
+            releases: the releases, by lab. Their zygotes end with the thread that
                 calls this.
         """
         prepare_passes()
         settings, library = self.settings, self.environment.library
         if settings.sandboxed and settings.warm:
-            for stem, notebook in releases.items():
+            for lab, notebook in releases.items():
                 box = Sandbox(
                     new_folder(), library, settings.limits, hidden=settings.hidden
                 )
-                self.zygotes[stem] = Zygote(notebook, box)
+                self.zygotes[lab] = Zygote(notebook, box)
 
-    def open(self, practicals: Mapping[str, Practical]) -> None:
-        """Set the practicals, and wait until the zygotes are ready."""
-        self.practicals = practicals
-        for stem, zygote in list(self.zygotes.items()):
+    def open(self, materials: Mapping[str, LabMaterial]) -> None:
+        """Set the labs' materials, and wait until the zygotes are ready."""
+        self.materials = materials
+        for lab, zygote in list(self.zygotes.items()):
             trouble = zygote.trouble()
             if trouble:
-                self._do_without(stem, trouble)
+                self._do_without(lab, trouble)
             else:
-                self.runtime_dirs[stem] = zygote.runtime_dirs
+                self.runtime_dirs[lab] = zygote.runtime_dirs
 
-    def prove(self, stem: str) -> bool:
-        """Check whether the reference of a practical gets full marks.
+    def prove(self, lab: str) -> bool:
+        """Check whether the reference of a lab gets full marks.
 
-        If it does not, the practical is refused: none of its notebooks is graded.
+        If it does not, the lab is refused: none of its notebooks is graded.
         """
         try:
-            self._prove(stem)
+            self._prove(lab)
         except CourseError as problem:
-            self.refused[stem] = problem
-        return stem not in self.refused
+            self.refused[lab] = problem
+        return lab not in self.refused
 
-    def _prove(self, stem: str) -> None:
-        practical = self.practicals[stem]
-        if stem in self.runtime_dirs:
+    def _prove(self, lab: str) -> None:
+        material = self.materials[lab]
+        if lab in self.runtime_dirs:
             try:
-                return canary(practical, self.environment)
+                return canary(material, self.environment)
             except CourseError:
-                self._do_without(stem, "the reference does not get full marks so")
-        return canary(practical, self.environment)
+                self._do_without(lab, "the reference does not get full marks so")
+        return canary(material, self.environment)
 
     def grade(self, submission: Submission, data: bytes | None = None) -> Result:
         """Grade one submission, which is read from its file unless its content is given."""
         began = time.monotonic()
-        practical = self.practicals.get(submission.practical)
-        if submission.practical in self.refused:
-            return refused(submission, self.refused[submission.practical], practical)
+        material = self.materials.get(submission.lab)
+        if submission.lab in self.refused:
+            return refused(submission, self.refused[submission.lab], material)
         try:
             if data is None:
-                data = content(submission, practical)
-            answers = bounded(read_answers, data, practical.released)
+                data = content(submission, material)
+            answers = bounded(read_answers, data, material.released)
         except NotGradable as problem:
-            return not_graded(submission, practical, problem.reason)
+            return not_graded(submission, material, problem.reason)
         except TooCostly:
-            return not_graded(submission, practical, TOO_COSTLY)
-        graded = grade(answers, practical, self.environment)
+            return not_graded(submission, material, TOO_COSTLY)
+        graded = grade(answers, material, self.environment)
         return replace(
             blank(submission),
             graded=not graded.problem,
             problem=graded.problem,
             verdicts=graded.verdicts,
-            written=tuple(in_words(practical.released, answers.written)),
+            written=tuple(in_words(material.released, answers.written)),
             flags=(*submission.flags, *answers.flags, *graded.flags),
             seconds=round(time.monotonic() - began, 3),
         )
 
     def close(self) -> None:
         """Stop the zygotes."""
-        for stem in list(self.zygotes):
-            self._close(stem)
+        for lab in list(self.zygotes):
+            self._close(lab)
 
-    def _do_without(self, stem: str, trouble: str) -> None:
-        self.say(f"{stem}: no warm start, every kernel starts by itself ({trouble}).")
-        self._close(stem)
+    def _do_without(self, lab: str, trouble: str) -> None:
+        self.say(f"{lab}: no warm start, every kernel starts by itself ({trouble}).")
+        self._close(lab)
 
-    def _close(self, stem: str) -> None:
-        self.runtime_dirs.pop(stem, None)
-        self.zygotes.pop(stem).close()
+    def _close(self, lab: str) -> None:
+        self.runtime_dirs.pop(lab, None)
+        self.zygotes.pop(lab).close()
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,13 @@ class Workers:
     submit: Callable[[Submission], Future[Result]]
 
 
-def content(submission: Submission, practical: Practical | None) -> bytes:
+def content(submission: Submission, material: LabMaterial | None) -> bytes:
     """Return the content of a submission.
 
     Raises:
         NotGradable: it cannot be read, or its practical is unknown.
     """
-    if practical is None:
+    if material is None:
         problem = "It cannot be told which practical this is."
         raise NotGradable(submission.problem or problem)
     return submission.read()
@@ -164,6 +164,7 @@ def blank(submission: Submission) -> Result:
         # With the platform's number, because two students may have the same name.
         student="_".join(part for part in parts if part),
         practical=submission.practical,
+        part=submission.part,
         notebook=submission.notebook,
         digest=submission.digest,
         identifier=submission.identifier,
@@ -172,25 +173,25 @@ def blank(submission: Submission) -> Result:
 
 
 def not_graded(
-    submission: Submission, practical: Practical | None, problem: str
+    submission: Submission, material: LabMaterial | None, problem: str
 ) -> Result:
     """The result of a submission that cannot be graded."""
     verdicts = tuple(
         Verdict(task, key.points, "not-graded", reason=problem)
-        for task, key in (practical.keys if practical else {}).items()
+        for task, key in (material.keys if material else {}).items()
     )
     return replace(blank(submission), graded=False, problem=problem, verdicts=verdicts)
 
 
 def refused(
-    submission: Submission, problem: CourseError, practical: Practical | None = None
+    submission: Submission, problem: CourseError, material: LabMaterial | None = None
 ) -> Result:
-    """The result of a submission to a practical of which nothing can be graded here."""
-    return not_graded(submission, practical, f"{NOT_RUN}: {problem}")
+    """The result of a submission to a lab of which nothing can be graded here."""
+    return not_graded(submission, material, f"{NOT_RUN}: {problem}")
 
 
 def in_words(notebook: NotebookNode, texts: Mapping[str, str]) -> Iterator[Written]:
-    """Yield the answers in words to a practical's questions.
+    """Yield the answers in words to a lab's questions.
 
     Args:
         notebook: the release.

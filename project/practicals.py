@@ -56,7 +56,7 @@ class Lab:
     @property
     def name(self) -> str:
         """The stem and the letter: ``deep_ensembles`` or ``deep_ensembles_a``."""
-        return f"{self.stem}_{self.part}" if self.part else self.stem
+        return lab_name(self.stem, self.part)
 
     @property
     def checks(self) -> str:
@@ -82,6 +82,15 @@ class Lab:
                 "Write it with `course exercises`.",
             )
         return nbformat.reads(self.exercise.read_text("utf-8"), as_version=4)
+
+    def tasks(self) -> list[str]:
+        """List the ids of the tasks of the exercise, in order.
+
+        Raises:
+            CourseError: there is no exercise.
+        """
+        told = [cell.metadata.get("course", {}) for cell in self.released().cells]
+        return [course["task"] for course in told if course.get("role") == "task"]
 
     def solutions(self) -> Module:
         """Parse the practical's reference solutions.
@@ -178,6 +187,11 @@ class Course:
                 f"Name one of {', '.join(lab.name for lab in found)}.",
             )
         return found[0]
+
+
+def lab_name(stem: str, part: str) -> str:
+    """``deep_ensembles``, or ``deep_ensembles_a`` if the practical has several labs."""
+    return f"{stem}_{part}" if part else stem
 
 
 def cell_id(task_id: str, role: str = "") -> str:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import nbformat
 
-from course.task import tasks_of
-from project.practicals import released
-from project.source import read_solutions
+from course.task import stem_of, tasks_of
+from project.practicals import Course
 
 ROOT = Path(__file__).parents[1]
+COURSE = Course.read(ROOT)
 NAMES = [
     "Abel",
     "Banach",
@@ -65,7 +65,7 @@ _tasks = _s.modules["planted.checks.{stem}"].TASKS
 
 def planted(task, number):
     """Return the source of a cell that answers with a task's misconception ``number``, from 0."""
-    stem = task.id.partition("/")[0].replace("-", "_")
+    stem = stem_of(task.id)
     data = _checks(stem)
     return PLANTED.format(
         data=data, stem=stem, name=task.name, task=task.id, number=number
@@ -104,7 +104,7 @@ def _needs(text):
 @cache
 def solutions(stem):
     """Return the reference solution's source for each task of a practical."""
-    definitions = read_solutions(ROOT, stem).definitions
+    definitions = COURSE.labs(stem)[0].solutions().definitions
     return {task.id: definitions[task.name].shown() for task in tasks_of(stem).values()}
 
 
@@ -113,7 +113,7 @@ def filled(stem, answers, words=None):
 
     If ``words`` is given, it is called for the answer to each written question.
     """
-    notebook = released(ROOT, stem)
+    notebook = COURSE.lab(stem).released()
     for cell in notebook.cells:
         course = cell.metadata.get("course", {})
         if course.get("role") == "task" and course["task"] in answers:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from grading.execution.assemble import assemble, cell_id, differing
+from grading.execution.assemble import assemble, differing
 from grading.submissions.answers import Answers
 from grading.submissions.effects import Effects
 from grading.submissions.excerpts import definitions_of
 from grading.submissions.sources import acts, reached
+from project.practicals import cell_id
 
 FEW = 4  # cells that a flag names
 

@@ -18,6 +18,7 @@ from grading.submissions.effects import Effects
 from grading.submissions.excerpts import APART, defined, definitions, imported
 from grading.submissions.sources import free
 from grading.submissions.statements import Release
+from project.practicals import cell_id
 
 PIECE = "__"  # between the id of a cell and the number of a piece of it
 MAX_PIECES = 500  # of all cells that are not run as a whole; each becomes a cell
@@ -29,11 +30,6 @@ sympy.parsing.sympy_parser.parse_expr = None
 del sympy
 """.strip()
 ROUNDS = 3  # a cell may use what a later one defines
-
-
-def cell_id(task: str, suffix: str = "") -> str:
-    """The id of a task's cell, such as ``deep-ensembles--heads--probe``."""
-    return task.replace("/", "--") + suffix
 
 
 def assemble(
@@ -105,7 +101,7 @@ def assemble(
             whole = [answers.tasks[task].source]
             put(cell["id"], "\n".join(borrowed.get(cell["id"], whole)), "task", task)
         elif role == "check" and task in judged:
-            put(cell_id(task, "--probe"), probes[task], "probe", task)
+            put(cell_id(task, "probe"), probes[task], "probe", task)
         elif cell["id"] in borrowed:
             lend(cell["id"])
     if guarded and any("sympy" in normalize("NFKC", cell.source) for cell in cells):

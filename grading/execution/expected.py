@@ -21,6 +21,7 @@ import numpy as np
 from course.task import Case, Close, Task, tasks_of
 from grading.execution.probe import probe_source
 from project.errors import CourseError
+from project.practicals import Lab
 
 Values = list[dict[str, Any]]
 ARRAY = 1  # the MessagePack extension code of an array
@@ -50,15 +51,16 @@ class Key:
     mistakes: list[Mistake]
 
 
-def draw(stem: str, seed: int, target: Path) -> None:
-    """Compute the keys of a practical, in another process, and write them to ``target``.
+def draw(lab: Lab, seed: int, target: Path) -> None:
+    """Compute the keys of a lab's tasks, in another process, and write them to ``target``.
 
     Raises:
-        CourseError: the checks of the practical cannot be evaluated.
+        CourseError: it has no exercise, or its checks cannot be evaluated.
     """
+    stem = lab.stem
     # The seed is sent through a pipe, because every process can read arguments.
     done = subprocess.run(
-        [sys.executable, "-m", __name__, stem, str(target)],
+        [sys.executable, "-m", __name__, stem, str(target), *lab.tasks()],
         input=str(seed),
         capture_output=True,
         text=True,
@@ -74,7 +76,7 @@ def draw(stem: str, seed: int, target: Path) -> None:
 
 
 def read(path: Path) -> dict[str, Key]:
-    """Read the keys that ``draw`` wrote, by task, in the order of the practical."""
+    """Read the keys that ``draw`` wrote, by task, in the order of the lab."""
     return {key.task: key for key in DECODER.decode(path.read_bytes())}
 
 
@@ -115,9 +117,9 @@ ENCODER = msgspec.msgpack.Encoder(enc_hook=_packed)
 DECODER = msgspec.msgpack.Decoder(list[Key], ext_hook=_unpacked)
 
 
-def _main(stem: str, target: str) -> None:
+def _main(stem: str, target: str, *tasks: str) -> None:
     seed = int(sys.stdin.read())
-    keys = [key_of(task, seed) for task in tasks_of(stem).values()]
+    keys = [key_of(task, seed) for id_, task in tasks_of(stem).items() if id_ in tasks]
     Path(target).write_bytes(ENCODER.encode(keys))
 
 

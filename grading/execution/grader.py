@@ -23,9 +23,9 @@ from grading.execution.analysis import (
     as_written,
     needs_of,
 )
-from grading.execution.assemble import assemble, cell_id, origin
+from grading.execution.assemble import assemble, origin
 from grading.execution.attempt import Found
-from grading.execution.practical import Practical
+from grading.execution.material import LabMaterial
 from grading.execution.runner import Environment, run_pass
 from grading.execution.verdicts import UNWRITTEN
 from grading.flags import flag
@@ -33,6 +33,7 @@ from grading.record import NOT_RUN, STOPPED, Flag, Verdict
 from grading.submissions.answers import Answer, Answers
 from grading.submissions.effects import Effects
 from project.errors import CourseError
+from project.practicals import cell_id
 
 ALONE = 3  # passes of one submission that are repeated, with no other pass beside them
 MANY = 3  # own cells of the student that end the kernel, after which none is run
@@ -49,32 +50,32 @@ class Graded:
     problem: str = ""
 
 
-def grade(answers: Answers, practical: Practical, environment: Environment) -> Graded:
+def grade(answers: Answers, material: LabMaterial, environment: Environment) -> Graded:
     """Judge every task of a submission."""
     try:
-        verdicts, flags, problem = _Passes(answers, practical, environment).run()
+        verdicts, flags, problem = _Passes(answers, material, environment).run()
     except TooCostly:
-        verdicts, flags, problem = _unread(practical), [], TOO_COSTLY
+        verdicts, flags, problem = _unread(material), [], TOO_COSTLY
     return Graded(
-        tuple(verdicts[task] for task in practical.keys), tuple(flags), problem
+        tuple(verdicts[task] for task in material.keys), tuple(flags), problem
     )
 
 
-def canary(practical: Practical, environment: Environment) -> None:
+def canary(material: LabMaterial, environment: Environment) -> None:
     """Grade the reference solution like a submission.
 
     Raises:
         CourseError: it does not get full marks, so nothing can be graded.
     """
     answers = Answers(
-        {task: Answer(task, source) for task, source in practical.reference.items()}, {}
+        {task: Answer(task, source) for task, source in material.reference.items()}, {}
     )
-    graded = grade(answers, practical, environment)
+    graded = grade(answers, material, environment)
     failed = [verdict for verdict in graded.verdicts if verdict.status != "right"]
     if failed or graded.problem:
         said = graded.problem or f"{failed[0].task}: {failed[0].reason}"
         raise CourseError(
-            f"solutions.{practical.stem}",
+            f"solutions.{material.lab.stem}",
             None,
             f"The reference solution does not get full marks here ({said})",
             "Nothing was graded. Run `course check-notebooks`, and see that the "
@@ -86,15 +87,15 @@ class _Passes:
     """The passes over one submission."""
 
     def __init__(
-        self, answers: Answers, practical: Practical, environment: Environment
+        self, answers: Answers, material: LabMaterial, environment: Environment
     ):
-        self.answers, self.practical, self.environment = answers, practical, environment
+        self.answers, self.material, self.environment = answers, material, environment
         limits = environment.settings.limits
         self.until = time.monotonic() + limits.submission  # plus excused time
         self.last = time.monotonic() + limits.submission * limits.patience
         self.again = ALONE
         self.verdicts = {
-            task: Verdict(task, key.points) for task, key in practical.keys.items()
+            task: Verdict(task, key.points) for task, key in material.keys.items()
         }
         self.flags: list[Flag] = []
         self.left_out: set[str] = set()
@@ -104,10 +105,10 @@ class _Passes:
         self.spoilt: list[str] = []  # by another answer; not yet judged without it
         self.number = 0
         self.known: Analysis
-        names = {task: key.name for task, key in practical.keys.items()}
-        sources = {names[task]: text for task, text in practical.reference.items()}
+        names = {task: key.name for task, key in material.keys.items()}
+        sources = {names[task]: text for task, text in material.reference.items()}
         # The other tasks that the reference solution of each task needs.
-        self.declared = needs_of(dict(practical.given) | sources, names)
+        self.declared = needs_of(dict(material.given) | sources, names)
         self.effects: Effects | None = None  # set while acting statements are left out
         self.is_second = False  # True in the passes with acting statements
 
@@ -125,10 +126,10 @@ class _Passes:
 
     def _all(self) -> tuple[dict[str, Verdict], list[Flag], str]:
         todo = self._written()
-        practical = self.practical
-        names = {task: key.name for task, key in practical.keys.items()}
+        material = self.material
+        names = {task: key.name for task, key in material.keys.items()}
         self.known = bounded(
-            analyse, self.answers, practical.released, todo, names, practical.given
+            analyse, self.answers, material.released, todo, names, material.given
         )
         if not self.known.acting:
             return self._run(todo)
@@ -205,14 +206,14 @@ class _Passes:
         return todo
 
     def _assembled(self, todo: list[str]) -> NotebookNode:
-        practical = self.practical
+        material = self.material
         return bounded(
             assemble,
-            practical.released,
+            material.released,
             self.answers,
             set(todo),
             self._standing_in(todo) if self.number else as_written(self.answers),
-            {task: practical.keys[task].probe for task in todo},
+            {task: material.keys[task].probe for task in todo},
             self.left_out,
             self.reduced | (self.known.loud if self.is_apart else set()),
             self.effects,
@@ -231,7 +232,7 @@ class _Passes:
         }
         standing = tried | {one for task in todo for one in self.declared[task]}
         standing |= {one for task in standing for one in self.declared[task]}
-        reference = self.practical.reference
+        reference = self.material.reference
         return {task: text for task, text in reference.items() if task in standing}
 
     def _one(self, todo: list[str]) -> Found:
@@ -259,10 +260,10 @@ class _Passes:
             notebook,
             self.number + 1,
             todo,
-            self.practical.expected,
+            self.material.expected,
             self.environment,
             max(1.0, self._left()),
-            self.practical.stem,
+            self.material.lab.name,
             alone=alone,
         )
         self.until += found.excused
@@ -385,10 +386,10 @@ class _Passes:
         return f"{NOT_RUN}: {found.because or 'no kernel started'}."
 
 
-def _unread(practical: Practical) -> dict[str, Verdict]:
+def _unread(material: LabMaterial) -> dict[str, Verdict]:
     return {
         task: Verdict(task, key.points, "not-graded", reason=TOO_COSTLY)
-        for task, key in practical.keys.items()
+        for task, key in material.keys.items()
     }
 
 

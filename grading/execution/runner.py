@@ -55,7 +55,7 @@ class Environment:
     Args:
         library: the folder that ``sandbox.stage_library`` filled.
         settings: how to grade.
-        runtime_dirs: the folders of zygotes that are ready, by practical.
+        runtime_dirs: the folders of zygotes that are ready, by lab.
     """
 
     library: Path
@@ -70,7 +70,7 @@ def run_pass(
     expected: Path,
     environment: Environment,
     seconds: float,
-    stem: str = "",
+    lab: str = "",
     *,
     alone: bool = False,
 ) -> Found:
@@ -83,7 +83,7 @@ def run_pass(
         expected: the file of the expected values.
         environment: where and how to run it.
         seconds: the limit of the time that counts.
-        stem: of the practical.
+        lab: its name.
         alone: wait until no other pass of this process runs, and let none begin.
 
     Raises:
@@ -92,9 +92,7 @@ def run_pass(
     asked = time.monotonic()
     with _floor.taken(alone):
         waited = time.monotonic() - asked
-        found = _one_pass(
-            notebook, number, judged, expected, environment, seconds, stem
-        )
+        found = _one_pass(notebook, number, judged, expected, environment, seconds, lab)
     found.excused += waited
     return found
 
@@ -144,9 +142,9 @@ def _one_pass(
     expected: Path,
     environment: Environment,
     seconds: float,
-    stem: str,
+    lab: str,
 ) -> Found:
-    runtime_dirs, settings = environment.runtime_dirs.get(stem), environment.settings
+    runtime_dirs, settings = environment.runtime_dirs.get(lab), environment.settings
     folder = new_folder()
     box = new_folder(runtime_dirs or SHORT)
     try:

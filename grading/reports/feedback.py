@@ -58,8 +58,8 @@ def slug(text: str, *, changed: bool = False) -> str:
     return f"{words or 'x'}-{_hash(text)}"
 
 
-def page_paths(results: Iterable[Result]) -> dict[int, PurePosixPath]:
-    """The path of each result's page below ``feedback``, by ``id(result)``.
+def page_paths(results: Iterable[Result]) -> dict[tuple[str, ...], PurePosixPath]:
+    """The path of each result's page below ``feedback``, by ``result.key``.
 
     No two students share a folder, even on disks that ignore case; two notebooks share a page
     only if a student submitted the same content under the same name.
@@ -78,7 +78,7 @@ def page_paths(results: Iterable[Result]) -> dict[int, PurePosixPath]:
             name = files[stem]
             if len(contents[stem]) > 1:
                 name = slug(f"{stem}\0{result.digest}", changed=True)
-            paths[id(result)] = PurePosixPath(folder, f"{name}.html")
+            paths[result.key] = PurePosixPath(folder, f"{name}.html")
     return paths
 
 
@@ -103,7 +103,7 @@ def feedback_page(
         "feedback.html.j2",
         result=result,
         flags=[flag for flag in result.flags if flag.code not in PRIVATE],
-        practical=title_of(result.practical),
+        practical=title_of(result.practical) + f" {result.part}" * bool(result.part),
         titles=titles or {},
         comments=comments or {},
         counts=counts,
@@ -129,7 +129,7 @@ def write_feedback(
     folder = out / "feedback"
     paths, written = page_paths(results), []
     for result in results:
-        path = folder / paths[id(result)]
+        path = folder / paths[result.key]
         write_whole(path, feedback_page(result, titles=titles, comments=comments))
         written.append(path)
     for path in set(folder.glob("*/*.html")) - set(written):

@@ -139,7 +139,7 @@ def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
     marks = {
         row.key: row.marks for row in _rows(path, results) if row.marks is not None
     }
-    counting = {id(result): result for result in _answers(results).values()}
+    roster = Roster(results)
 
     def marked(result: Result, answer: Written) -> Written:
         key = result.student, result.practical, answer.task
@@ -149,7 +149,7 @@ def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
         replace(
             result, written=tuple(marked(result, answer) for answer in result.written)
         )
-        if id(result) in counting
+        if roster.counts(result)
         else result
         for result in results
     ]
@@ -178,7 +178,7 @@ class _Row:
 
 
 def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
-    """The notebook that counts, by student and practical."""
+    """What counts, by student and practical."""
     roster = Roster(results)
     return {
         (student, practical.stem): result

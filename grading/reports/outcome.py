@@ -17,18 +17,18 @@ from grading.reports.marking import (
 from grading.reports.report import write_report
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
-from project.practicals import chapters, stem_of
+from project.practicals import Course
 
 
 def write_outcome(
-    results: Iterable[Result], out: Path, *, root: Path, marks: Path | None = None
+    results: Iterable[Result], out: Path, *, course: Course, marks: Path | None = None
 ) -> list[Path]:
     """Write the sheets, the feedback, the report and the page for marking.
 
     Args:
         results: of a whole class, in any order.
         out: the folder; it is created if it does not exist.
-        root: the checkout, whose chapters give titles, order and model answers.
+        course: the checkout, whose chapters give titles, order and model answers.
         marks: a table of marks to merge first.
 
     Returns:
@@ -42,9 +42,13 @@ def write_outcome(
     if marks is not None:
         comments = read_comments(marks, results)
         results = read_marks(marks, results)
-    roster = Roster(results, [stem_of(path) for path in chapters(root)])
-    asked = {one.stem: questions(root, one.stem) for one in roster.practicals}
-    called = titles(root, [one.stem for one in roster.practicals])
+    roster = Roster(results, course.stems)
+    labs = {one.stem: course.labs(one.stem) for one in roster.practicals}
+    asked = {
+        stem: [question for lab in those for question in questions(lab)]
+        for stem, those in labs.items()
+    }
+    called = titles(lab for those in labs.values() for lab in those)
     pages = page_paths(roster.results)
     return [
         write_report(roster, out, titles=called, pages=pages),

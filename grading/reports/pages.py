@@ -165,4 +165,4 @@ _ENVIRONMENT.filters.update(
     to_student=to_student,
     markdown=markdown,
 )
-_ENVIRONMENT.globals.update(symbols=SYMBOLS, words=WORDS, plural=plural, id=id)
+_ENVIRONMENT.globals.update(symbols=SYMBOLS, words=WORDS, plural=plural)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from grading.record import Result, Verdict
 from grading.reports.pages import plural, render, sentence, short
-from grading.reports.roster import Practical, Roster, verdicts_of
+from grading.reports.roster import ColumnGroup, Roster, verdicts_of
 from project.files import write_whole
 
 MANY = 0.1  # a mistake made by at least this share of a class is a talking point
@@ -104,7 +104,7 @@ class Histogram:
 
 
 def task_rows(
-    roster: Roster, practical: Practical, titles: Mapping[str, str] | None = None
+    roster: Roster, practical: ColumnGroup, titles: Mapping[str, str] | None = None
 ) -> list[TaskRow]:
     """The results of the class on the tasks of a practical, in their order."""
     results = [verdicts_of(result) for result in roster.graded(practical.stem)]
@@ -195,7 +195,7 @@ def talking_points(
     return points
 
 
-def histogram(roster: Roster, practical: Practical) -> Histogram | None:
+def histogram(roster: Roster, practical: ColumnGroup) -> Histogram | None:
     """The histogram of the scores in a practical, or None if there are none."""
     results = [result for result in roster.graded(practical.stem) if result.points]
     if not results:
@@ -215,7 +215,7 @@ def report_page(
     roster: Roster,
     *,
     titles: Mapping[str, str] | None = None,
-    pages: Mapping[int, PurePosixPath] | None = None,
+    pages: Mapping[tuple[str, ...], PurePosixPath] | None = None,
 ) -> str:
     """Render the class report.
 
@@ -263,7 +263,7 @@ def write_report(
     out: Path,
     *,
     titles: Mapping[str, str] | None = None,
-    pages: Mapping[int, PurePosixPath] | None = None,
+    pages: Mapping[tuple[str, ...], PurePosixPath] | None = None,
 ) -> Path:
     """Write ``report.html``; see ``report_page``."""
     write_whole(out / "report.html", report_page(roster, titles=titles, pages=pages))

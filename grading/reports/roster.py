@@ -7,10 +7,10 @@ about a total.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grading.record import Result, Verdict, Written
-from project.practicals import ANSWER_HERE
+from project.practicals import ANSWER_HERE, title_of
 
 # Texts that are not answers: the placeholders of the course and of nbgrader.
 PLACEHOLDERS = ("", ANSWER_HERE, "YOUR ANSWER HERE")
@@ -25,8 +25,8 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Practical:
-    """A practical, with the tasks and questions in the results of the class.
+class ColumnGroup:
+    """The columns of a practical: the tasks and questions in the results of the class.
 
     ``tasks`` and ``questions`` are in the order of the practical.
     """
@@ -77,9 +77,9 @@ class Roster:
         results: any number of them, in any order.
         order: stems of practicals, first to last; others follow by name.
 
-    If a student submitted several notebooks of one practical, the one with the most points
-    for its tasks counts, and among equals the first by file name and content. The others
-    are in ``results`` and in ``spare``.
+    If a student submitted several notebooks of one lab, the one with the most points for its
+    tasks counts, and among equals the first by file name and content. The others are in
+    ``results`` and in ``spare``.
     """
 
     def __init__(self, results: Iterable[Result], order: Sequence[str] = ()) -> None:
@@ -91,31 +91,44 @@ class Roster:
         self._identifiers = {
             r.student: r.identifier for r in self.results if r.identifier
         }
-        self._counting: dict[tuple[str, str], Result] = {}
+        self._counting: dict[tuple[str, str], dict[str, Result]] = {}
         self.spare: list[Result] = []
         for result in self.results:
             if not result.practical:
                 continue
-            at = result.student, result.practical
-            best = self._counting.get(at)
+            labs = self._counting.setdefault((result.student, result.practical), {})
+            best = labs.get(result.part)
             if best is None or _worth(result) > _worth(best):
-                self._counting[at] = result
+                labs[result.part] = result
                 result = best
             if result is not None:
                 self.spare.append(result)
         self.spare.sort(key=_key)
-        self.practicals = [self._practical(stem) for stem in ordered]
+        self.practicals = [self._columns(stem) for stem in ordered]
 
     def counting(self, student: str, practical: str) -> Result | None:
-        """The notebook that counts for a student in a practical, graded or not."""
-        return self._counting.get((student, practical))
+        """What counts for a student in a practical, graded or not: all labs as one."""
+        found = self.labs(student, practical)
+        return _as_one(found) if found else None
+
+    def labs(self, student: str, practical: str) -> list[Result]:
+        """The notebooks that count for a student in a practical, one for each lab."""
+        return [
+            one
+            for _, one in sorted(self._counting.get((student, practical), {}).items())
+        ]
+
+    def counts(self, result: Result) -> bool:
+        """Is it the notebook of its lab that counts for its student?"""
+        labs = self._counting.get((result.student, result.practical), {})
+        return labs.get(result.part) is result
 
     def identifier(self, student: str) -> str:
         """The platform's number for a student, or the empty string."""
         return self._identifiers.get(student, "")
 
     def graded(self, practical: str) -> list[Result]:
-        """The notebooks of a practical that count and could be graded, by student."""
+        """What counts of a practical and could be graded, by student."""
         found = [self.counting(student, practical) for student in self.students]
         return [result for result in found if result is not None and result.graded]
 
@@ -128,11 +141,11 @@ class Roster:
         ]
         return score_of(*results)
 
-    def _practical(self, stem: str) -> Practical:
-        # Every notebook of a practical has all its tasks. In case one does not, those with
-        # the most come first, and items that only others have follow.
+    def _columns(self, stem: str) -> ColumnGroup:
+        # Every notebook of a lab has all its tasks. In case one does not, those with the
+        # most come first, and items that only others have follow.
         results = [result for result in self.results if result.practical == stem]
-        results.sort(key=lambda result: -len(result.verdicts) - len(result.written))
+        results.sort(key=lambda one: (one.part, -len(one.verdicts) - len(one.written)))
         tasks: dict[str, Item] = {}
         questions: dict[str, Item] = {}
         for result in results:
@@ -140,12 +153,7 @@ class Roster:
                 tasks.setdefault(verdict.task, Item(verdict.task, verdict.points))
             for answer in result.written:
                 questions.setdefault(answer.task, Item(answer.task, answer.points))
-        return Practical(stem, tuple(tasks.values()), tuple(questions.values()))
-
-
-def title_of(stem: str) -> str:
-    """``deep_ensembles`` → ``Deep ensembles``."""
-    return stem.replace("_", " ").capitalize() or "Unknown practical"
+        return ColumnGroup(stem, tuple(tasks.values()), tuple(questions.values()))
 
 
 def unanswered(answer: Written) -> bool:
@@ -172,6 +180,25 @@ def verdicts_of(result: Result) -> dict[str, Verdict]:
     return {verdict.task: verdict for verdict in result.verdicts}
 
 
+def _as_one(labs: Sequence[Result]) -> Result:
+    """Join a student's notebooks of different labs of one practical."""
+    if len(labs) == 1:
+        return labs[0]
+    graded = [one for one in labs if one.graded]
+    return replace(
+        labs[0],
+        part="",
+        notebook=", ".join(one.notebook for one in labs),
+        digest="",
+        graded=bool(graded),
+        problem="" if graded else labs[0].problem,
+        verdicts=tuple(verdict for one in labs for verdict in one.verdicts),
+        written=tuple(answer for one in labs for answer in one.written),
+        flags=tuple(dict.fromkeys(flag for one in labs for flag in one.flags)),
+        seconds=sum(one.seconds for one in labs),
+    )
+
+
 def _worth(result: Result) -> tuple[bool, int]:
     return result.graded, result.earned
 
@@ -180,6 +207,7 @@ def _key(result: Result) -> tuple:
     return (
         _text(result.student),
         result.practical,
+        result.part,
         _text(result.notebook),
         result.digest,
     )

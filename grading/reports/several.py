@@ -1,4 +1,4 @@
-"""Join a student's graded notebooks of one practical: a task counts if one has it right."""
+"""Join a student's graded notebooks of one lab: a task counts if one has it right."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def best_by_task(results: Iterable[Result]) -> list[Result]:
     ``best-of-several`` names the notebooks that they come from.
     """
     results = list(results)
-    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     for result in results:
         if result.practical and result.graded:
-            groups[result.student, result.practical].append(result)
+            groups[result.student, result.practical, result.part].append(result)
     joined = {}
     for group in groups.values():
         if len(group) > 1:
             # The same choice as in ``Roster``.
             group.sort(key=lambda one: (-one.earned, one.notebook.casefold()))
-            joined[id(group[0])] = _join(group)
-    return [joined.get(id(result), result) for result in results]
+            joined[group[0].key] = _join(group)
+    return [joined.get(result.key, result) for result in results]
 
 
 def _join(group: list[Result]) -> Result:

@@ -45,7 +45,7 @@ import msgspec
 from grading.record import Result
 from grading.reports.pages import number, plural
 from grading.reports.roster import (
-    Practical,
+    ColumnGroup,
     Roster,
     score_of,
     unanswered,
@@ -175,7 +175,7 @@ WORKSHEET = (
 )
 
 
-def worksheet_csv(roster: Roster, practical: Practical) -> str:
+def worksheet_csv(roster: Roster, practical: ColumnGroup) -> str:
     """The grading worksheet of a Moodle assignment, with students whose number is known."""
     rows: list[Sequence[str]] = [WORKSHEET]
     for student in roster.students:
@@ -241,7 +241,7 @@ def grades(roster: Roster) -> dict[str, Any]:
             | {
                 "earned": result.earned,
                 "points": result.points,
-                "counts": result is roster.counting(result.student, result.practical),
+                "counts": roster.counts(result),
             }
             for result in roster.results
         ],
@@ -289,7 +289,7 @@ def write_sheets(roster: Roster, out: Path) -> list[Path]:
     return [out / name for name in texts]
 
 
-def _cells(practical: Practical, result: Result | None) -> list[str]:
+def _cells(practical: ColumnGroup, result: Result | None) -> list[str]:
     if result is None or not result.graded:
         return [""] * (len(practical.tasks) + len(practical.questions) + 2)
     verdicts = verdicts_of(result)
@@ -326,6 +326,8 @@ def _total(result: Result | None) -> tuple[str, str]:
 def _timeless(result: Result) -> dict[str, Any]:
     data = msgspec.to_builtins(result)
     del data["seconds"]
+    if not data["part"]:
+        del data["part"]
     for verdict in data["verdicts"]:
         del verdict["seconds"]
     return data

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from nbformat import NotebookNode
 
+from course.task import stem_of
 from grading.flags import flag
 from grading.record import Flag
 from grading.submissions.cells import (
@@ -32,10 +33,11 @@ from grading.submissions.recovery import Draft, recover
 from grading.submissions.sources import MAX_SOURCE, problem_of
 from grading.submissions.statements import Release
 from grading.submissions.suspicion import suspicions
+from project.practicals import cell_id
 
 MAX_ADDED = 2_000  # cells of a student's own
 NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")
-CHECK = re.compile(r"""^check\(\s*["']([\w-]{1,80})/""", re.MULTILINE)
+CHECK = re.compile(r"""^check\(\s*["']([\w-]{1,80}/[\w-]{0,80})""", re.MULTILINE)
 NBVAL_COMMENT = re.compile(r"^[ \t]*#[# \t]*(NBVAL_|PYTEST_VALIDATE_)", re.MULTILINE)
 
 
@@ -153,8 +155,17 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
     return Answers(tasks, written, tuple(theirs), around, tuple(flags.values()))
 
 
-def practical_of(data: bytes, name: str, known: Collection[str]) -> str:
-    """The stem of the practical that a notebook belongs to, or the empty string.
+@dataclass(frozen=True)
+class KnownLab:
+    """The practical's stem, the lab's letter, and the ids of the cells of its tasks."""
+
+    stem: str
+    part: str = ""
+    cells: frozenset[str] = frozenset()
+
+
+def lab_of(data: bytes, name: str, known: Mapping[str, KnownLab]) -> str:
+    """The name of the lab that a notebook belongs to, or the empty string.
 
     It is taken from the notebook's metadata, else from its cells' ids, metadata and checks,
     else from the file's name.
@@ -162,31 +173,48 @@ def practical_of(data: bytes, name: str, known: Collection[str]) -> str:
     Args:
         data: the content of the file; it may be anything.
         name: the file's name.
-        known: the stems of all practicals.
+        known: all labs by name.
     """
     try:
         notebook = load(data)
-        stem = mapping(mapping(notebook, "metadata"), "course").get("practical")
-        if isinstance(stem, str) and stem in known:
-            return stem
+        course = mapping(mapping(notebook, "metadata"), "course")
+        told = course.get("practical"), course.get("lab", "")
+        for lab, one in known.items():
+            if told == (one.stem, one.part):
+                return lab
         cells = list(cells_of(notebook, _Flags().add))
     except NotGradable:
         cells = []
-    counts = Counter(
-        prefix.replace("-", "_")
-        for cell in cells
-        for prefix in {
-            cell.id.partition("--")[0],
-            cell.other_id.partition("--")[0],
-            cell.task.partition("/")[0],
-            *CHECK.findall(cell.source[:MAX_SOURCE]),
+    ids = [
+        {
+            cell.id,
+            cell.other_id,
+            cell_id(cell.task),
+            *map(cell_id, CHECK.findall(cell.source[:MAX_SOURCE])),
         }
+        for cell in cells
+    ]
+    counts = Counter(
+        stem for them in ids for stem in {stem_of(i.partition("--")[0]) for i in them}
     )
-    best = max(known, key=lambda stem: counts[stem], default="")
-    if best and counts[best]:
-        return best
+    labs = max(_by_stem(known).items(), key=lambda item: counts[item[0]], default=None)
+    if labs and counts[labs[0]]:
+        theirs = {id_ for them in ids for id_ in them}
+        return max(labs[1], key=lambda lab: len(known[lab].cells & theirs))
     plain = re.sub(r"[^a-z0-9]+", "_", PurePath(name).name.lower())
-    return next((stem for stem in known if stem in plain), "")
+    for stem, labs in _by_stem(known).items():
+        if stem in plain:
+            number = re.search(rf"\d([a-z])_{stem}", plain)
+            part = number[1] if number else ""
+            return next((lab for lab in labs if known[lab].part == part), labs[0])
+    return ""
+
+
+def _by_stem(known: Mapping[str, KnownLab]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for lab, one in known.items():
+        found.setdefault(one.stem, []).append(lab)
+    return found
 
 
 def _look_at_code(
@@ -196,7 +224,7 @@ def _look_at_code(
     around: Mapping[str, str],
     flags: _Flags,
 ) -> None:
-    cells = {task.replace("/", "--"): answer.source for task, answer in tasks.items()}
+    cells = {cell_id(task): answer.source for task, answer in tasks.items()}
     cells |= {added.id: added.source for added in own} | dict(around)
     sources = {c["id"]: c.source for c in released.cells if c.cell_type == "code"}
     for code, where, detail in suspicions(cells, sources):

@@ -68,7 +68,7 @@ def split(
     """
     exercise = "|".join(stem.replace("_", "[-_ ]?") for stem in known)
     pattern = re.compile(
-        rf"(?P<before>.*?)(?<![^\W\d_])(?P<number>(?:^\d\d[-_ ]|(?<!\d)\d\d-))?"
+        rf"(?P<before>.*?)(?<![^\W\d_])(?P<number>(?:^\d\d[a-z]?[-_ ]|(?<!\d)\d\d[a-z]?-))?"
         rf"(?P<exercise>{exercise})(?![^\W\d_])(?P<after>.*)",
         re.IGNORECASE | re.DOTALL,
     )

@@ -19,6 +19,7 @@ from typing import Literal
 from course.task import stems
 from grading.flags import flag
 from grading.record import Flag
+from grading.submissions.answers import KnownLab
 from grading.submissions.files import Entry, entries
 from grading.submissions.flat import split
 from grading.submissions.layout import STRAY, notebookish, several_inside
@@ -30,14 +31,15 @@ from grading.submissions.names import (
     shown,
     student_of,
 )
-from grading.submissions.reading import Budget, Content, Given, practicals, read
+from grading.submissions.reading import Budget, Content, Given, read, with_labs
 from grading.submissions.several import Found, Several, choose
 from grading.submissions.students import Key, students_of
 from grading.submissions.submission import Submission, with_flags, with_problem
 from project.errors import CourseError
+from project.practicals import Course, cell_id
 
 # Limits for each student, so that nobody can use up what others need.
-MAX_ROWS_EACH = 10  # notebooks of an unknown practical
+MAX_ROWS_EACH = 10  # notebooks of an unknown lab
 MAX_OTHERS_EACH = 20  # files that may be a notebook by another name
 MAX_FLAGS_EACH = 5  # of one kind
 # Reasons why there is no notebook, the most informative first.
@@ -60,7 +62,7 @@ class Intake:
     """Everything that was found.
 
     Args:
-        submissions: in order of student and practical.
+        submissions: in order of student and lab.
         ignored: the number of files that are not notebooks.
         notes: what a person should know about names and about several notebooks, one
             sentence each.
@@ -77,7 +79,7 @@ class Intake:
 
 
 def find_submissions(path: Path) -> list[Submission]:
-    """Find the submissions in a folder or a zip, in order of student and practical.
+    """Find the submissions in a folder or a zip, in order of student and lab.
 
     Raises:
         CourseError: there is no such path, or no submission in it.
@@ -85,22 +87,24 @@ def find_submissions(path: Path) -> list[Submission]:
     return list(take_in(path).submissions)
 
 
-def take_in(path: Path, root: Path | None = None, several: Several = "last") -> Intake:
+def take_in(
+    path: Path, course: Course | None = None, several: Several = "last"
+) -> Intake:
     """Find the submissions, and report what became of everything else.
 
-    Of several notebooks by one student for one practical, the last with answers is taken: the
+    Of several notebooks by one student for one lab, the last with answers is taken: the
     latest upload, then the latest time, then the highest number that is appended to a name,
     then the last name.
 
     Args:
         path: a folder, a zip or a notebook.
-        root: the checkout, whose exercises show which notebooks contain answers.
+        course: the checkout, whose exercises show which notebooks contain answers.
         several: ``best`` takes all with answers instead of the last one.
 
     Raises:
         CourseError: there is no such path, or nothing in it that somebody submitted.
     """
-    listing = entries(path)
+    listing, known = entries(path), _known(course)
     named = list(_named(listing.entries, listing.around))
     people = students_of((name for _, name in named if name), _inside(named))
     own = {key: _Own(called) for key, called in people.called.items()}
@@ -126,13 +130,11 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
                 content, data, name.notebook if _called_one(entry) else "", budget
             )
 
-    for (entry, name), content in zip(
-        wanted, practicals(asked(), stems()), strict=True
-    ):
-        own[name.key].add(entry, name, content, fates)
+    for (entry, name), content in zip(wanted, with_labs(asked(), known), strict=True):
+        own[name.key].add(entry, name, content, known, fates)
     submissions, notes = [], [*people.notes, *_nobodys(named)]
     for key, one in own.items():
-        taken, said = one.settle(root, several, fates)
+        taken, said = one.settle(course, several, fates)
         submissions += [with_flags(sub, *people.flags.get(key, ())) for sub in taken]
         notes += said
     if not submissions:
@@ -143,9 +145,23 @@ def take_in(path: Path, root: Path | None = None, several: Several = "last") -> 
             "Give the folder or the zip that the learning platform downloads, or a folder "
             "that holds <student>/<notebook>.ipynb.",
         )
-    submissions.sort(key=lambda one: (one.student, one.practical, one.notebook))
+    submissions.sort(
+        key=lambda one: (one.student, one.practical, one.part, one.notebook)
+    )
     ignored = sum(fate in ("other", "hidden", "beside") for fate in fates.values())
     return Intake(tuple(_unique(submissions)), ignored, tuple(notes), fates)
+
+
+def _known(course: Course | None) -> dict[str, KnownLab]:
+    """All labs by name; without a checkout, one for each practical that has checks."""
+    if course is None:
+        return {stem: KnownLab(stem) for stem in stems()}
+    return {
+        lab.name: KnownLab(
+            lab.stem, lab.part, frozenset(map(cell_id, lab.tasks() if lab.part else ()))
+        )
+        for lab in course.labs()
+    }
 
 
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
@@ -285,21 +301,27 @@ class _Own:
         return None
 
     def add(
-        self, entry: Entry, name: Name, content: Content, fates: dict[Place, Fate]
+        self,
+        entry: Entry,
+        name: Name,
+        content: Content,
+        known: Mapping[str, KnownLab],
+        fates: dict[Place, Fate],
     ) -> None:
         """Add a file that has been read."""
-        called = _called_one(entry)
-        if not called and (content.problem or not content.practical):
+        called, lab = _called_one(entry), known.get(content.lab, KnownLab(""))
+        if not called and (content.problem or not content.lab):
             self.others.append((entry, name))
             fates[_place(entry)] = "other"
             return
         one = replace(
             self._blank(entry, name),
-            practical=content.practical,
+            practical=lab.stem,
+            part=lab.part,
             size=content.size,
             digest=content.digest,
         )
-        problem = content.problem or ("" if content.practical else "unknown-practical")
+        problem = content.problem or ("" if content.lab else "unknown-practical")
         one = with_problem(one, problem, content.detail) if problem else one
         if not entry.parts[-1].endswith(".ipynb"):
             one = with_flags(one, flag("other-suffix", one.notebook))
@@ -308,12 +330,12 @@ class _Own:
         self.found.append(Found(name, one, entry.parts, content.modified))
 
     def settle(
-        self, root: Path | None, several: Several, fates: dict[Place, Fate]
+        self, course: Course | None, several: Several, fates: dict[Place, Fate]
     ) -> tuple[list[Submission], list[str]]:
         """Return the submissions to grade, or one that says why there is none, and notes."""
         groups: dict[str, list[Found]] = defaultdict(list)
         for one in self.found:
-            groups[one.submission.practical].append(one)
+            groups[one.submission.lab].append(one)
         unknown = groups.pop("", [])
         taken, notes = unknown[:MAX_ROWS_EACH], []
         aside = unknown[MAX_ROWS_EACH:]
@@ -323,7 +345,7 @@ class _Own:
                 f"{MAX_ROWS_EACH} of them are listed."
             )
         for _, group in sorted(groups.items()):
-            chosen = choose(group, several, root, self.budget)
+            chosen = choose(group, several, course, self.budget)
             taken += chosen.taken
             aside += chosen.aside
             notes += [chosen.note] if chosen.note else []

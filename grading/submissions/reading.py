@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import nbformat
 
 from grading.bounded import SECONDS, TooCostly, bounded
-from grading.submissions.answers import practical_of, read_answers
+from grading.submissions.answers import KnownLab, lab_of, read_answers
 from grading.submissions.cells import MAX_BYTES
 from grading.submissions.files import READS_BADLY, Entry, read_bytes
 
@@ -67,7 +67,7 @@ class Content:
         digest: SHA-256 of the content, or of its beginning if it is too large to read.
         size: in bytes.
         modified: seconds since some moment, or 0.
-        practical: the stem, or the empty string.
+        lab: its name, or the empty string.
         problem: the code of a flag if it cannot be read, or the empty string.
         detail: further details of the problem.
     """
@@ -75,7 +75,7 @@ class Content:
     digest: str = ""
     size: int = 0
     modified: float = 0.0
-    practical: str = ""
+    lab: str = ""
     problem: str = ""
     detail: str = ""
 
@@ -87,7 +87,7 @@ class Given:
     Args:
         content: the properties known so far.
         data: its bytes.
-        name: the name that determines the practical if the content does not, or empty.
+        name: the name that determines the lab if the content does not, or empty.
         budget: of its student.
     """
 
@@ -119,12 +119,14 @@ def read(entry: Entry, budget: Budget) -> tuple[Content, bytes]:
     return Content(digest, size, modified), data
 
 
-def practicals(given: Iterable[Given], known: list[str]) -> Iterator[Content]:
-    """Determine the practicals of files, in order.
+def with_labs(
+    given: Iterable[Given], known: Mapping[str, KnownLab]
+) -> Iterator[Content]:
+    """Determine the labs of files, in order.
 
     Args:
         given: the files.
-        known: the stems of the practicals.
+        known: all labs by name.
     """
     waiting: deque[Future[list[Content]]] = deque()
     batch: list[Given] = []
@@ -134,41 +136,41 @@ def practicals(given: Iterable[Given], known: list[str]) -> Iterator[Content]:
             batch.append(one)
             held += len(one.data)
             if len(batch) >= BATCH or held > BATCH_BYTES:
-                waiting.append(hands.submit(_with_practicals, batch, known))
+                waiting.append(hands.submit(_with_labs, batch, known))
                 batch, held = [], 0
                 if len(waiting) > HANDS:
                     yield from waiting.popleft().result()
-        waiting.append(hands.submit(_with_practicals, batch, known))
+        waiting.append(hands.submit(_with_labs, batch, known))
         for future in waiting:
             yield from future.result()
 
 
-def _with_practicals(batch: list[Given], known: list[str]) -> list[Content]:
+def _with_labs(batch: list[Given], known: Mapping[str, KnownLab]) -> list[Content]:
     open_ = [one for one in batch if one.budget.seconds > 0]
     try:
         asked = [(one.data, one.name) for one in open_]
-        found = bounded(_each, practical_of, asked, known) if asked else []
+        found = bounded(_each, lab_of, asked, known) if asked else []
     except Exception:  # one by one, so that a bad file affects only its own student
         return [_by_itself(one, known) for one in batch]
     told = {}
-    for one, (stem, seconds) in zip(open_, found, strict=True):
+    for one, (lab, seconds) in zip(open_, found, strict=True):
         one.budget.seconds -= seconds
-        told[id(one)] = replace(one.content, practical=stem)
+        told[id(one)] = replace(one.content, lab=lab)
     return [told.get(id(one)) or _by_itself(one, known) for one in batch]
 
 
-def _by_itself(one: Given, known: list[str]) -> Content:
+def _by_itself(one: Given, known: Mapping[str, KnownLab]) -> Content:
     try:
-        stem = one.budget.call(practical_of, one.data, one.name, known)
+        lab = one.budget.call(lab_of, one.data, one.name, known)
     except Exception as error:
-        # The name may still determine the practical, at no cost.
-        stem = practical_of(b"", one.name, known)
+        # The name may still determine the lab, at no cost.
+        lab = lab_of(b"", one.name, known)
         problem, detail = _problem(error)
-        content = replace(one.content, practical=stem)
+        content = replace(one.content, lab=lab)
         if content.problem:
             return content
         return replace(content, problem=problem, detail=detail)
-    return replace(one.content, practical=stem)
+    return replace(one.content, lab=lab)
 
 
 def _problem(error: Exception) -> tuple[str, str]:
@@ -179,7 +181,9 @@ def _problem(error: Exception) -> tuple[str, str]:
 
 
 def _each(
-    function: Callable[..., T], given: list[tuple[bytes, str]], known: list[str]
+    function: Callable[..., T],
+    given: list[tuple[bytes, str]],
+    known: Mapping[str, KnownLab],
 ) -> list[tuple[T, float]]:
     return [_timed(function, (data, name, known)) for data, name in given]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from grading.submissions.sources import MAX_SOURCE
 from grading.submissions.statements import Rank, Release, Statement, split
+from project.practicals import cell_id
 
 MAX_SPLIT = 200_000  # characters of all cells of a notebook that are split
 BUILT_IN = frozenset(dir(builtins))
@@ -255,11 +256,6 @@ class _Search:
         if not any(one.fixed for one in found):
             found = [*found, *self.changing.get((name, draft), ())]
         return [one for one in found if not one.idle and not one.answers]
-
-
-def cell_id(task: str) -> str:
-    """The id of a task's cell."""
-    return task.replace("/", "--")
 
 
 def _joined(statements: Iterable[Statement]) -> str:

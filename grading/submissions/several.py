@@ -1,10 +1,9 @@
-"""Choose which notebook counts if a student submitted several for one practical."""
+"""Choose which notebook counts if a student submitted several for one lab."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from grading.flags import flag
@@ -12,10 +11,10 @@ from grading.submissions.cells import NotGradable
 from grading.submissions.names import Name, shown
 from grading.submissions.reading import UNTOUCHED, Budget, written
 from grading.submissions.submission import Submission
-from project.practicals import path_of
+from project.practicals import Course
 
 Several = Literal["last", "best"]
-MANY = 10  # notebooks of one student and practical that are considered: the last ones
+MANY = 10  # notebooks of one student and lab that are considered: the last ones
 APART = 2.0  # seconds: the time resolution of a zip
 
 
@@ -39,14 +38,14 @@ class Chosen:
 
 
 def choose(
-    group: Sequence[Found], several: Several, root: Path | None, budget: Budget
+    group: Sequence[Found], several: Several, course: Course | None, budget: Budget
 ) -> Chosen:
-    """Choose among a student's notebooks of one practical.
+    """Choose among a student's notebooks of one lab.
 
     Args:
         group: any number of them.
         several: ``last`` takes the last one with answers, ``best`` all with answers.
-        root: the checkout, whose exercises show which notebooks contain answers. If it is
+        course: the checkout, whose exercises show which notebooks contain answers. If it is
             None, every readable notebook is assumed to contain some.
         budget: the student's budget for reading them.
     """
@@ -58,7 +57,7 @@ def choose(
         return Chosen((one,), tuple(other for other in group if other is not one))
     late = different[-MANY:]
     # Read the last one first, in case the budget runs out.
-    levels = [_level(one, root, budget) for one in reversed(late)][::-1]
+    levels = [_level(one, course, budget) for one in reversed(late)][::-1]
     best = max(levels)
     if several == "best" and best > UNTOUCHED:
         taken = [
@@ -96,15 +95,16 @@ def _in_order(group: Sequence[Found]) -> tuple[list[Found], str]:
     return sorted(group, key=key), by
 
 
-def _level(one: Found, root: Path | None, budget: Budget) -> int:
+def _level(one: Found, course: Course | None, budget: Budget) -> int:
     """A rank that is higher if a notebook contains more of what can count."""
     submission = one.submission
     if submission.problem:
         return -2
-    if root is None or not submission.practical:
+    if course is None or not submission.lab:
         return UNTOUCHED + 1
     try:
-        return written(submission.read(), path_of(root, submission.practical), budget)
+        exercise = course.lab(submission.lab).exercise
+        return written(submission.read(), exercise, budget)
     except NotGradable:  # reported when it is graded
         return -1
 
@@ -127,7 +127,7 @@ def _note(
     if left:
         more = f" and {len(left) - MANY} more" if len(left) > MANY else ""
         text += f"; not {', '.join(left[:MANY])}{more}"
-    return f"{one.student} · {one.practical}: {text}."
+    return f"{one.student} · {one.lab}: {text}."
 
 
 def _path(found: Found) -> str:

@@ -1,4 +1,4 @@
-"""A student's notebook for one practical, or the reason why there is none."""
+"""A student's notebook for one lab, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from grading.flags import FLAGS, flag
 from grading.record import Flag
 from grading.submissions.cells import MAX_BYTES, NotGradable
 from grading.submissions.files import READS_BADLY, read_bytes
+from project.practicals import lab_name
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Submission:
         digest: SHA-256 of the content, or of its beginning if it is too large to read.
         problem: why it cannot be graded, in one sentence; empty if it can be.
         flags: what a person should know.
+        part: the lab's letter, or the empty string if its practical has only one.
     """
 
     student: str
@@ -41,6 +43,12 @@ class Submission:
     digest: str = ""
     problem: str = ""
     flags: tuple[Flag, ...] = ()
+    part: str = ""
+
+    @property
+    def lab(self) -> str:
+        """The name of the lab, or the empty string if it is unknown."""
+        return lab_name(self.practical, self.part)
 
     def read(self) -> bytes:
         """Return the content of the notebook.

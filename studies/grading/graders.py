@@ -15,6 +15,7 @@ from typing import Protocol
 
 from authoring.nbgrader import write_course
 from course.task import find
+from project.practicals import Course
 from studies.grading.material import Material
 from studies.grading.measure import Command, run
 
@@ -120,7 +121,7 @@ class Nbgrader:
         lanes = []
         for number, students in enumerate(dealt(material.students, jobs)):
             half = folder / f"half{number}"
-            write_course(material.root, half, (material.practical,))
+            write_course(Course.read(material.root), half, [material.practical])
             prepared = environment(material, folder, self.needs)
             run([nbgrader, "generate_assignment", material.name], half, prepared)
             material.hand_in(half, "submitted/{student}/{name}/{name}.ipynb", students)

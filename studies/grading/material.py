@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from authoring.chapter import read_chapter
 from authoring.exercises import generate
 from course.task import find, task_id
-from project.practicals import chosen
+from project.practicals import Course, Lab
 from studies.attacks import CORPUS, notebook
 from studies.submissions import write_class
 
@@ -39,14 +39,14 @@ class Material:
     count: int
 
     @cached_property
-    def chapter(self) -> Path:
-        """Path of the practical's chapter."""
-        return chosen(self.root, (self.practical,))[0]
+    def lab(self) -> Lab:
+        """The practical's lab."""
+        return Course.read(self.root).lab(self.practical)
 
     @property
     def name(self) -> str:
         """File name of the exercise, without its extension."""
-        return self.chapter.stem
+        return self.lab.exercise.stem
 
     @property
     def students(self) -> list[str]:
@@ -56,7 +56,7 @@ class Material:
     @cached_property
     def tasks(self) -> dict[str, str]:
         """Name of the function or class that each task asks for, by the task's id."""
-        chapter = read_chapter(self.chapter)
+        chapter = read_chapter(self.lab.chapter)
         cells = [cell for cell in chapter.cells if cell.role == "task"]
         return {task_id(chapter.stem, c.names[0]): c.names[0] for c in cells}
 
@@ -73,7 +73,7 @@ class Material:
 
     def notebook(self, *, checks: bool = True) -> NotebookNode:
         """Return the solved exercise: imports, given code, tasks and optionally their checks."""
-        text = generate(self.root, self.chapter, solved=True)
+        text = generate(self.lab, solved=True)
         notebook = nbformat.reads(text, as_version=4)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         # The first cell without a role imports what the checks need.

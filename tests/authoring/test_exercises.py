@@ -12,6 +12,7 @@ import jupytext
 import nbformat
 import pytest
 from click.testing import CliRunner
+from labs import COURSE, LABS, each_lab
 from pybtex.database import BibliographyData
 
 from authoring.chapter import read_chapter
@@ -20,13 +21,10 @@ from authoring.markdown import Translator
 from commands import main
 from course.task import task_id, tasks_of
 from project.errors import CourseError
-from project.practicals import chapters, exercise_path
+from project.practicals import Course
 from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]
-each_chapter = pytest.mark.parametrize(
-    "chapter", chapters(ROOT), ids=lambda path: path.stem
-)
 
 
 @pytest.fixture
@@ -52,30 +50,30 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def notebook(root, chapter, **options):
-    return nbformat.reads(generate(root, chapter, **options), as_version=4)
+def notebook(lab, **options):
+    return nbformat.reads(generate(lab, **options), as_version=4)
 
 
 # --- generated exercises --------------------------------------------------------------
 
 
 def test_the_committed_exercises_are_up_to_date():
-    assert differences(ROOT) == ""
+    assert differences(COURSE) == ""
 
 
-@each_chapter
-def test_generation_is_reproducible_byte_for_byte(chapter):
-    assert generate(ROOT, chapter) == generate(ROOT, chapter)
+@each_lab
+def test_generation_is_reproducible_byte_for_byte(lab):
+    assert generate(lab) == generate(lab)
 
 
-@each_chapter
-def test_an_exercise_holds_no_solution(chapter):
+@each_lab
+def test_an_exercise_holds_no_solution(lab):
     """Neither lines between the markers of a task nor the word ``solutions`` are in it."""
-    cells = notebook(ROOT, chapter).cells
+    cells = notebook(lab).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     assert "solutions" not in code
     assert "SOLUTION" not in code
-    answers = read_chapter(chapter)
+    answers = read_chapter(lab.chapter)
     module = read_solutions(ROOT, answers.stem)
     stubs = {cell["id"]: cell.source for cell in cells}
     for cell in answers.cells:
@@ -91,15 +89,15 @@ def test_an_exercise_holds_no_solution(chapter):
                 assert not line.strip() or line not in stub
 
 
-@each_chapter
-def test_every_task_of_the_checks_is_set_once_and_checked(chapter):
-    read = read_chapter(chapter)
+@each_lab
+def test_every_task_of_the_checks_is_set_once_and_checked(lab):
+    read = read_chapter(lab.chapter)
     assert sorted(read.tasks) == sorted(tasks_of(read.stem))
 
 
-@each_chapter
-def test_ids_and_metadata_are_those_of_the_design(chapter):
-    cells = notebook(ROOT, chapter).cells
+@each_lab
+def test_ids_and_metadata_are_those_of_the_design(lab):
+    cells = notebook(lab).cells
     assert len({cell["id"] for cell in cells}) == len(cells)
     for cell in cells:
         course = cell.metadata.get("course")
@@ -121,12 +119,10 @@ def test_ids_and_metadata_are_those_of_the_design(chapter):
             assert not nbgrader["locked"]
 
 
-@each_chapter
-def test_the_markdown_reads_without_extensions(chapter):
+@each_lab
+def test_the_markdown_reads_without_extensions(lab):
     text = "\n".join(
-        cell.source
-        for cell in notebook(ROOT, chapter).cells
-        if cell.cell_type == "markdown"
+        cell.source for cell in notebook(lab).cells if cell.cell_type == "markdown"
     )
     for leftover in (
         "```{",
@@ -145,13 +141,13 @@ def test_the_markdown_reads_without_extensions(chapter):
         assert not re.search(rf"\\{macro}(?![A-Za-z])", text), macro
 
 
-@each_chapter
-def test_a_solved_exercise_defines_what_it_uses(chapter):
+@each_lab
+def test_a_solved_exercise_defines_what_it_uses(lab):
     """Every name that a cell reads at its top level is defined by a cell above it."""
     import builtins
 
     defined = set(dir(builtins)) | {"get_ipython", "display"}
-    for cell in notebook(ROOT, chapter, solved=True).cells:
+    for cell in notebook(lab, solved=True).cells:
         if cell.cell_type != "code":
             continue
         tree = ast.parse(cell.source)
@@ -167,13 +163,13 @@ def test_a_solved_exercise_defines_what_it_uses(chapter):
         assert not unknown, f"{cell['id']}: {unknown}"
 
 
-@each_chapter
-def test_a_chapter_opens_as_a_notebook_and_is_formatted(chapter, tmp_path):
+@each_lab
+def test_a_chapter_opens_as_a_notebook_and_is_formatted(lab, tmp_path):
     """A round trip through ``ipynb`` loses nothing; its code is formatted as by ruff."""
     import subprocess
     import sys
 
-    book = jupytext.read(chapter)
+    book = jupytext.read(lab.chapter)
     path = tmp_path / "chapter.ipynb"
     jupytext.write(book, path)
     again = jupytext.reads(
@@ -192,8 +188,8 @@ def test_a_chapter_opens_as_a_notebook_and_is_formatted(chapter, tmp_path):
     ]
     done = subprocess.run(ruff, capture_output=True, text=True)
     assert done.returncode == 0, (
-        f"{chapter.name} is not formatted. Mend it with: jupytext --pipe-fmt ipynb --pipe "
-        f"'ruff format --line-length 80 --stdin-filename chapter.ipynb -' {chapter}"
+        f"{lab.chapter.name} is not formatted. Mend it with: jupytext --pipe-fmt ipynb --pipe "
+        f"'ruff format --line-length 80 --stdin-filename chapter.ipynb -' {lab.chapter}"
     )
 
 
@@ -205,9 +201,9 @@ def test_names_become_ids():
     assert task_id("x", "VariationalMLP") == "x/variational-mlp"
 
 
-@each_chapter
-def test_the_first_cell_says_what_is_missing_and_how_to_get_it(chapter):
-    code = [c for c in notebook(ROOT, chapter).cells if c.cell_type == "code"]
+@each_lab
+def test_the_first_cell_says_what_is_missing_and_how_to_get_it(lab):
+    code = [c for c in notebook(lab).cells if c.cell_type == "code"]
     assert code[0].id == "ready"
     here = [sys.executable, "-c", code[0].source]
     done = subprocess.run(here, capture_output=True, text=True, cwd=ROOT)
@@ -267,7 +263,7 @@ def test_a_mistake_in_the_sources_is_named_and_nothing_is_written(
     edit(copy / file, old, new)
     before = (copy / "exercises/01-deep-ensembles.ipynb").read_bytes()
     with pytest.raises(CourseError) as error:
-        write(copy)
+        write(Course.read(copy))
     assert words in str(error.value)
     assert re.search(r"\.(md|py):\d+: ", str(error.value))
     assert (copy / "exercises/01-deep-ensembles.ipynb").read_bytes() == before
@@ -317,7 +313,7 @@ def test_wrong_use_exits_with_two(copy, monkeypatch, tmp_path_factory):
 def test_a_stray_exercise_is_reported(copy):
     stray = copy / "exercises/09-stray.ipynb"
     stray.write_text(json.dumps({}))
-    assert "belongs to no chapter" in differences(copy)
+    assert "belongs to no chapter" in differences(Course.read(copy))
 
 
 def test_help_shows_an_example_for_each_command():
@@ -328,5 +324,5 @@ def test_help_shows_an_example_for_each_command():
 
 
 def test_each_chapter_has_its_exercise():
-    for chapter in chapters(ROOT):
-        assert exercise_path(ROOT, chapter).exists()
+    for lab in LABS:
+        assert lab.exercise.exists()

@@ -12,12 +12,11 @@ from collections import Counter
 from pathlib import Path
 
 import nbformat
-import pytest
+from labs import each_lab
 
 from authoring.chapter import read_chapter
 from authoring.exercises import generate
 from grading.submissions.sources import free
-from project.practicals import chapters
 
 ROOT = Path(__file__).parents[2]
 # Not an error: a loop in this cell needs the same answers for another value first.
@@ -117,9 +116,9 @@ def unbound(cells):
                     yield cells[number]["id"], name, task
 
 
-def cells_of(chapter):
+def cells_of(lab):
     """Return the code cells of the solved exercise, without its checks."""
-    notebook = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    notebook = nbformat.reads(generate(lab, solved=True), as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     found = [
         {
@@ -132,9 +131,11 @@ def cells_of(chapter):
     return [cell for cell in found if cell["role"] != "check"]
 
 
-@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
-def test_where_any_answer_is_missing_no_name_is_undefined(chapter):
-    found = {(chapter.stem, cell, name) for cell, name, _ in unbound(cells_of(chapter))}
+@each_lab
+def test_where_any_answer_is_missing_no_name_is_undefined(lab):
+    found = {
+        (lab.exercise.stem, cell, name) for cell, name, _ in unbound(cells_of(lab))
+    }
     assert found - FIRST_NEEDS_THE_ANSWER == set()
 
 
@@ -149,16 +150,16 @@ def unknown(cells):
             uses |= dict.fromkeys(bound(statement), inner or set())
 
 
-@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
-def test_every_name_in_the_solved_exercise_is_bound_before_it_is_used(chapter):
-    assert set(unknown(cells_of(chapter))) == set()
+@each_lab
+def test_every_name_in_the_solved_exercise_is_bound_before_it_is_used(lab):
+    assert set(unknown(cells_of(lab))) == set()
 
 
-@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
-def test_every_cell_without_a_role_is_a_cell_of_the_chapter(chapter):
+@each_lab
+def test_every_cell_without_a_role_is_a_cell_of_the_chapter(lab):
     """So the build of the book has run it."""
-    there = [cell.source.strip() for cell in read_chapter(chapter).cells]
-    for found in cells_of(chapter):
+    there = [cell.source.strip() for cell in read_chapter(lab.chapter).cells]
+    for found in cells_of(lab):
         assert found["role"] or found["source"].strip() in there, found["id"]
 
 

@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 from conftest import ROOT
+from labs import COURSE
 
 from authoring.exercises import generate
-from project.practicals import chapters, exercise_path
+from course.task import stem_of
 
 PATIENCE = 1200  # seconds; starting, training and plotting are slow on a busy machine
 # The module to start, its name in the configuration, and where a notebook opens.
@@ -167,13 +168,13 @@ def imports(notebook):
 )
 def test_a_student_completes_the_exercise(browser, tmp_path, front_end, first):
     module, app, opens = front_end
-    (chapter,) = [path for path in chapters(ROOT) if first.startswith(path.stem[3:])]
+    lab = COURSE.lab(stem_of(first.partition("--")[0]))
     folder, home = tmp_path / "work", tmp_path / "home"
     folder.mkdir()
     home.mkdir()
-    exercise = Path(shutil.copy(exercise_path(ROOT, chapter), folder))
+    exercise = Path(shutil.copy(lab.exercise, folder))
     assert "solutions" not in set(imports(nbformat.read(exercise, as_version=4)))
-    solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    solved = nbformat.reads(generate(lab, solved=True), as_version=4)
     roles = {"task": {}, "check": {}}
     for cell in solved.cells:
         course = cell.metadata.get("course", {})

@@ -12,13 +12,15 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
+from labs import COURSE, each_lab
 
 from authoring.exercises import generate
 from authoring.nbgrader import CONFIG, source, write_course
 from authoring.questions import questions
 from commands import main
+from course.task import stem_of
 from project.errors import CourseError
-from project.practicals import ANSWER_HERE, chapters, exercise_path
+from project.practicals import ANSWER_HERE
 from project.source import BEGIN, END, read_solutions
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +28,6 @@ BIN = ROOT / ".venv-nbgrader" / "bin"
 MISSING = "No nbgrader here: run `make .venv-nbgrader/ready`."
 # The fastest notebook; it is run completely, including training and figures.
 WHOLE = "04-calibration-and-flows"
-each_chapter = pytest.mark.parametrize(
-    "chapter", chapters(ROOT), ids=lambda path: path.stem
-)
 GRADES = """
 import json, sys
 from nbgrader.api import Gradebook
@@ -52,10 +51,10 @@ def cells_of(text):
 # --- the course folder ----------------------------------------------------------------
 
 
-@each_chapter
-def test_a_source_has_the_solutions_in_markers_and_the_model_answers(chapter):
-    exercise = cells_of(exercise_path(ROOT, chapter).read_text("utf-8"))
-    cells = cells_of(source(ROOT, chapter))
+@each_lab
+def test_a_source_has_the_solutions_in_markers_and_the_model_answers(lab):
+    exercise = cells_of(lab.exercise.read_text("utf-8"))
+    cells = cells_of(source(lab))
     assert [cell.id for cell in cells] == [cell.id for cell in exercise]
     for cell, handed_out in zip(cells, exercise, strict=True):
         assert cell.metadata == handed_out.metadata
@@ -66,7 +65,7 @@ def test_a_source_has_the_solutions_in_markers_and_the_model_answers(chapter):
         elif role(cell) != "written":
             assert cell.source == handed_out.source
     written = {c.metadata.course.task: c.source for c in cells if role(c) == "written"}
-    for question in questions(ROOT, chapter.stem[3:].replace("-", "_")):
+    for question in questions(lab):
         if question.rubric:
             assert question.model_answer in written[question.id]
             assert question.rubric[0] in written[question.id]
@@ -99,7 +98,7 @@ def test_the_command_writes_a_course_folder_and_keeps_an_instructors_settings(
 def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(CourseError, match="Name a folder"):
-        write_course(ROOT, tmp_path / "file")
+        write_course(COURSE, tmp_path / "file")
 
 
 # --- the real nbgrader ----------------------------------------------------------------
@@ -153,9 +152,9 @@ def shortened(notebook):
     return notebook
 
 
-def unused(chapter):
+def unused(lab):
     """Return stubs of tasks that no other definition uses, so that only their points are lost."""
-    stem = chapter.stem[3:].replace("-", "_")
+    stem = lab.stem
     definitions = read_solutions(ROOT, stem).definitions
     used = set().union(*(d.needs for d in definitions.values()))
     return [
@@ -171,20 +170,20 @@ def hand_in(folder, student, name, notebook):
     nbformat.write(notebook, path)
 
 
-def ada(chapter):
+def ada(lab):
     """Return a notebook with everything right and one question answered, and its cell's id."""
-    notebook = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    notebook = nbformat.reads(generate(lab, solved=True), as_version=4)
     answer = next(cell for cell in notebook.cells if role(cell) == "written")
     answer.source = "Because of the prior."
     return notebook, answer.id
 
 
-def bob(chapter):
+def bob(lab):
     """Return a notebook with one task unwritten, one wrong, no answers, and their two ids."""
-    notebook, _ = ada(chapter)
-    stubs = unused(chapter)
+    notebook, _ = ada(lab)
+    stubs = unused(lab)
     lost = []
-    released = cells_of(exercise_path(ROOT, chapter).read_text("utf-8"))
+    released = cells_of(lab.exercise.read_text("utf-8"))
     for cell, handed_out in zip(notebook.cells, released, strict=True):
         if role(cell) == "written" or handed_out.source == stubs[0]:
             cell.source = handed_out.source
@@ -198,20 +197,20 @@ def bob(chapter):
 
 
 @pytest.mark.long
-@each_chapter
-def test_the_real_nbgrader_releases_what_is_handed_out(chapter, nbgrader, tmp_path):
+@each_lab
+def test_the_real_nbgrader_releases_what_is_handed_out(lab, nbgrader, tmp_path):
     """Cells and points agree; nbgrader reads nothing else, so one practical tests grading.
 
     ``test_notebooks.py`` shows with nbval, which runs the same cells, that checks pass and
     fail as they should in every practical.
     """
-    name = chapter.stem
-    write_course(ROOT, tmp_path, (name[3:],))
+    name = lab.exercise.stem
+    write_course(COURSE, tmp_path, [lab.name])
     nbgrader("generate_assignment", name)
     released = cells_of(
         (tmp_path / "release" / name / f"{name}.ipynb").read_text("utf-8")
     )
-    exercise = cells_of(exercise_path(ROOT, chapter).read_text("utf-8"))
+    exercise = cells_of(lab.exercise.read_text("utf-8"))
     assert [(c.id, c.source) for c in released] == [(c.id, c.source) for c in exercise]
     points = {c.id: c.metadata.nbgrader.points for c in exercise if role(c) == "check"}
     assert points == {
@@ -224,14 +223,14 @@ def test_the_real_nbgrader_releases_what_is_handed_out(chapter, nbgrader, tmp_pa
 
 @pytest.mark.long
 def test_the_real_nbgrader_grades_and_exports(nbgrader, tmp_path):
-    chapter = ROOT / "book" / f"{WHOLE}.md"
-    name = chapter.stem
-    write_course(ROOT, tmp_path, (name[3:],))
+    lab = COURSE.lab(stem_of(WHOLE.partition("-")[2]))
+    name = lab.exercise.stem
+    write_course(COURSE, tmp_path, [lab.name])
     nbgrader("generate_assignment", name)
-    exercise = cells_of(exercise_path(ROOT, chapter).read_text("utf-8"))
-    right, answered = ada(chapter)
+    exercise = cells_of(lab.exercise.read_text("utf-8"))
+    right, answered = ada(lab)
     hand_in(tmp_path, "ada", name, right)
-    half, lost = bob(chapter)
+    half, lost = bob(lab)
     assert len(lost) == 2
     hand_in(tmp_path, "bob", name, shortened(half))
     nbgrader("autograde", name)

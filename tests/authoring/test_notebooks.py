@@ -9,19 +9,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from labs import COURSE, LABS, each_lab
 from nbclient import NotebookClient
 from seeds import SOAK, first_seed
 from test_half_solved import cells_of, most_needed
 
 from authoring.exercises import generate
-from project.practicals import chapters
 
 ROOT = Path(__file__).parents[2]
-each_chapter = pytest.mark.parametrize(
-    "chapter", chapters(ROOT), ids=lambda path: path.stem
-)
 # Of these the whole notebook runs; each commit draws another one.
-WHOLE = chapters(ROOT)
+WHOLE = LABS
 WHOLE = WHOLE if SOAK else [WHOLE[first_seed() % len(WHOLE)]]
 
 
@@ -59,22 +56,22 @@ def assert_passes(notebook, path):
     assert f"{len(code)} passed" in done.stdout
 
 
-@pytest.mark.parametrize("chapter", WHOLE, ids=lambda path: path.stem)
-def test_the_solved_exercise_passes_nbval_whole(chapter, tmp_path):
+@pytest.mark.parametrize("lab", WHOLE, ids=lambda lab: lab.exercise.stem)
+def test_the_solved_exercise_passes_nbval_whole(lab, tmp_path):
     """One practical per commit; ``SOAK`` runs all.
 
     The cells that train and draw are those of the chapter, which the build of the book runs;
     ``test_half_solved.py`` shows that every name in them is bound.
     """
-    notebook = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
-    assert_passes(notebook, tmp_path / f"{chapter.stem}.ipynb")
+    notebook = nbformat.reads(generate(lab, solved=True), as_version=4)
+    assert_passes(notebook, tmp_path / f"{lab.exercise.stem}.ipynb")
 
 
-@each_chapter
-def test_the_solved_exercise_passes_its_checks(chapter, tmp_path):
+@each_lab
+def test_the_solved_exercise_passes_its_checks(lab, tmp_path):
     """Without the cells that train and draw."""
-    notebook = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
-    assert_passes(without_training(notebook), tmp_path / f"{chapter.stem}.ipynb")
+    notebook = nbformat.reads(generate(lab, solved=True), as_version=4)
+    assert_passes(without_training(notebook), tmp_path / f"{lab.exercise.stem}.ipynb")
 
 
 def executed(notebook, folder):
@@ -88,23 +85,23 @@ def errors(cell):
     return [output for output in cell.outputs if output.output_type == "error"]
 
 
-@pytest.mark.parametrize("chapter", WHOLE, ids=lambda path: path.stem)
-def test_in_the_untouched_exercise_only_stubs_raise(chapter, tmp_path):
+@pytest.mark.parametrize("lab", WHOLE, ids=lambda lab: lab.exercise.stem)
+def test_in_the_untouched_exercise_only_stubs_raise(lab, tmp_path):
     """One practical per commit; ``SOAK`` runs all.
 
     ``test_half_solved.py`` shows for all that no name is undefined for want of an answer.
     """
-    notebook = nbformat.reads(generate(ROOT, chapter), as_version=4)
+    notebook = nbformat.reads(generate(lab), as_version=4)
     for cell in executed(notebook, tmp_path).cells:
         if cell.cell_type == "code" and role(cell) != "check":
             names = {error.ename for error in errors(cell)}
             assert names <= {"NotImplementedError"}, cell["id"]
 
 
-@each_chapter
-def test_in_the_untouched_exercise_every_check_fails(chapter, tmp_path):
+@each_lab
+def test_in_the_untouched_exercise_every_check_fails(lab, tmp_path):
     """Without the cells that train and draw."""
-    notebook = without_training(nbformat.reads(generate(ROOT, chapter), as_version=4))
+    notebook = without_training(nbformat.reads(generate(lab), as_version=4))
     for cell in executed(notebook, tmp_path).cells:
         found = errors(cell)
         if role(cell) == "check":
@@ -116,8 +113,8 @@ def test_in_the_untouched_exercise_every_check_fails(chapter, tmp_path):
 
 
 @pytest.mark.long
-@each_chapter
-def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path):
+@each_lab
+def test_where_one_answer_is_missing_only_what_needs_it_stops(lab, tmp_path):
     """Cells that need it raise NotImplementedError; no cell raises NameError as a consequence.
 
     One answer at a time is enough: what fails with several missing fails with one of them.
@@ -125,13 +122,13 @@ def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path)
     one task of each practical, that which most cells need, that it reads them as Python runs
     them. ``EVERY_TASK=1`` runs all.
     """
-    untouched = nbformat.reads(generate(ROOT, chapter), as_version=4)
+    untouched = nbformat.reads(generate(lab), as_version=4)
     stubs = {cell["id"]: cell.source for cell in untouched.cells}
-    solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    solved = nbformat.reads(generate(lab, solved=True), as_version=4)
     solved.cells = [cell for cell in solved.cells if role(cell) != "check"]
     tasks = [cell for cell in solved.cells if role(cell) == "task"]
     if not os.environ.get("EVERY_TASK"):
-        one = most_needed(cells_of(chapter))
+        one = most_needed(cells_of(lab))
         tasks = [task for task in tasks if task["id"] == one]
     assert tasks
     for task in tasks:
@@ -151,9 +148,9 @@ def test_where_one_answer_is_missing_only_what_needs_it_stops(chapter, tmp_path)
 
 def test_plain_nbval_grades_a_students_notebook_with_no_tool_of_ours(tmp_path):
     """One task right, one wrong, one untouched: only the check of the first passes in nbval."""
-    chapter = ROOT / "book/01-deep-ensembles.md"
-    notebook = nbformat.reads(generate(ROOT, chapter), as_version=4)
-    solved = nbformat.reads(generate(ROOT, chapter, solved=True), as_version=4)
+    lab = COURSE.lab("deep_ensembles")
+    notebook = nbformat.reads(generate(lab), as_version=4)
+    solved = nbformat.reads(generate(lab, solved=True), as_version=4)
     right = {cell["id"]: cell.source for cell in solved.cells}
     tasks = [
         "deep-ensembles--gaussian-nll",

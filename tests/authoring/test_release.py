@@ -15,12 +15,14 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
+from labs import COURSE
 from secret import solution_lines
 
 from authoring import release as module
 from authoring.release import NAME, bundle, release
 from commands import main
 from project.errors import CourseError
+from project.practicals import Course
 from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +73,7 @@ def text_of(name, data):
 @each_choice
 def test_the_same_sources_give_the_same_bytes(practicals, tmp_path):
     folders = [tmp_path / "a", tmp_path / "b" / "c"]
-    written = [release(ROOT, folder, practicals) for folder in folders]
+    written = [release(COURSE, folder, practicals) for folder in folders]
     (one, one_zip), (two, two_zip) = written
     assert one_zip.read_bytes() == two_zip.read_bytes()
     files = {p.relative_to(one) for p in one.rglob("*") if p.is_file()}
@@ -87,7 +89,7 @@ def test_the_same_sources_give_the_same_bytes(practicals, tmp_path):
 
 
 def test_a_bundle_holds_what_a_student_needs():
-    names = set(bundle(ROOT))
+    names = set(bundle(COURSE))
     exercises = {f"exercises/{path.name}" for path in ROOT.glob("exercises/*.ipynb")}
     assert names >= exercises
     assert names >= {
@@ -104,7 +106,7 @@ def test_a_bundle_holds_what_a_student_needs():
 
 
 def test_a_bundle_of_one_practical_holds_no_other():
-    files = bundle(ROOT, ["deep-ensembles"])
+    files = bundle(COURSE, ["deep-ensembles"])
     assert [name for name in files if name.startswith("exercises/")] == [
         "exercises/01-deep-ensembles.ipynb"
     ]
@@ -117,7 +119,7 @@ def test_a_bundle_of_one_practical_holds_no_other():
 
 
 def test_the_how_to_is_one_page():
-    readme = bundle(ROOT)["README.md"].decode()
+    readme = bundle(COURSE)["README.md"].decode()
     assert len(readme.splitlines()) < 70
     assert "{" not in readme
     for words in ("pip install -r requirements.txt", "check.hint", "Hand in"):
@@ -129,7 +131,7 @@ def test_the_how_to_is_one_page():
 
 @each_choice
 def test_nothing_but_what_is_for_students(practicals):
-    for name in bundle(ROOT, practicals):
+    for name in bundle(COURSE, practicals):
         top = name.split("/")[0]
         assert top in ("course", "exercises") or "/" not in name
         assert "__pycache__" not in name
@@ -138,7 +140,7 @@ def test_nothing_but_what_is_for_students(practicals):
 @each_choice
 def test_what_is_imported_is_in_the_bundle(practicals):
     """Imports of the course are in the bundle; all others are among its requirements."""
-    files = bundle(ROOT, practicals)
+    files = bundle(COURSE, practicals)
     project = tomllib.loads(files["pyproject.toml"].decode())["project"]
     required = project["dependencies"] + project["optional-dependencies"]["student"]
     required = {re.match(r"[\w-]+", line)[0].lower() for line in required}
@@ -178,11 +180,11 @@ def leaks(files):
 
 @each_choice
 def test_no_line_of_a_solution_is_in_a_bundle(practicals):
-    assert leaks(bundle(ROOT, practicals)) == set()
+    assert leaks(bundle(COURSE, practicals)) == set()
 
 
 def test_a_planted_line_would_be_found():
-    files = bundle(ROOT)
+    files = bundle(COURSE)
     assert "with torch.no_grad():" not in solution_lines()  # it is in every chapter
     line = "return 1 / (2 * n * weight_decay)"
     assert line in solution_lines()
@@ -211,14 +213,14 @@ def test_an_exercise_that_holds_an_answer_is_refused(copy, tmp_path):
     with pytest.raises(
         CourseError, match=r"heads is not the stub .* `course exercises`"
     ):
-        release(copy, tmp_path / "out")
+        release(Course.read(copy), tmp_path / "out")
     assert not (tmp_path / "out").exists()
     cell.source = definition.stub()
     output = nbformat.v4.new_output("stream", text="an answer")
     cell.outputs = [output]
     nbformat.write(notebook, path)
     with pytest.raises(CourseError, match="holds outputs"):
-        release(copy, tmp_path / "out")
+        release(Course.read(copy), tmp_path / "out")
 
 
 @pytest.mark.parametrize(
@@ -237,15 +239,15 @@ def test_a_module_that_needs_the_machinery_is_refused(copy, tmp_path, line):
         path.read_text(encoding="utf-8") + f"\n\n{line}\n", encoding="utf-8"
     )
     with pytest.raises(CourseError, match="not for students"):
-        release(copy, tmp_path / "out")
+        release(Course.read(copy), tmp_path / "out")
 
 
 # --- writing --------------------------------------------------------------------------
 
 
 def test_an_older_bundle_is_replaced(tmp_path):
-    release(ROOT, tmp_path)
-    folder, archive = release(ROOT, tmp_path, ["deep_ensembles"])
+    release(COURSE, tmp_path)
+    folder, archive = release(COURSE, tmp_path, ["deep_ensembles"])
     assert len(list((folder / "exercises").iterdir())) == 1
     with zipfile.ZipFile(archive) as opened:
         assert (
@@ -256,7 +258,7 @@ def test_an_older_bundle_is_replaced(tmp_path):
 
 def test_an_empty_folder_is_taken(tmp_path):
     (tmp_path / NAME).mkdir()
-    release(ROOT, tmp_path, ["deep_ensembles"])
+    release(COURSE, tmp_path, ["deep_ensembles"])
     assert (tmp_path / NAME / "README.md").is_file()
 
 
@@ -276,18 +278,18 @@ def test_what_is_no_bundle_is_left_alone(kind, tmp_path):
         archive.write_text("mine")
     else:
         elsewhere = tmp_path / "elsewhere"
-        release(ROOT, elsewhere, ["deep_ensembles"])
+        release(COURSE, elsewhere, ["deep_ensembles"])
         target.symlink_to(elsewhere / NAME)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(CourseError, match=r"is not a bundle\. Move it away"):
-        release(ROOT, tmp_path)
+        release(COURSE, tmp_path)
     assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize("older", [True, False])
 def test_a_bundle_is_written_whole_or_not_at_all(tmp_path, monkeypatch, older):
     if older:
-        release(ROOT, tmp_path, ["deep_ensembles"])
+        release(COURSE, tmp_path, ["deep_ensembles"])
     files = lambda: {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}  # noqa: E731
     before, replace, calls = files(), os.replace, []
 
@@ -305,7 +307,7 @@ def test_a_bundle_is_written_whole_or_not_at_all(tmp_path, monkeypatch, older):
     for number in range(1, 4 if older else 3):
         monkeypatch.setattr(os, "replace", fails(number))
         with pytest.raises(CourseError, match="No space left on device"):
-            release(ROOT, tmp_path)
+            release(COURSE, tmp_path)
         assert files() == before
 
 

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from labs import COURSE
 
 from authoring.release import NAME, release
 
@@ -44,7 +44,7 @@ def test_a_student_works_with_it_in_a_fresh_environment(tmp_path):
 
     The required packages are taken from this environment, so nothing is downloaded.
     """
-    release(ROOT, tmp_path / "out")
+    release(COURSE, tmp_path / "out")
     with zipfile.ZipFile(tmp_path / "out" / f"{NAME}.zip") as archive:
         archive.extractall(tmp_path)
     folder, fresh = tmp_path / NAME, tmp_path / "venv"

@@ -5,13 +5,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import served
-from conftest import ROOT
+from labs import each_lab
 from page_facts import COLOURS, WIDTH
 
 from authoring.chapter import read_chapter
 from course.task import find
-from project.practicals import chapters, stem_of
-from project.source import read_solutions
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 DESK = {"viewport": {"width": 1300, "height": 900}}
@@ -184,11 +182,11 @@ def test_every_picture_is_there_and_described(desk):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
-def test_solutions_are_shown_folded_and_without_markers(desk, chapter):
-    facts = desk[f"book/{chapter.stem}.html"]
-    module = read_solutions(ROOT, stem_of(chapter))
-    for task in read_chapter(chapter).tasks:
+@each_lab
+def test_solutions_are_shown_folded_and_without_markers(desk, lab):
+    facts = desk[f"book/{lab.chapter.stem}.html"]
+    module = lab.solutions()
+    for task in read_chapter(lab.chapter).tasks:
         source = module.definitions[find(task).name].shown().strip()
         assert source in facts["folded"], f"{task}: its solution is not in a fold"
     for unwanted in ("BEGIN SOLUTION", "END SOLUTION", "from solutions"):

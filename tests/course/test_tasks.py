@@ -12,7 +12,7 @@ from seeds import SOAK
 
 from course.feedback import SEEDS, Check, CheckFailed, check
 from course.judge import answered, compare, expected, recognise
-from course.task import find, stems, tasks_of
+from course.task import find, stem_of, stems, tasks_of
 
 TASKS = [task for stem in stems() for task in tasks_of(stem).values()]
 MISTAKES = [(task, row) for task in TASKS for row in task.misconceptions]
@@ -20,7 +20,7 @@ each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 
 
 def reference(task):
-    stem = task.id.partition("/")[0].replace("-", "_")
+    stem = stem_of(task.id)
     return getattr(importlib.import_module(f"solutions.{stem}"), task.name)
 
 

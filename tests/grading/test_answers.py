@@ -26,7 +26,9 @@ from student_notebook import (
 
 from course.task import stems
 from grading.flags import FLAGS, LOOK, flag
-from grading.submissions.answers import practical_of, read_answers
+from grading.submissions.answers import KnownLab, lab_of, read_answers
+
+KNOWN = {stem: KnownLab(stem) for stem in stems()}
 
 
 @pytest.fixture
@@ -289,7 +291,7 @@ def test_another_kernel_or_format_is_flagged(notebook):
 
 def test_the_practical_is_told_by_metadata_then_ids_then_checks_then_name(notebook):
     def stem(name="submission.ipynb"):
-        return practical_of(json.dumps(notebook).encode(), name, stems())
+        return lab_of(json.dumps(notebook).encode(), name, KNOWN)
 
     assert stem("01-deep-ensembles.ipynb") == "bayes_by_backprop"
     notebook["metadata"]["course"] = {"practical": "no_such"}
@@ -304,8 +306,8 @@ def test_the_practical_is_told_by_metadata_then_ids_then_checks_then_name(notebo
     notebook["cells"] = [c for c in notebook["cells"] if c["source"][0][:6] != "check("]
     assert stem() == ""
     assert stem("doe_77_01-Deep Ensembles (2).ipynb") == "deep_ensembles"
-    assert practical_of(b"\xff", "a/deep-ensembles/x.ipynb", stems()) == ""
-    assert practical_of(b"\xff", "deep_ensembles.ipynb", stems()) == "deep_ensembles"
+    assert lab_of(b"\xff", "a/deep-ensembles/x.ipynb", KNOWN) == ""
+    assert lab_of(b"\xff", "deep_ensembles.ipynb", KNOWN) == "deep_ensembles"
 
 
 # --- flags ----------------------------------------------------------------------------

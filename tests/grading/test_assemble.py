@@ -28,13 +28,13 @@ from course.task import tasks_of
 from grading.execution.assemble import (
     MAX_PIECES,
     assemble,
-    cell_id,
     origin,
 )
 from grading.execution.probe import probe_source
 from grading.execution.values import VALUES, decode_values
 from grading.submissions.answers import Added
 from grading.submissions.sources import reached
+from project.practicals import cell_id
 from project.source import read_solutions
 
 # --- probes are self-contained --------------------------------------------------------
@@ -100,7 +100,7 @@ def test_one_pass_holds_just_what_it_needs():
         {FIRST: "def reparametrise(): ...", SECOND: "def log_posterior(): ..."},
         added=(
             Added("added--0000", cell_id(SECOND), "helper = 1"),
-            Added("added--0001", cell_id(SECOND, "--check"), "between = 1"),
+            Added("added--0001", cell_id(SECOND, "check"), "between = 1"),
             Added("added--0002", cell_id(THIRD), "too_late = 1"),
             Added("added--0003", "", "at_the_end = 1"),
         ),
@@ -114,7 +114,7 @@ def test_one_pass_holds_just_what_it_needs():
         ("added--0000", "added"),
         (cell_id(SECOND), "task"),
         ("added--0001", "added"),
-        (cell_id(SECOND, "--probe"), "probe"),
+        (cell_id(SECOND, "probe"), "probe"),
     ]
     assert notebook.cells[2].source == sources[FIRST]
     assert notebook.cells[4].source == "def log_posterior(): ..."
@@ -141,7 +141,7 @@ def test_cells_can_be_left_out():
         "given--imports",
         "given--history",
         cell_id(FIRST),
-        cell_id(FIRST, "--probe"),
+        cell_id(FIRST, "probe"),
     ]
 
 
@@ -194,7 +194,7 @@ def test_training_behind_a_function_of_the_release_is_not_called_either():
 
 def test_a_judged_task_without_a_cell_still_has_its_probe():
     notebook = assemble(released(STEM), NOBODY, {FIRST}, {}, probes(STEM))
-    assert parts(notebook)[-1] == (cell_id(FIRST, "--probe"), "probe")
+    assert parts(notebook)[-1] == (cell_id(FIRST, "probe"), "probe")
     assert cell_id(FIRST) not in dict(parts(notebook))
 
 

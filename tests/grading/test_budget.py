@@ -17,7 +17,7 @@ COSTLY = b'{"costly": 1}'
 
 
 def costly(data, name, known):
-    """Replace ``practical_of``: loop for 30 s on some files, and fail on others."""
+    """Replace ``lab_of``: loop for 30 s on some files, and fail on others."""
     began = time.process_time()
     while data == COSTLY and time.process_time() - began < 30:
         pass
@@ -48,7 +48,7 @@ def quick(monkeypatch):
     """Budgets of one or two seconds, and ``costly`` as the reader of files."""
     monkeypatch.setattr(reading, "SECONDS", 1.0)
     monkeypatch.setattr(reading, "SECONDS_EACH", 2.0)
-    monkeypatch.setattr(reading, "practical_of", costly)
+    monkeypatch.setattr(reading, "lab_of", costly)
     monkeypatch.setitem(bounded.bounded.__kwdefaults__, "seconds", 1.0)
 
 

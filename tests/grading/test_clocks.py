@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 from busy import busy_loops
-from environments import limited, practical_of, prepared
+from environments import limited, material_of, prepared
 
 from grading.execution import runner
 from grading.execution.grader import grade
@@ -117,7 +117,7 @@ def environment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def practical(tmp_path_factory):
-    return practical_of(STEM, tmp_path_factory.mktemp("expected"))
+    return material_of(STEM, tmp_path_factory.mktemp("expected"))
 
 
 @pytest.fixture

@@ -26,13 +26,15 @@ from student_notebook import (
 )
 
 from course.task import stems
-from grading.submissions.answers import MAX_ADDED, practical_of, read_answers
+from grading.submissions.answers import MAX_ADDED, KnownLab, lab_of, read_answers
 from grading.submissions.cells import MAX_BYTES, NotGradable, load
 from grading.submissions.excerpts import additions, definitions
 from grading.submissions.sources import (
     MAX_SOURCE,
     problem_of,
 )
+
+KNOWN = {stem: KnownLab(stem) for stem in stems()}
 
 # Python parses it, but cannot traverse the tree recursively.
 DEEP = "f = " + "-" * 600 + "1"
@@ -144,7 +146,7 @@ def test_junk_anywhere_in_a_notebook_is_survived(notebook, junk):
     answers = read(notebook)
     assert answers.tasks[FIRST].source.startswith(ANSWER)
     assert "duplicated" in problems(answers)
-    practical_of(json.dumps(notebook).encode(), "x.ipynb", stems())
+    lab_of(json.dumps(notebook).encode(), "x.ipynb", KNOWN)
 
 
 def test_lone_surrogates_are_replaced_and_pairs_are_kept(notebook):
@@ -209,6 +211,6 @@ def test_random_damage_gives_answers_or_not_gradable(notebook):
                 del data[at : at + rng.randrange(2000)]
             else:
                 data[at:at] = data[at : at + rng.randrange(2000)]
-        practical_of(bytes(data), "x.ipynb", stems())
+        lab_of(bytes(data), "x.ipynb", KNOWN)
         with contextlib.suppress(NotGradable):
             read_answers(bytes(data), RELEASED)

@@ -7,11 +7,12 @@ import pytest
 from assembled import ROOT, STEMS, answers, each_practical, probes, reference, released
 
 from course.task import tasks_of
-from grading.execution.assemble import assemble, cell_id, differing
+from grading.execution.assemble import assemble, differing
 from grading.submissions.answers import Added
 from grading.submissions.effects import Effects
 from grading.submissions.excerpts import definitions
 from grading.submissions.forms import parsed
+from project.practicals import cell_id
 from project.source import read_solutions
 
 IMPORTS = """

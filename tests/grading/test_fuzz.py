@@ -14,7 +14,7 @@ from student_notebook import ONE, cell, code, exercise
 from course.task import tasks_of
 from grading.execution.analysis import analyse
 from grading.execution.assemble import assemble
-from grading.submissions.answers import practical_of, read_answers
+from grading.submissions.answers import KnownLab, lab_of, read_answers
 from grading.submissions.cells import NotGradable
 from grading.submissions.excerpts import additions, definitions
 from grading.submissions.sources import acts, free, problem_of, reached
@@ -69,6 +69,7 @@ SOURCES = [
     "def log_prior(w, prior_std):\n    return 0x" + "f" * 5_000,
     "x" * 29_990 + " y?",
 ]
+KNOWN = {stem: KnownLab(stem) for stem in STEMS}
 RELEASED = {stem: released(stem) for stem in STEMS}
 TASKS = {stem: set(order(stem)) for stem in STEMS}
 # Some of them also inside compound statements, which may define names.
@@ -106,7 +107,7 @@ def take(data, stem):
     """Read a notebook and assemble it, as grading does."""
     with contextlib.suppress(NotGradable):
         answers = read_answers(data, RELEASED[stem])
-        practical_of(data, "x.ipynb", STEMS)
+        lab_of(data, "x.ipynb", KNOWN)
         judged = TASKS[stem] & answers.tasks.keys()
         added = {one.id for one in answers.added}
         names = {id_: task.name for id_, task in tasks_of(stem).items()}

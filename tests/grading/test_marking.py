@@ -7,8 +7,8 @@ import io
 import nbformat
 import pytest
 from classroom import IMAGE, REMOTE, SCRIPT, classroom
-from conftest import ROOT
 from graded_class import finish, hand_in, start, table
+from labs import COURSE, LABS
 from pages import assert_harmless, assert_readable, text_of
 
 from authoring.chapter import read_chapter
@@ -28,7 +28,6 @@ from grading.reports.marking import (
 )
 from grading.reports.roster import Roster
 from project.errors import CourseError
-from project.practicals import chapters, stem_of
 
 STEM = "deep_ensembles"
 ONE, TWO = "deep-ensembles/overconfident", "deep-ensembles/survey"
@@ -61,9 +60,9 @@ def written(tmp_path, *lines, header=HEADER, encoding="utf-8"):
 
 @pytest.mark.parametrize("stem", stems())
 def test_every_question_has_a_model_answer_and_a_rubric(stem):
-    (path,) = [path for path in chapters(ROOT) if stem_of(path) == stem]
-    cells = [cell for cell in read_chapter(path).cells if cell.role == "written"]
-    found = questions(ROOT, stem)
+    lab = COURSE.lab(stem)
+    cells = [cell for cell in read_chapter(lab.chapter).cells if cell.role == "written"]
+    found = questions(lab)
     assert [question.id for question in found] == [cell.task for cell in cells]
     for question in found:
         assert question.title
@@ -80,23 +79,23 @@ def test_every_question_has_a_model_answer_and_a_rubric(stem):
 
 
 def test_numbers_of_the_page_stand_by_name():
-    (question,) = [q for q in questions(ROOT, STEM) if q.id.endswith("spirals")]
+    (question,) = [q for q in questions(COURSE.lab(STEM)) if q.id.endswith("spirals")]
     assert "the NLL ⟨spirals-adversarial-nll⟩ and ⟨spirals-plain-nll⟩" in (
         question.model_answer
     )
 
 
 def test_titles_of_all_tasks_and_questions():
-    found = titles(ROOT, stems())
+    found = titles(LABS)
     assert found["deep-ensembles/gaussian-nll"] == "The Gaussian NLL"
     for stem in stems():
         assert set(tasks_of(stem)) <= set(found)
-        assert {question.id for question in questions(ROOT, stem)} <= set(found)
+        assert {question.id for question in questions(COURSE.lab(stem))} <= set(found)
 
 
 def test_unknown_practical():
-    with pytest.raises(CourseError, match="no chapter of the practical 'nothing'"):
-        questions(ROOT, "nothing")
+    with pytest.raises(CourseError, match="no practical 'nothing'"):
+        questions(COURSE.lab("nothing"))
 
 
 # --- the page ---------------------------------------------------------------------------
@@ -121,7 +120,7 @@ def test_hostile_answers_do_nothing(browser, tmp_path):
     roster = Roster(
         [result(SCRIPT + IMAGE, written=(Written(ONE, 3, nasty),)), result()]
     )
-    page, _ = write_marking(roster, tmp_path, {STEM: questions(ROOT, STEM)})
+    page, _ = write_marking(roster, tmp_path, {STEM: questions(COURSE.lab(STEM))})
     assert_harmless(browser, page, links=("#", "data:,", "https://doi.org/"))
     assert_readable(browser, page)
 

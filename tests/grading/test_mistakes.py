@@ -1,7 +1,7 @@
 """Every known mistake in a real kernel: judged wrong, and named."""
 
 import pytest
-from environments import practical_of, prepared
+from environments import material_of, prepared
 
 from course.task import stems, tasks_of
 from grading.execution.grader import grade
@@ -25,7 +25,7 @@ def test_every_known_mistake_goes_the_same_way_and_is_named(
     stem, warm_environment, tmp_path
 ):
     """The n-th submission has the n-th misconception of every task."""
-    practical, tasks = practical_of(stem, tmp_path), tasks_of(stem)
+    practical, tasks = material_of(stem, tmp_path), tasks_of(stem)
     for number in range(max(len(task.misconceptions) for task in tasks.values())):
         made = {
             id_: planted(task, number)

@@ -5,7 +5,7 @@ import io
 
 import pytest
 from classroom import classroom
-from conftest import ROOT
+from labs import COURSE
 
 from grading.reports.outcome import write_outcome
 from project.errors import CourseError
@@ -23,11 +23,11 @@ def contents(folder):
 
 def test_everything_is_written_and_again_the_same(tmp_path):
     results = classroom(30, STEMS)
-    written = write_outcome(results, tmp_path / "one", root=ROOT)
+    written = write_outcome(results, tmp_path / "one", course=COURSE)
     assert {path for path in (tmp_path / "one").rglob("*") if path.is_file()} == {
         *written
     }
-    write_outcome(results[::-1], tmp_path / "two", root=ROOT)
+    write_outcome(results[::-1], tmp_path / "two", course=COURSE)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     header = (tmp_path / "one" / "canvas.csv").read_text("utf-8").splitlines()[0]
     # Practicals are in the book's order, not sorted by name.
@@ -36,7 +36,7 @@ def test_everything_is_written_and_again_the_same(tmp_path):
 
 def test_marks_and_comments_reach_sheets_and_students(tmp_path):
     results = classroom(5, STEMS[1:])
-    write_outcome(results, tmp_path, root=ROOT)
+    write_outcome(results, tmp_path, course=COURSE)
     path = tmp_path / "marks.csv"
     rows = list(csv.reader(io.StringIO(path.read_text("utf-8-sig"))))
     rows = [rows[0]] + [
@@ -46,7 +46,7 @@ def test_marks_and_comments_reach_sheets_and_students(tmp_path):
     csv.writer(out).writerows(rows)
     path.write_text(out.getvalue(), encoding="utf-8", newline="")
     filled = path.read_bytes()
-    write_outcome(results, tmp_path, root=ROOT, marks=path)
+    write_outcome(results, tmp_path, course=COURSE, marks=path)
     assert path.read_bytes() == filled
     table = (tmp_path / "grades.csv").read_text("utf-8-sig")
     marked = csv.DictReader(io.StringIO(table))
@@ -60,5 +60,5 @@ def test_wrong_marks_write_nothing(tmp_path):
     marks = tmp_path / "marks.csv"
     marks.write_text("student,practical,question,marks,comment\nnobody,x,y,1,\n")
     with pytest.raises(CourseError, match="nobody"):
-        write_outcome(classroom(3), tmp_path / "out", root=ROOT, marks=marks)
+        write_outcome(classroom(3), tmp_path / "out", course=COURSE, marks=marks)
     assert not (tmp_path / "out").exists()

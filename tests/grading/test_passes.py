@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from environments import limited, practical_of, prepared
+from environments import limited, material_of, prepared
 
 from grading.execution import runner
 from grading.execution.grader import STOOD_IN, canary, grade
@@ -39,7 +39,7 @@ def environment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def practical(tmp_path_factory):
-    return practical_of(STEM, tmp_path_factory.mktemp("expected"))
+    return material_of(STEM, tmp_path_factory.mktemp("expected"))
 
 
 @pytest.fixture
@@ -65,13 +65,13 @@ def statuses(verdicts):
 
 @pytest.mark.parametrize("stem", ["deep_ensembles", "calibration_and_flows"])
 def test_the_reference_gets_full_marks(stem, environment, tmp_path):
-    canary(practical_of(stem, tmp_path), environment)
+    canary(material_of(stem, tmp_path), environment)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stem", ["approximate_inference", "bayes_by_backprop"])
 def test_the_reference_gets_full_marks_elsewhere_too(stem, environment, tmp_path):
-    canary(practical_of(stem, tmp_path), environment)
+    canary(material_of(stem, tmp_path), environment)
 
 
 def test_a_reference_that_fails_stops_the_run(practical, environment):

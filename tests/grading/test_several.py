@@ -10,6 +10,7 @@ import pytest
 from graded_class import start, table
 from handed_in import codes, tree, zipped
 from jsonschema import validate
+from labs import COURSE
 
 from grading import bounded
 from grading.flags import flag
@@ -19,8 +20,6 @@ from grading.reports.several import best_by_task
 from grading.reports.sheets import schema
 from grading.submissions import reading
 from grading.submissions.intake import take_in
-from project.practicals import released
-from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]
 STEM = "bayes_by_backprop"
@@ -28,8 +27,8 @@ STEM = "bayes_by_backprop"
 
 def solved(*names, note=""):
     """Return the exercise with reference solutions for these tasks, and optionally a note."""
-    notebook = released(ROOT, STEM)
-    definitions = read_solutions(ROOT, STEM).definitions
+    notebook = COURSE.lab(STEM).released()
+    definitions = COURSE.lab(STEM).solutions().definitions
     for cell in notebook.cells:
         name = cell["id"].rpartition("--")[2].replace("-", "_")
         if name in names:
@@ -67,7 +66,7 @@ def hand_in(root, files):
     ],
 )
 def test_the_last_with_answers_counts_and_is_named(files, counts, tmp_path):
-    intake = take_in(hand_in(tmp_path, files), ROOT)
+    intake = take_in(hand_in(tmp_path, files), COURSE)
     (one,) = intake.submissions
     assert one.read() == counts
     assert codes(one) == ["resubmitted"]
@@ -86,16 +85,16 @@ def test_times_in_a_zip_tell_the_last_if_they_differ(tmp_path):
             info = zipfile.ZipInfo(f"ann/{name}.ipynb", (2024, 5, day, 12, 0, 0))
             archive.writestr(info, data)
         archive.writestr("bo/x.ipynb", FULL)
-    ann, _ = take_in(path, ROOT).submissions
+    ann, _ = take_in(path, COURSE).submissions
     assert ann.read() == FULL
     same = zipped(tmp_path / "same.zip", {"ann/b.ipynb": PART, "ann/a.ipynb": FULL})
-    (ann,) = take_in(same, ROOT).submissions
+    (ann,) = take_in(same, COURSE).submissions
     assert ann.read() == PART
 
 
 def test_best_takes_all_with_answers(tmp_path):
     files = {"a.ipynb": FULL, "b.ipynb": COPY, "c.ipynb": PART}
-    intake = take_in(hand_in(tmp_path, files), ROOT, "best")
+    intake = take_in(hand_in(tmp_path, files), COURSE, "best")
     assert [one.notebook for one in intake.submissions] == ["a.ipynb", "c.ipynb"]
     assert [codes(one) for one in intake.submissions] == [["best-of-several"]] * 2
 
@@ -132,7 +131,7 @@ def test_a_file_that_costs_too_much_costs_its_own_students_row(tmp_path, monkeyp
     monkeypatch.setattr(
         bounded.bounded, "__kwdefaults__", {"seconds": 1.0, "memory": 2**32}
     )
-    ann, bo = take_in(zipped(tmp_path / "class.zip", files), ROOT).submissions
+    ann, bo = take_in(zipped(tmp_path / "class.zip", files), COURSE).submissions
     assert codes(ann) == ["too-costly"]
     assert "could not be read within the limits" in ann.problem
     assert not bo.problem

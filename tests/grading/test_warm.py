@@ -11,10 +11,11 @@ import psutil
 import pytest
 from jupyter_client.provisioning import KernelProvisionerFactory
 from jupyter_core.utils import ensure_event_loop
+from labs import COURSE, each_lab
 from seen_from_inside import FIND, LEAVE, LOOK_AROUND
 
 from grading.execution import expected
-from grading.execution.practical import Practical
+from grading.execution.material import LabMaterial
 from grading.execution.runner import new_folder
 from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
 from grading.sandbox.kernel import Stopped, WatchedKernel
@@ -22,7 +23,6 @@ from grading.sandbox.warm import Zygote, imports
 from grading.sandbox.zygote import NAME
 from grading.settings import Settings
 from grading.worker import Worker
-from project.practicals import chapters, released, stem_of
 
 ROOT = Path(__file__).parents[2]
 MIB = 1024 * 1024
@@ -268,10 +268,10 @@ def test_one_that_does_not_stand_is_not_used(start, library):
     (library / "ends.py").unlink()
 
 
-@pytest.mark.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem)
-def test_what_every_practical_imports_can_be_forked(start, chapter):
+@each_lab
+def test_what_every_lab_imports_can_be_forked(start, lab):
     """JAX starts threads with its first operation, so no import may run one."""
-    assert start(*sources(released(ROOT, stem_of(chapter)))).trouble() == ""
+    assert start(*sources(lab.released())).trouble() == ""
 
 
 def test_without_its_zygote_a_kernel_starts_by_itself(kernel, start):
@@ -300,23 +300,24 @@ def test_a_fork_that_fails_costs_one_warm_start(kernel, start, library):
 
 
 @pytest.fixture
-def practical(tmp_path):
-    """A practical whose exercise imports a module that starts a thread."""
+def material(tmp_path):
+    """A lab whose exercise imports a module that starts a thread."""
     path = tmp_path / "expected.msgpack"
-    expected.draw(STEM, 7, path)
-    practical = Practical.read(ROOT, STEM, path)
-    practical.released.cells.append(nbformat.v4.new_code_cell("import busy"))
-    practical.released.cells[-1].metadata["course"] = {}
-    return practical
+    lab = COURSE.lab(STEM)
+    expected.draw(lab, 7, path)
+    material = LabMaterial.read(lab, path)
+    material.released.cells.append(nbformat.v4.new_code_cell("import busy"))
+    material.released.cells[-1].metadata["course"] = {}
+    return material
 
 
-def test_where_it_is_not_safe_a_class_is_graded_without_and_told(practical, tmp_path):
+def test_where_it_is_not_safe_a_class_is_graded_without_and_told(material, tmp_path):
     said = []
     worker = Worker(Settings(ROOT, tmp_path / "out"), tmp_path / "library", said.append)
     (worker.environment.library / "busy.py").write_text(BUSY)
     with contextlib.closing(worker):
-        worker.warm_up({STEM: practical.released})
-        worker.open({STEM: practical})
+        worker.warm_up({STEM: material.released})
+        worker.open({STEM: material})
         assert said == [
             f"{STEM}: no warm start, every kernel starts by itself (it has 2 threads)."
         ]

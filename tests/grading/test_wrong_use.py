@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from graded_class import ROOT, finish, hand_in, in_process, kept, refused, start
 from handed_in import content
+from labs import COURSE
 
 from grading import app
 from grading.classroom import STATE
-from project.practicals import released
 
 COMMITTED = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True)
 COMMITTED = COMMITTED.splitlines()
@@ -162,7 +162,7 @@ def test_a_table_of_marks_is_checked_before_anything_is_graded(
     tmp_path, monkeypatch, place, text, said
 ):
     hand_in(tmp_path / "in", 1)
-    cells = released(ROOT, "bayes_by_backprop").cells
+    cells = COURSE.lab("bayes_by_backprop").released().cells
     roles = [cell.metadata.get("course", {}) for cell in cells]
     question = next(one["task"] for one in roles if one.get("role") == "written")
     text = text.replace("{question}", question.partition("/")[2])

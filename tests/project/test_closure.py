@@ -16,6 +16,7 @@ from grading.sandbox.bubblewrap import Limits
 from grading.store import machinery_of
 from project.closure import closure, digest_of
 from project.errors import CourseError
+from project.practicals import Course
 
 ROOT = Path(__file__).parents[2]
 PAGES = {path.stem: path for path in sorted((ROOT / "book").glob("*.md"))}
@@ -130,14 +131,15 @@ def test_every_file_that_a_page_names_is_one_that_it_depends_on():
 
 
 def test_a_grade_depends_on_what_judges_it_and_on_no_report(tmp_path, monkeypatch):
-    for folder in ("course", "exercises", "grading", "project", "solutions"):
+    for folder in ("book", "course", "exercises", "grading", "project", "solutions"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     monkeypatch.setattr(course, "__file__", str(tmp_path / "course/__init__.py"))
 
     def machinery(walled=True):
         return {
-            stem: machinery_of(tmp_path, stem, Limits(), walled) for stem in stems()
+            lab.name: machinery_of(lab, Limits(), walled)
+            for lab in Course.read(tmp_path).labs()
         }
 
     def changed_by(name):

@@ -4,15 +4,14 @@ import json
 from pathlib import Path
 
 import IPython.display
-import nbformat
 import numpy as np
 import pytest
+from labs import COURSE
 
 from course.task import stems, tasks_of
 from grading.execution.probe import probe_source
 from grading.execution.values import VALUES
 from grading.submissions.answers import Answer, Answers
-from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]
 STEMS = stems()
@@ -23,12 +22,11 @@ NOBODY = Answers({}, {})
 
 
 def released(stem):
-    (path,) = (ROOT / "exercises").glob(f"*-{stem.replace('_', '-')}.ipynb")
-    return nbformat.read(path, as_version=4)
+    return COURSE.lab(stem).released()
 
 
 def reference(stem):
-    module = read_solutions(ROOT, stem)
+    module = COURSE.lab(stem).solutions()
     tasks = tasks_of(stem).values()
     return {task.id: module.definitions[task.name].shown() for task in tasks}
 

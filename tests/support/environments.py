@@ -4,34 +4,35 @@ import contextlib
 import dataclasses
 from pathlib import Path
 
+from labs import COURSE
+
 from grading.execution import expected, runner
-from grading.execution.practical import Practical
+from grading.execution.material import LabMaterial
 from grading.execution.runner import Environment
 from grading.sandbox.bubblewrap import Sandbox, stage_library
 from grading.sandbox.warm import Zygote
 from grading.settings import Settings
-from project.practicals import released
 
 ROOT = Path(__file__).parents[2]
 
 
-def practical_of(stem, folder):
-    """Return a practical with the expected values of one fixed draw."""
-    path = folder / f"{stem}.msgpack"
-    expected.draw(stem, 2024, path)
-    return Practical.read(ROOT, stem, path)
+def material_of(name, folder):
+    """Return a lab's material, with the expected values of one fixed draw."""
+    lab, path = COURSE.lab(name), folder / f"{name}.msgpack"
+    expected.draw(lab, 2024, path)
+    return LabMaterial.read(lab, path)
 
 
 @contextlib.contextmanager
-def prepared(folder, stem, limits):
-    """Yield an environment with a zygote for one practical; other kernels start cold."""
+def prepared(folder, name, limits):
+    """Yield an environment with a zygote for one lab; other kernels start cold."""
     library = stage_library(folder / "library")
     settings = Settings(ROOT, folder / "out", limits=limits)
     box = Sandbox(runner.new_folder(), library, limits, hidden=settings.hidden)
-    zygote = Zygote(released(ROOT, stem), box)
+    zygote = Zygote(COURSE.lab(name).released(), box)
     try:
         assert zygote.trouble() == ""
-        yield Environment(library, settings, {stem: zygote.runtime_dirs})
+        yield Environment(library, settings, {name: zygote.runtime_dirs})
     finally:
         zygote.close()
 

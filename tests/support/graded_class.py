@@ -8,11 +8,10 @@ from pathlib import Path
 
 import nbformat
 from click.testing import CliRunner
+from labs import COURSE
 
 from commands import main
 from grading.classroom import STATE
-from project.practicals import released
-from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]
 STEM = "bayes_by_backprop"
@@ -22,10 +21,11 @@ TASKS = ("reparametrise", "log_posterior", "log_prior")
 
 def hand_in(folder, count, seed=0):
     """Write the notebooks of a class: three tasks are right, wrong or unwritten, at random."""
-    definitions = read_solutions(ROOT, STEM).definitions
+    lab = COURSE.lab(STEM)
+    definitions = lab.solutions().definitions
     draw = random.Random(seed)
     for number in range(count):
-        notebook = released(ROOT, STEM)
+        notebook = lab.released()
         for cell in notebook.cells:
             name = cell["id"].rpartition("--")[2].replace("-", "_")
             if cell.metadata.get("course", {}).get("role") == "task" and name in TASKS:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from seeds import first_seed
 
-from course.task import find, stems, tasks_of
+from course.task import find, stem_of, stems, tasks_of
 
 TESTS = Path(__file__).parents[1]
 
@@ -47,7 +47,7 @@ EVERY_TASK = [id_ for stem in stems() for id_ in tasks_of(stem)]
 def of_task(task_id: str, folder: str, seeds: int) -> list[tuple[str, str, int, str]]:
     """Return the rows of one task."""
     task = find(task_id)
-    stem = task_id.partition("/")[0].replace("-", "_")
+    stem = stem_of(task_id)
     return [row for row in judged(stem, folder, seeds) if row[0] == task.name]
 
 

@@ -1,4 +1,4 @@
-"""The data that all submissions of one practical share: the release and the right values."""
+"""The data that all submissions of one lab share: the release and the right values."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import Self
 from nbformat import NotebookNode
 
 from grading.execution.expected import Key, read
-from project.practicals import released
-from project.source import read_solutions
+from project.practicals import Lab
 
 
 @dataclass(frozen=True)
-class Practical:
-    """The data that all submissions of one practical share.
+class LabMaterial:
+    """The data that all submissions of one lab share.
 
     Args:
-        stem: such as ``deep_ensembles``.
+        lab: the lab.
         released: the release.
         reference: the source of each task's reference solution, by task.
         given: the sources of given definitions, by name.
@@ -27,7 +26,7 @@ class Practical:
         keys: its content, by task.
     """
 
-    stem: str
+    lab: Lab
     released: NotebookNode
     reference: Mapping[str, str]
     given: Mapping[str, str]
@@ -35,14 +34,14 @@ class Practical:
     keys: Mapping[str, Key]
 
     @classmethod
-    def read(cls, root: Path, stem: str, expected: Path) -> Self:
-        """Read a practical of the checkout, with the file of its expected values.
+    def read(cls, lab: Lab, expected: Path) -> Self:
+        """Read a lab of the checkout, with the file of its expected values.
 
         Raises:
             CourseError: it has no exercise, or no reference solution.
         """
         keys = read(expected)
-        definitions = read_solutions(root, stem).definitions
+        definitions = lab.solutions().definitions
         sources = {name: found.shown() for name, found in definitions.items()}
         reference = {task: sources.pop(key.name) for task, key in keys.items()}
-        return cls(stem, released(root, stem), reference, sources, expected, keys)
+        return cls(lab, lab.released(), reference, sources, expected, keys)

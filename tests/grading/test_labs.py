@@ -1,0 +1,147 @@
+"""A practical of two labs: two chapters, two notebooks, one group of columns."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from authoring.exercises import generate, write
+from authoring.release import bundle
+from commands import main
+from grading.submissions.intake import take_in
+from project.errors import CourseError
+from project.practicals import Course
+
+ROOT = Path(__file__).parents[2]
+STEM, CUT = "warm_up", "## A gradient for each datum"
+FIRST, SECOND = "00a-warm-up.ipynb", "00b-warm-up.ipynb"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A checkout whose warm-up is cut in two."""
+    root = tmp_path_factory.mktemp("checkout")
+    for name in ("_toc.yml", "_config.yml", "LICENSE", "LICENSE-text"):
+        shutil.copy(ROOT / name, root)
+    for name in ("constraints.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, root)
+    ignored = shutil.ignore_patterns("__pycache__", "_static")
+    for folder in ("book", "course", "solutions"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
+    chapter = root / "book" / "00-warm-up.md"
+    first, cut, second = chapter.read_text("utf-8").partition(CUT)
+    head = first[: first.index("## ")]  # front matter, title and imports
+    chapter.with_name("00a-warm-up.md").write_text(first, "utf-8")
+    chapter.with_name("00b-warm-up.md").write_text(head + cut + second, "utf-8")
+    chapter.unlink()
+    course = Course.read(root)
+    write(course, [STEM])
+    return course
+
+
+def solved(lab, right=lambda task: True):
+    """Return a lab's exercise with the reference solutions of some tasks."""
+    notebook = lab.released()
+    answers = nbformat.reads(generate(lab, solved=True), as_version=4)
+    for cell, answer in zip(notebook.cells, answers.cells, strict=True):
+        told = cell.metadata.get("course", {})
+        if told.get("role") == "task" and right(told["task"]):
+            cell.source = answer.source
+        if told.get("role") == "written":
+            cell.source = "Because."
+    return notebook
+
+
+def without_ids(notebook):
+    """Return a notebook as some editors save it, without metadata and cell ids."""
+    notebook.metadata.pop("course")
+    for index, cell in enumerate(notebook.cells):
+        cell["id"] = f"new-{index}"
+        cell.metadata.clear()
+    return notebook
+
+
+def test_stems_labs_and_ids(course):
+    assert [len(one.labs) for one in course.practicals] == [2, 1, 1, 1, 1, 1]
+    first, second = course.labs(STEM)
+    assert [one.name for one in (first, second)] == ["warm_up_a", "warm_up_b"]
+    assert course.lab("warm-up-b") == second
+    assert first.exercise.name == FIRST
+    assert set(first.tasks() + second.tasks()) == set(
+        Course.read(ROOT).lab(STEM).tasks()
+    )
+    assert not set(first.tasks()) & set(second.tasks())
+    assert all(task.startswith("warm-up/") for task in first.tasks() + second.tasks())
+    with pytest.raises(CourseError, match=r"several labs.*warm_up_a, warm_up_b"):
+        course.lab(STEM)
+
+
+def test_a_bundle_holds_the_labs_that_were_asked_for(course):
+    names = {name for name in bundle(course, [STEM]) if name.startswith("exercises/")}
+    assert names == {f"exercises/{FIRST}", f"exercises/{SECOND}"}
+    names = {name for name in bundle(course, ["warm_up_b"]) if name.startswith("ex")}
+    assert names == {f"exercises/{SECOND}"}
+
+
+def submit(folder, name, notebook):
+    folder.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, folder / name)
+
+
+def test_a_notebook_is_known_by_its_metadata_its_tasks_or_its_name(course, tmp_path):
+    first, second = course.labs(STEM)
+    submit(tmp_path / "ann", "mine.ipynb", solved(second))
+    submit(tmp_path / "bo", "mine.ipynb", without_ids(solved(second)))
+    submit(tmp_path / "cy", "mine.ipynb", without_ids(solved(first)))
+    empty = nbformat.v4.new_notebook()
+    submit(tmp_path / "di", "00b_warm_up_final.ipynb", empty)
+    found = {one.student: one.lab for one in take_in(tmp_path, course).submissions}
+    assert found == {
+        "ann": "warm_up_b",
+        "bo": "warm_up_b",
+        "cy": "warm_up_a",
+        "di": "warm_up_b",
+    }
+
+
+@pytest.mark.sandbox
+def test_labs_are_graded_one_by_one_and_share_their_columns(
+    course, tmp_path, monkeypatch
+):
+    """A student who hands in one lab is graded for it, out of its points."""
+    first, second = course.labs(STEM)
+    wrong = second.tasks()[0]
+    submit(tmp_path / "in" / "ann", FIRST, solved(first))
+    submit(tmp_path / "in" / "ann", SECOND, solved(second, lambda task: task != wrong))
+    submit(tmp_path / "in" / "bo", FIRST, solved(first))
+    monkeypatch.chdir(course.root)
+    done = CliRunner().invoke(
+        main, ["grade", f"{tmp_path}/in", "--out", f"{tmp_path}/out"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "3 of 3 notebooks graded" in done.output
+    with open(
+        tmp_path / "out" / "grades.csv", encoding="utf-8-sig", newline=""
+    ) as file:
+        ann, bo = csv.DictReader(file)
+    tasks = first.tasks() + second.tasks()
+    assert [name for name in ann if name in tasks] == tasks
+    points = {task: ann[task] for task in tasks}
+    assert points.pop(wrong) == "0"
+    assert "0" not in points.values()
+    assert [bo[task] for task in first.tasks()] == [ann[task] for task in first.tasks()]
+    assert {bo[task] for task in second.tasks()} == {""}
+    told = json.loads((tmp_path / "out" / "grades.json").read_text("utf-8"))
+    assert [one["practical"] for one in told["practicals"]] == [STEM]
+    assert [one.get("part") for one in told["results"]] == ["a", "b", "a"]
+    assert all(one["counts"] for one in told["results"])
+    possible = {one["student"]: one["possible"] for one in told["students"]}
+    assert possible["bo"] < possible["ann"]
+    pages = {path.name for path in (tmp_path / "out" / "feedback" / "ann").iterdir()}
+    assert len(pages) == 2
+    report = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert all(f"feedback/ann/{page}" in report for page in pages)
