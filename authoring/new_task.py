@@ -113,8 +113,8 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
         course: the checkout.
         lab: the name of a lab, which is the stem of a practical with only one.
         name: of the function that a student writes.
-        module: the file of ``solutions/<stem>/`` for it, and that of the checks; by default
-            the last one.
+        module: the name of its file in ``solutions/<stem>/`` and in the checks; by default
+            that of the last file.
 
     Raises:
         CourseError: there is no such practical or module, the name is none or is taken, or a
@@ -143,8 +143,7 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     framework = "jax" if "import jax" in solution.read_text("utf-8") else "torch"
     imported, array = ARRAYS[framework]
     checks = root / "course" / "checks" / stem
-    # The practical with one file of solutions has one file of checks for each subject.
-    check = checks / f"{solution.stem if solution.parent.name == stem else name}.py"
+    check = checks / solution.name  # test_structure.py wants the same name
     check_text = _read(check) if check.exists() else CHECK_MODULE
     constant = name.upper()
     line = f"from course.checks.{stem}.{check.stem} import {constant}\n"

@@ -180,9 +180,9 @@ def test_a_recipe_has_at_most_ten_lines(title):
 
 @pytest.mark.long
 def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
-    stem = "calibration_and_flows"
+    stem = "approximate_inference"
     first, *others = commands("Add a task", stem=stem, name="halved")
-    done = run(copy, f"{first} --module calibration")
+    done = run(copy, f"{first} --module hmc")
     assert done.returncode == 0, done.stdout
     left = todo(copy)
     assert {name.split("/")[0] for name in left} == {"book", "course", "solutions"}
@@ -191,12 +191,12 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
         last = run(copy, line)
     assert last.returncode == 1, last.stdout
 
-    solution = copy / "solutions" / stem / "calibration.py"
-    check = copy / "course/checks" / stem / "calibration.py"
+    solution = copy / "solutions" / stem / "hmc.py"
+    check = copy / "course/checks" / stem / "hmc.py"
     fill(solution, "\n\ndef halved", TASK)
     fill(check, "\n\ndef _halved_cases", CHECK)
     replace(check, '"""TODO: what these tasks are about."""', '"""Halves."""')
-    chapter = copy / "book/04-calibration-and-flows.md"
+    chapter = copy / "book/02-approximate-inference.md"
     replace(chapter, "TODO: title", "Halve it")
     replace(chapter, "TODO: the prompt.", "Write `halved`.")
     for kind, answer in (("right", "0.5 * x"), ("wrong", "0.5001 * x")):
@@ -208,8 +208,8 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
         assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}"
     said = done.stdout
     assert " passed" in said
-    notebook = (copy / "exercises/04-calibration-and-flows.ipynb").read_text("utf-8")
-    assert "calibration-and-flows--halved--check" in notebook
+    notebook = (copy / "exercises/02-approximate-inference.ipynb").read_text("utf-8")
+    assert "approximate-inference--halved--check" in notebook
 
     # A misconception that is right, and a duplicate of another one, are rejected.
     old = '        Misconception(lambda x: -x / 2, "the sign is turned."),\n'

@@ -1,4 +1,7 @@
-"""Packages import one another in one direction only; a bundle ships one whole folder."""
+"""Packages import one another in one direction only; checks are named as the solutions are.
+
+A bundle ships one whole folder.
+"""
 
 import ast
 from pathlib import Path
@@ -8,6 +11,8 @@ from conftest import ROOT
 from labs import COURSE
 
 from authoring.release import bundle
+from course.task import stems
+from project.source import read_solutions
 
 PACKAGES = {"authoring", "commands", "course", "grading", "project", "solutions"}
 PACKAGES |= {"studies", "tests"}
@@ -61,6 +66,45 @@ def test_an_import_against_the_direction_is_found(tmp_path, monkeypatch):
 def test_every_package_is_one_of_these():
     folders = {path.parent.name for path in ROOT.glob("[!.]*/__init__.py")}
     assert folders == PACKAGES - {"commands", "tests"}
+
+
+def module_of_each_task(folder):
+    """Return the name of the module in which each task of a practical is defined, by its name."""
+    return {
+        keyword.value.value: folder.name if path.stem == "__init__" else path.stem
+        for path in folder.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Task"
+        for keyword in node.keywords
+        if keyword.arg == "name"
+    }
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_a_check_is_in_the_module_named_as_that_of_its_function(stem):
+    functions = {
+        name: definition.path.stem
+        for name, definition in read_solutions(ROOT, stem).definitions.items()
+        if definition.has_solution
+    }
+    assert module_of_each_task(ROOT / "course" / "checks" / stem) == functions
+
+
+def test_a_check_in_another_module_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("test_structure.ROOT", tmp_path)
+    for name, text in {
+        "solutions/halves/__init__.py": "from solutions.halves.parts import halved\n",
+        "solutions/halves/parts.py": "def halved(x):\n"
+        "    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION\n",
+        "course/checks/halves/parts.py": 'HALVED = Task(name="halved")\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    test_a_check_is_in_the_module_named_as_that_of_its_function("halves")
+    check = tmp_path / "course/checks/halves/parts.py"
+    check.rename(check.with_stem("pieces"))
+    with pytest.raises(AssertionError, match="pieces"):
+        test_a_check_is_in_the_module_named_as_that_of_its_function("halves")
 
 
 def test_a_bundle_of_all_practicals_ships_the_whole_course_and_nothing_else():

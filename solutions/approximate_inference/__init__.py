@@ -5,10 +5,12 @@ bias is one of them), S samples, H hidden units, K classes. Objectives are sums 
 data.
 """
 
-from solutions.approximate_inference.mode import (
+from solutions.approximate_inference.objective import (
     with_bias,
     negative_log_joint,
     prior_variance_of,
+)
+from solutions.approximate_inference.mode import (
     hessian_by_backward,
     logistic_hessian,
     find_mode,
@@ -23,12 +25,18 @@ from solutions.approximate_inference.predictions import (
     sampled_predictive,
     probit_predictive,
 )
-from solutions.approximate_inference.variational import (
+from solutions.approximate_inference.reparametrisation import (
     reparametrised_sample,
+)
+from solutions.approximate_inference.elbo import (
     gaussian_kl,
     negative_elbo,
+)
+from solutions.approximate_inference.layers import (
     LinearVariational,
     LocalLinearVariational,
+)
+from solutions.approximate_inference.networks import (
     VariationalMLP,
 )
 from solutions.approximate_inference.dropout import (

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from solutions.approximate_inference.mode import negative_log_joint
+from solutions.approximate_inference.objective import negative_log_joint
 
 
 def hurried_laplace_covariance(

@@ -8,26 +8,34 @@ written out.
 Source: Blundell, Cornebise, Kavukcuoglu and Wierstra (2015).
 """
 
-from solutions.bayes_by_backprop.one_step import (
+from solutions.bayes_by_backprop.weights import (
     reparametrise,
     sample_weights,
+)
+from solutions.bayes_by_backprop.densities import (
     log_posterior,
     log_prior,
     log_likelihood,
+    log_scale_mixture,
+)
+from solutions.bayes_by_backprop.losses import (
     draw_loss,
-    paper_gradients,
-    gradient_step,
     exact_loss,
+)
+from solutions.bayes_by_backprop.gradients import (
+    gradient_step,
+    paper_gradients,
 )
 from solutions.bayes_by_backprop.divergence import (
     gaussian_kl,
-    log_scale_mixture,
     sampled_kl,
 )
 from solutions.bayes_by_backprop.layers import (
     BayesianLinear,
-    sample_activations,
     BayesianMLP,
+)
+from solutions.bayes_by_backprop.activations import (
+    sample_activations,
 )
 from solutions.bayes_by_backprop.training import (
     kl_weights,

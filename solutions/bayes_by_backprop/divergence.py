@@ -1,4 +1,4 @@
-"""Priors, and the divergence from them."""
+"""The KL divergence from a prior, in closed form and by sampling."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.distributions import Normal
 
-from solutions.bayes_by_backprop.one_step import (
-    log_posterior,
-    sample_weights,
-)
+from solutions.bayes_by_backprop.densities import log_posterior
+from solutions.bayes_by_backprop.weights import sample_weights
 
 
 def gaussian_kl(mu: Tensor, rho: Tensor, prior_std: float) -> Tensor:
@@ -40,31 +37,6 @@ def gaussian_kl(mu: Tensor, rho: Tensor, prior_std: float) -> Tensor:
         + (std**2 + mu**2) / (2 * prior_std**2)
         - 0.5
     ).sum()
-    ### END SOLUTION
-
-
-def log_scale_mixture(
-    w: Tensor, share: float, wide_std: float, narrow_std: float
-) -> Tensor:
-    """log(π N(w | 0, σ₁²) + (1 − π) N(w | 0, σ₂²)), one value per weight.
-
-    Args:
-        w: weights, any shape.
-        share: the share π of the wide component, 0 < π < 1.
-        wide_std: its standard deviation σ₁.
-        narrow_std: the other component's standard deviation σ₂ < σ₁.
-
-    Returns:
-        Log densities, of the shape of ``w``.
-
-    Source: Blundell et al. (2015), equation 7.
-    """
-    # Both densities may underflow to 0:
-    # torch.logaddexp adds what is given by logarithms.
-    ### BEGIN SOLUTION
-    wide = math.log(share) + Normal(0.0, wide_std).log_prob(w)
-    narrow = math.log1p(-share) + Normal(0.0, narrow_std).log_prob(w)
-    return torch.logaddexp(wide, narrow)
     ### END SOLUTION
 
 

@@ -8,7 +8,6 @@ per datum.
 from solutions.calibration_and_flows.calibration import (
     Bins,
     BrierParts,
-    Scored,
     bin_index,
     calibration_bins,
     calibration_error,
@@ -16,8 +15,6 @@ from solutions.calibration_and_flows.calibration import (
     adaptive_calibration_error,
     brier_score,
     brier_decomposition,
-    fit_temperature,
-    calibrated_probs,
 )
 from solutions.calibration_and_flows.logistic import (
     uniform_linear,
@@ -25,14 +22,21 @@ from solutions.calibration_and_flows.logistic import (
     boundary_line,
     boundary_plane,
 )
+from solutions.calibration_and_flows.temperature import (
+    Scored,
+    fit_temperature,
+    calibrated_probs,
+)
 from solutions.calibration_and_flows.flows import (
     affine_flow,
-    planar_flow,
-    invertible_u,
-    printed_u,
     radial_flow,
     compose,
     Affine,
+)
+from solutions.calibration_and_flows.planar import (
+    planar_flow,
+    invertible_u,
+    printed_u,
     Planar,
 )
 from solutions.calibration_and_flows.stochastic import (

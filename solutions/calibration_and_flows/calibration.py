@@ -1,4 +1,4 @@
-"""Calibration: bins, scores, and a temperature that mends."""
+"""Calibration: bins and scores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, one_hot, softmax
+from torch.nn.functional import one_hot
 
 
 class Bins(NamedTuple):
@@ -26,13 +26,6 @@ class BrierParts(NamedTuple):
     reliability: Tensor
     resolution: Tensor
     uncertainty: Tensor
-
-
-class Scored(NamedTuple):
-    """A model's logits, shape (N, K), with the true labels, shape (N,)."""
-
-    logits: Tensor
-    labels: Tensor
 
 
 def bin_index(values: Tensor, n_bins: int) -> Tensor:
@@ -176,60 +169,4 @@ def brier_decomposition(
         resolution=(weight * (mean_outcome - overall) ** 2).sum(),
         uncertainty=overall * (1 - overall),
     )
-    ### END SOLUTION
-
-
-def fit_temperature(logits: Tensor, labels: Tensor) -> Tensor:
-    """The temperature T > 0 that minimises the mean of −log softmax(logits / T)[label].
-
-    Args:
-        logits: shape (N, K).
-        labels: true classes, integers, shape (N,), not all of them classified rightly.
-
-    Returns:
-        A scalar; above 1 when the model is over-confident.
-
-    Source: Guo et al. (2017), section 4.2.
-    """
-    # One number is sought:
-    # let torch.optim.LBFGS (line_search_fn="strong_wolfe") move log T.
-    ### BEGIN SOLUTION
-    logits = logits.detach().double()
-    log_temperature = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS(
-        [log_temperature],
-        max_iter=100,
-        tolerance_grad=1e-10,
-        tolerance_change=1e-14,
-        line_search_fn="strong_wolfe",
-    )
-
-    def closure() -> Tensor:
-        optimiser.zero_grad()
-        loss = cross_entropy(logits / log_temperature.exp(), labels)
-        loss.backward()
-        return loss
-
-    optimiser.step(closure)
-    return log_temperature.detach().exp()
-    ### END SOLUTION
-
-
-def calibrated_probs(training: Scored, held_out: Scored, logits: Tensor) -> Tensor:
-    """Probabilities of new data after temperature scaling.
-
-    Args:
-        training: logits and labels of the data that the model was trained on.
-        held_out: logits and labels of data that it has not seen.
-        logits: logits of the new data, shape (N, K).
-
-    Returns:
-        Probabilities, shape (N, K).
-
-    Source: Guo et al. (2017), section 4.2.
-    """
-    # Which of the two sets can tell how far the model's confidence may be trusted?
-    ### BEGIN SOLUTION
-    temperature = fit_temperature(held_out.logits, held_out.labels)
-    return softmax(logits / temperature, dim=-1)
     ### END SOLUTION

@@ -11,8 +11,9 @@ from torch.distributions import Normal
 from torch.func import functional_call, stack_module_state, vmap
 from torch.nn.functional import log_softmax
 
-from solutions.calibration_and_flows.flows import Affine, Planar, compose, invertible_u
+from solutions.calibration_and_flows.flows import Affine, compose
 from solutions.calibration_and_flows.logistic import uniform_linear
+from solutions.calibration_and_flows.planar import Planar, invertible_u
 
 
 class StochasticLogisticRegression(nn.Module):

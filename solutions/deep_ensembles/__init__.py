@@ -4,12 +4,16 @@ Shapes: N data, D inputs, K classes, M members of an ensemble. Every density is 
 density of one datum; a loss is a mean over the N data of a batch.
 """
 
-from solutions.deep_ensembles.likelihoods import (
+from solutions.deep_ensembles.derivations import (
     gaussian_nll_expression,
     laplace_nll_expression,
+)
+from solutions.deep_ensembles.likelihoods import (
     gaussian_nll,
     laplace_nll,
     categorical_nll,
+)
+from solutions.deep_ensembles.student_t import (
     student_t_nll,
 )
 from solutions.deep_ensembles.networks import (

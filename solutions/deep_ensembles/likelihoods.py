@@ -1,57 +1,10 @@
-"""Likelihoods: negative log densities, and the expressions that they come from."""
+"""Likelihoods: negative log densities."""
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-import sympy
 from jax import Array
-from jax.scipy.special import gammaln
-
-
-def gaussian_nll_expression(
-    y: sympy.Symbol, mu: sympy.Symbol, sigma: sympy.Symbol
-) -> sympy.Expr:
-    """−log N(y | µ, σ²) as a SymPy expression.
-
-    Args:
-        y: the target.
-        mu: the mean µ.
-        sigma: the standard deviation σ > 0, not the variance.
-
-    Returns:
-        An expression in ``y``, ``mu`` and ``sigma``.
-
-    Source: Lakshminarayanan et al. (2017), equation 1.
-    """
-    # sympy.log, sympy.pi and sympy.Rational(1, 2) keep the expression exact.
-    ### BEGIN SOLUTION
-    half = sympy.Rational(1, 2)
-    return (
-        half * sympy.log(2 * sympy.pi)
-        + sympy.log(sigma)
-        + (y - mu) ** 2 / (2 * sigma**2)
-    )
-    ### END SOLUTION
-
-
-def laplace_nll_expression(
-    y: sympy.Symbol, mu: sympy.Symbol, b: sympy.Symbol
-) -> sympy.Expr:
-    """−log Laplace(y | µ, b) as a SymPy expression.
-
-    Args:
-        y: the target.
-        mu: the mean µ.
-        b: the scale b > 0. The variance of this distribution is 2b².
-
-    Returns:
-        An expression in ``y``, ``mu`` and ``b``.
-    """
-    # sympy.Abs is the absolute value.
-    ### BEGIN SOLUTION
-    return sympy.log(2 * b) + sympy.Abs(y - mu) / b
-    ### END SOLUTION
 
 
 def gaussian_nll(mean: Array, std: Array, y: Array) -> Array:
@@ -102,32 +55,4 @@ def categorical_nll(logits: Array, targets: Array) -> Array:
     ### BEGIN SOLUTION
     log_probs = jax.nn.log_softmax(logits, axis=-1)
     return -jnp.sum(targets * log_probs, axis=-1)
-    ### END SOLUTION
-
-
-def student_t_nll(location: Array, scale: Array, df: float, y: Array) -> Array:
-    """−log St(y | location, scale, ν), one value per datum.
-
-    Args:
-        location: locations µ, shape (N,).
-        scale: scales s > 0, shape (N,). The variance is s²ν/(ν − 2), for ν > 2.
-        df: degrees of freedom ν > 0.
-        y: targets, shape (N,).
-
-    Returns:
-        Negative log-likelihoods in nats, shape (N,).
-
-    Source: Murphy, Probabilistic Machine Learning: An Introduction (2022),
-    section 2.7.1.
-    """
-    # gammaln is log Γ. Near the centre, log1p keeps what 1 + z²/ν would round away.
-    ### BEGIN SOLUTION
-    z = (y - location) / scale
-    log_normaliser = (
-        gammaln((df + 1) / 2)
-        - gammaln(df / 2)
-        - 0.5 * jnp.log(df * jnp.pi)
-        - jnp.log(scale)
-    )
-    return (df + 1) / 2 * jnp.log1p(z**2 / df) - log_normaliser
     ### END SOLUTION

@@ -103,7 +103,7 @@ def test_a_page_that_does_not_parse_is_named(project):
         ("authoring/release.py", set()),
         ("studies/grading/results.json", {"grading-a-class"}),
         ("studies/which_method/results.csv", {"05-which-method"}),
-        ("course/checks/deep_ensembles/mixtures.py", {"01-deep-ensembles"}),
+        ("course/checks/deep_ensembles/predictions.py", {"01-deep-ensembles"}),
         ("solutions/deep_ensembles/losses.py", {"01-deep-ensembles"}),
         ("solutions/bayes_by_backprop/layers.py", {"03-bayes-by-backprop"}),
         ("course/nuts.py", {"03-bayes-by-backprop"}),
@@ -156,7 +156,7 @@ def test_a_grade_depends_on_what_judges_it_and_on_no_report(tmp_path, monkeypatc
         assert changed_by(f"grading/{other}") == set()
     assert changed_by("course/judge.py") == everybody
     one = {"deep_ensembles"}
-    assert changed_by("course/checks/deep_ensembles/mixtures.py") == one
+    assert changed_by("course/checks/deep_ensembles/predictions.py") == one
     assert changed_by("solutions/deep_ensembles/losses.py") == one
     assert changed_by("exercises/01-deep-ensembles.ipynb") == one
     assert not set(machinery().values()) & set(machinery(walled=False).values())

@@ -1,15 +1,22 @@
 """Checks of practical 2. Oracles: SciPy, ``torch.distributions``, autograd and NumPy in double precision."""
 
 from course.checks.approximate_inference.dropout import DROPOUT_MLP
-from course.checks.approximate_inference.hessian import HESSIAN_BY_BACKWARD
+from course.checks.approximate_inference.elbo import GAUSSIAN_KL, NEGATIVE_ELBO
 from course.checks.approximate_inference.laplace import (
     LAPLACE_COVARIANCE,
     LAPLACE_LOG_EVIDENCE,
+    SOFTMAX_LAPLACE_COVARIANCE,
 )
-from course.checks.approximate_inference.layers import LINEAR_VARIATIONAL
-from course.checks.approximate_inference.local import LOCAL_LINEAR_VARIATIONAL
-from course.checks.approximate_inference.mode import FIND_MODE, LOGISTIC_HESSIAN
-from course.checks.approximate_inference.network import VARIATIONAL_MLP
+from course.checks.approximate_inference.layers import (
+    LINEAR_VARIATIONAL,
+    LOCAL_LINEAR_VARIATIONAL,
+)
+from course.checks.approximate_inference.mode import (
+    FIND_MODE,
+    HESSIAN_BY_BACKWARD,
+    LOGISTIC_HESSIAN,
+)
+from course.checks.approximate_inference.networks import VARIATIONAL_MLP
 from course.checks.approximate_inference.objective import (
     NEGATIVE_LOG_JOINT,
     PRIOR_VARIANCE_OF,
@@ -18,12 +25,7 @@ from course.checks.approximate_inference.predictions import (
     PROBIT_PREDICTIVE,
     SAMPLED_PREDICTIVE,
 )
-from course.checks.approximate_inference.sampling import REPARAMETRISED_SAMPLE
-from course.checks.approximate_inference.transfer import SOFTMAX_LAPLACE_COVARIANCE
-from course.checks.approximate_inference.variational import (
-    GAUSSIAN_KL,
-    NEGATIVE_ELBO,
-)
+from course.checks.approximate_inference.reparametrisation import REPARAMETRISED_SAMPLE
 from course.task import tasks
 
 TASKS = tasks(

@@ -5,21 +5,17 @@ from course.checks.bayes_by_backprop.densities import (
     LOG_LIKELIHOOD,
     LOG_POSTERIOR,
     LOG_PRIOR,
+    LOG_SCALE_MIXTURE,
 )
-from course.checks.bayes_by_backprop.divergence import GAUSSIAN_KL, LOG_SCALE_MIXTURE
-from course.checks.bayes_by_backprop.exact import EXACT_LOSS
+from course.checks.bayes_by_backprop.divergence import GAUSSIAN_KL, SAMPLED_KL
+from course.checks.bayes_by_backprop.gradients import GRADIENT_STEP, PAPER_GRADIENTS
 from course.checks.bayes_by_backprop.layers import BAYESIAN_LINEAR
-from course.checks.bayes_by_backprop.loss import (
-    DRAW_LOSS,
-    GRADIENT_STEP,
-    PAPER_GRADIENTS,
-)
-from course.checks.bayes_by_backprop.prediction import (
+from course.checks.bayes_by_backprop.losses import DRAW_LOSS, EXACT_LOSS
+from course.checks.bayes_by_backprop.predictions import (
     KEEP_MASK,
     PREDICTIVE_ENTROPY,
     PREDICTIVE_MOMENTS,
 )
-from course.checks.bayes_by_backprop.sampled import SAMPLED_KL
 from course.checks.bayes_by_backprop.training import KL_WEIGHTS, MINIBATCH_LOSS
 from course.checks.bayes_by_backprop.weights import REPARAMETRISE, SAMPLE_WEIGHTS
 from course.task import tasks

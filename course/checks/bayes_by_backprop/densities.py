@@ -1,9 +1,10 @@
-"""The three log-densities of a step; oracles from SciPy, gradients in closed form."""
+"""Log densities of posterior, priors and likelihood; oracles from SciPy, gradients in closed form."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import scipy.special
 import scipy.stats
 import torch
@@ -216,5 +217,105 @@ LOG_LIKELIHOOD = Task(
     hints=[
         "The network's output is the mean of a Gaussian, noise_std its standard deviation.",
         "Normal(prediction, noise_std).log_prob(y).",
+    ],
+)
+
+
+def _mixture_cases(rng):
+    cases = [
+        {
+            "w": rng.normal(0, 1, 4),
+            "share": float(rng.uniform(0.2, 0.45)),
+            "wide_std": float(rng.uniform(0.8, 1.5)),
+            "narrow_std": float(rng.uniform(0.05, 0.3)),
+        }
+        for _ in range(2)
+    ]
+    cases[0]["w"] = cases[0]["w"] * 0.1  # the narrow component matters here
+    cases[1]["w"] = np.append(cases[1]["w"], [80.0])  # both densities underflow here
+    return cases
+
+
+def _mixture_probe(answer, w, share, wide_std, narrow_std):
+    import torch
+
+    w = torch.tensor(w, requires_grad=True)
+    value, gradient = answer(w, share, wide_std, narrow_std), torch.zeros_like(w)
+    if getattr(value, "requires_grad", False):
+        (gradient,) = torch.autograd.grad(value.sum(), w, materialize_grads=True)
+    return {"log_p": value, "gradient": gradient}
+
+
+def mixture_oracle(w, share, wide_std, narrow_std):
+    log_p = log_mixture(w, share, wide_std, narrow_std)
+    log_wide = np.log(share) + scipy.stats.norm.logpdf(w, 0, wide_std)
+    is_wide = np.exp(log_wide - log_p)  # the wide component's posterior probability
+    gradient = -w * (is_wide / wide_std**2 + (1 - is_wide) / narrow_std**2)
+    close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
+    return {
+        "log_p": Close(log_p, **close),
+        "gradient": Close(gradient, rtol=1e-4, atol=1e-4, because=SINGLE),
+    }
+
+
+def log_mixture(w, share, wide_std, narrow_std):
+    logs = [
+        scipy.stats.norm.logpdf(w, 0, wide_std),
+        scipy.stats.norm.logpdf(w, 0, narrow_std),
+    ]
+    shares = np.array([share, 1 - share]).reshape(2, *[1] * np.ndim(w))
+    return scipy.special.logsumexp(np.stack(logs), axis=0, b=shares)
+
+
+def _mix(w, share, wide_std, narrow_std):
+    wide = math.log(share) + Normal(0.0, wide_std).log_prob(w)
+    return torch.logaddexp(
+        wide, math.log(1 - share) + Normal(0.0, narrow_std).log_prob(w)
+    )
+
+
+LOG_SCALE_MIXTURE = Task(
+    name="log_scale_mixture",
+    points=2,
+    cases=_mixture_cases,
+    probe=_mixture_probe,
+    oracle=mixture_oracle,
+    misconceptions=[
+        Misconception(
+            lambda w, share, wide_std, narrow_std: (
+                share * Normal(0.0, wide_std).log_prob(w)
+                + (1 - share) * Normal(0.0, narrow_std).log_prob(w)
+            ),
+            "log-densities are averaged. The logarithm of a mixture is not the mixture of logarithms.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: torch.log(
+                share * Normal(0.0, wide_std).log_prob(w).exp()
+                + (1 - share) * Normal(0.0, narrow_std).log_prob(w).exp()
+            ),
+            "both densities underflow to 0 far out, and log 0 is −inf. Stay with logarithms: torch.logaddexp.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: _mix(
+                w, 1 - share, wide_std, narrow_std
+            ),
+            "the shares are exchanged: π belongs to the wide component.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: Normal(
+                0.0, math.sqrt(share * wide_std**2 + (1 - share) * narrow_std**2)
+            ).log_prob(w),
+            "the mixture is replaced by one Gaussian of the same variance. It has neither the peak nor the tails.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: _mix(
+                w, share, wide_std**0.5, narrow_std**0.5
+            ),
+            "the standard deviations are taken for variances.",
+        ),
+    ],
+    hints=[
+        "Two log-densities, one per component; a share multiplies a density, so its logarithm is added.",
+        "log(π N₁ + (1 − π) N₂) = logaddexp(log π + log N₁, log(1 − π) + log N₂).",
     ],
 )

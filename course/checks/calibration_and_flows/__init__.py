@@ -1,22 +1,21 @@
 """Checks of practical 4. Oracles: SciPy, autograd's slogdet, closed forms in double precision."""
 
-from course.checks.calibration_and_flows.binning import (
+from course.checks.calibration_and_flows.calibration import (
     BRIER_DECOMPOSITION,
     CALIBRATION_BINS,
     CALIBRATION_ERROR,
 )
-from course.checks.calibration_and_flows.flows import AFFINE_FLOW, COMPOSE
-from course.checks.calibration_and_flows.linear import (
-    BOUNDARY_LINE,
-    CALIBRATED_PROBS,
-    FIT_TEMPERATURE,
-)
+from course.checks.calibration_and_flows.flows import AFFINE_FLOW, COMPOSE, RADIAL_FLOW
+from course.checks.calibration_and_flows.logistic import BOUNDARY_LINE
 from course.checks.calibration_and_flows.planar import INVERTIBLE_U, PLANAR_FLOW
-from course.checks.calibration_and_flows.transfer import RADIAL_FLOW
-from course.checks.calibration_and_flows.variational import (
+from course.checks.calibration_and_flows.stochastic import (
     FLOW_KL,
     NEGATIVE_ELBO,
     PREDICT,
+)
+from course.checks.calibration_and_flows.temperature import (
+    CALIBRATED_PROBS,
+    FIT_TEMPERATURE,
 )
 from course.task import tasks
 

@@ -4,20 +4,22 @@ from course.checks.deep_ensembles.derivations import (
     GAUSSIAN_EXPRESSION,
     LAPLACE_EXPRESSION,
 )
-from course.checks.deep_ensembles.heads import HEADS
 from course.checks.deep_ensembles.likelihoods import (
     CATEGORICAL_NLL,
     GAUSSIAN_NLL,
     LAPLACE_NLL,
 )
-from course.checks.deep_ensembles.mixtures import (
+from course.checks.deep_ensembles.losses import ADVERSARIAL_LOSS, FGSM
+from course.checks.deep_ensembles.networks import HEADS
+from course.checks.deep_ensembles.predictions import (
     ENSEMBLE_LOG_PROBS,
+    ENTROPY,
     GAUSSIAN_MIXTURE,
+    KNOWLEDGE,
     LAPLACE_MIXTURE,
 )
-from course.checks.deep_ensembles.training import ADAM_STEP, ADVERSARIAL_LOSS, FGSM
-from course.checks.deep_ensembles.transfer import STUDENT_T_NLL
-from course.checks.deep_ensembles.uncertainty import ENTROPY, KNOWLEDGE
+from course.checks.deep_ensembles.student_t import STUDENT_T_NLL
+from course.checks.deep_ensembles.training import ADAM_STEP
 from course.task import tasks
 
 TASKS = tasks(

@@ -7,11 +7,7 @@ from course.checks.warm_up.derivatives import (
     SQUARED_ERRORS,
 )
 from course.checks.warm_up.objectives import MINIBATCH_OBJECTIVE, WEIGHT_DECAY_OF
-from course.checks.warm_up.probability import (
-    KL_CATEGORICAL,
-    LOG_MEAN_EXP,
-    LOG_NORMAL,
-)
+from course.checks.warm_up.probability import KL_CATEGORICAL, LOG_MEAN_EXP, LOG_NORMAL
 from course.task import tasks
 
 TASKS = tasks(

@@ -1,12 +1,12 @@
 """Checks of chapter 5. Oracles: scikit-learn, SciPy and double precision NumPy."""
 
-from course.checks.which_method.comparing import (
+from course.checks.which_method.comparison import (
     DIFFERENCE_INTERVAL,
     GAUSSIAN_CRPS,
     OOD_AUROC,
 )
+from course.checks.which_method.laplace import LAST_LAYER_LOG_PROBS
 from course.checks.which_method.mimo import MIMO_INPUTS, MIMO_LOG_PROBS, MIMO_LOSS
-from course.checks.which_method.repairs import LAST_LAYER_LOG_PROBS
 from course.task import tasks
 
 TASKS = tasks(

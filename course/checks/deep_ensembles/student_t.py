@@ -1,4 +1,4 @@
-"""A transfer task: the Student-t likelihood."""
+"""The Student-t likelihood, which no source of the course solves."""
 
 from __future__ import annotations
 

@@ -1,0 +1,214 @@
+"""The loss of one draw for y = wx, and its expectation in closed form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special
+import scipy.stats
+import torch
+import torch.nn.functional as F
+from torch.distributions import Normal
+
+from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
+from course.task import Close, Misconception, Task
+
+
+def _step_cases(rng):
+    return [
+        {
+            "mu": rng.normal(0.5, 1, 1),
+            "rho": rng.uniform(-1.5, 2, 1),
+            "epsilon": rng.choice([-1, 1]) * rng.uniform(0.5, 2, 1),
+            "x": rng.uniform(0.5, 2, 3),
+            "y": rng.normal(0, 2, 3),
+            "noise_std": float(rng.uniform(0.3, 0.8)),
+            "prior_std": float(rng.uniform(1.5, 3)),
+        }
+        for _ in range(3)
+    ]
+
+
+def _draw_loss_probe(answer, mu, rho, epsilon, x, y, noise_std, prior_std):
+    import torch
+
+    epsilon, x, y = (torch.tensor(value) for value in (epsilon, x, y))
+    mu = torch.tensor(mu, requires_grad=True)
+    rho = torch.tensor(rho, requires_grad=True)
+    loss = answer(mu, rho, epsilon, x, y, noise_std=noise_std, prior_std=prior_std)
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if getattr(loss, "requires_grad", False):
+        to_mu, to_rho = torch.autograd.grad(
+            loss.sum(), (mu, rho), materialize_grads=True
+        )
+    return {"loss": loss, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
+
+
+def _draw_loss_oracle(mu, rho, epsilon, x, y, noise_std, prior_std):
+    norm, std = scipy.stats.norm, softplus(rho)
+    w = mu + std * epsilon
+    log_q, log_p = norm.logpdf(w, mu, std).sum(), norm.logpdf(w, 0, prior_std).sum()
+    value = log_q - log_p - norm.logpdf(y, w * x, noise_std).sum()
+    # log q(w) is −½ε² − log σ, which depends on ρ only.
+    pulls = np.append(w / prior_std**2, (w * x - y) * x / noise_std**2)
+    to_mu, slope = pulls.sum(keepdims=True), scipy.special.expit(rho)
+    # The terms of the gradient may nearly cancel, but each is rounded separately.
+    close = {"rtol": 1e-5, "atol": 1e-6 * float(np.abs(pulls).sum()), "because": SINGLE}
+    return {
+        "loss": Close(value, rtol=1e-5, atol=1e-5, because=SINGLE),
+        "gradient_of_mu": Close(to_mu, **close),
+        "gradient_of_rho": Close((to_mu * epsilon - 1 / std) * slope, **close),
+    }
+
+
+def _draw_loss(signs, reduce=torch.sum):
+    def answer(mu, rho, epsilon, x, y, *, noise_std, prior_std):
+        std = F.softplus(rho)
+        w = mu + std * epsilon
+        log_q, log_p = (
+            Normal(mu, std).log_prob(w).sum(),
+            Normal(0 * mu, prior_std).log_prob(w).sum(),
+        )
+        fit = reduce(Normal(w * x, noise_std).log_prob(y))
+        return signs[0] * log_q + signs[1] * log_p + signs[2] * fit
+
+    return answer
+
+
+DRAW_LOSS = Task(
+    name="draw_loss",
+    points=2,
+    cases=_step_cases,
+    probe=_draw_loss_probe,
+    oracle=_draw_loss_oracle,
+    misconceptions=[
+        Misconception(
+            _draw_loss((1, -1, -1), torch.mean),
+            "the likelihood is averaged over the data, and the KL is not: the data then count N times too little.",
+        ),
+        Misconception(
+            _draw_loss((-1, 1, 1)),
+            "the sign is turned: this is a draw of the ELBO, to be maximised.",
+        ),
+        Misconception(
+            _draw_loss((1, 1, -1)), "the prior is added; −log p(w) belongs to the loss."
+        ),
+        Misconception(
+            _draw_loss((0, -1, -1)),
+            "log q(w) is left out. What is left has its minimum at σ = 0.",
+        ),
+        Misconception(
+            _draw_loss((1, -1, 1)),
+            "the log-likelihood is added; the loss subtracts it.",
+        ),
+        Misconception(
+            lambda *case, **stds: _draw_loss((1, -1, -1))(*case, **stds).detach(),
+            "the loss carries no graph (.detach(), .item(), .numpy() or no_grad): it cannot be differentiated.",
+        ),
+    ],
+    hints=[
+        "w first; then log q(w), log p(w) and log p(y | w, x), each from a function of yours.",
+        "The network is y = wx: its prediction is w * x.",
+        "log q − log p − log likelihood, each summed.",
+    ],
+)
+
+
+def _exact_cases(rng):
+    keep = ("mu", "rho", "x", "y", "noise_std", "prior_std")
+    return [{name: case[name] for name in keep} for case in _step_cases(rng)]
+
+
+def _exact_probe(answer, mu, rho, x, y, noise_std, prior_std):
+    import torch
+
+    mu, rho = (
+        torch.tensor(mu, requires_grad=True),
+        torch.tensor(rho, requires_grad=True),
+    )
+    loss = answer(
+        mu,
+        rho,
+        torch.tensor(x),
+        torch.tensor(y),
+        noise_std=noise_std,
+        prior_std=prior_std,
+    )
+    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
+    if getattr(loss, "requires_grad", False):
+        to_mu, to_rho = torch.autograd.grad(
+            loss.sum(), (mu, rho), materialize_grads=True
+        )
+    return {"loss": loss, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
+
+
+def _exact_oracle(mu, rho, x, y, noise_std, prior_std):
+    # draw_loss is quadratic in ε: Gauss-Hermite quadrature with five nodes integrates it exactly.
+    nodes, weights = np.polynomial.hermite_e.hermegauss(5)
+    mu, rho = (torch.tensor(value, requires_grad=True) for value in (mu, rho))
+    x, y = torch.tensor(x), torch.tensor(y)
+    noise_std, prior_std = torch.tensor([noise_std, prior_std], dtype=torch.float64)
+    loss = 0.0
+    for node, weight in zip(nodes, weights / math.sqrt(2 * math.pi), strict=True):
+        loss = loss + weight * _draw_loss((1, -1, -1))(
+            mu,
+            rho,
+            torch.tensor([node]),
+            x,
+            y,
+            noise_std=noise_std,
+            prior_std=prior_std,
+        )
+    grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho))
+    return {
+        "loss": Close(loss.item(), rtol=1e-5, atol=1e-5, because=SINGLE),
+        "gradient_of_mu": Close(grad_mu, rtol=1e-5, atol=1e-5, because=SINGLE),
+        "gradient_of_rho": Close(grad_rho, rtol=1e-5, atol=1e-5, because=SINGLE),
+    }
+
+
+def _exact(*, spread=True, kl=True, x_power=2, reduce=torch.sum):
+    def answer(mu, rho, x, y, *, noise_std, prior_std):
+        std = F.softplus(rho)
+        squared_error = (y - mu * x) ** 2 + spread * std**2 * x**x_power
+        nll = reduce(
+            0.5 * math.log(2 * math.pi * noise_std**2)
+            + squared_error / (2 * noise_std**2)
+        )
+        divergence = (
+            torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5
+        ).sum()
+        return nll + (divergence if kl else 0 * divergence)
+
+    return answer
+
+
+EXACT_LOSS = Task(
+    name="exact_loss",
+    points=3,
+    cases=_exact_cases,
+    probe=_exact_probe,
+    oracle=_exact_oracle,
+    misconceptions=[
+        Misconception(
+            _exact(spread=False),
+            "w is replaced by its mean in the likelihood: E[(y − wx)²] has σ²x² as well.",
+        ),
+        Misconception(
+            _exact(kl=False), "KL(q ‖ p) is left out: this is the expected NLL alone."
+        ),
+        Misconception(
+            _exact(x_power=1), "the variance of wx is taken for σ²x; it is σ²x²."
+        ),
+        Misconception(
+            _exact(reduce=torch.mean),
+            "the likelihood is averaged over the data, and the KL is not: the data then count N times too little.",
+        ),
+    ],
+    hints=[
+        "The expected log q − log p is the KL of two Gaussians, in closed form.",
+        "E[(y − wx)²] = (y − µx)² + σ²x²: the square of the mean error plus the variance of wx.",
+        "Each datum adds ½ log 2πτ² + ((y − µx)² + σ²x²)/(2τ²); sum them, and add log(σ₀/σ) + (µ² + σ²)/(2σ₀²) − ½.",
+    ],
+)

@@ -1,0 +1,201 @@
+"""Adversarial examples, and the loss that learns from them."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from course.checks.deep_ensembles.tolerances import FLOAT32
+from course.task import Close, Misconception, Task
+
+
+def _adversarial_cases(rng):
+    """Draw gradients far from 0, where rounding could change their sign; then the other inputs.
+
+    The gradients with respect to parameters and targets have different signs: one entry of the
+    first is flipped, and the residuals r, minus which is the latter, satisfy r·g > 0.
+    """
+    cases = []
+    for _ in range(3):
+        gradient = rng.choice([-1, 1], (3, 3)) * rng.uniform(0.3, 1.5, (3, 3))
+        # A symmetric positive definite matrix plus an antisymmetric one.
+        rotation, skew = np.linalg.qr(rng.normal(0, 1, (3, 3)))[0], rng.normal(0, 1, 3)
+        params = rotation @ np.diag(rng.uniform(0.5, 2, 3)) @ rotation.T
+        params += np.cross(np.eye(3), skew)
+        residual = gradient @ np.linalg.inv(params.T)
+        x = rng.normal(0, 1, (3, 3))
+        x[:, 0] *= -np.sign(x[:, 0] @ residual[:, 0] * gradient[0, 0])
+        cases.append(
+            {
+                "x": x,
+                "y": x @ params - residual,
+                "params": params,
+                "epsilon": float(rng.uniform(0.05, 0.3)),
+            }
+        )
+    return cases
+
+
+def _fgsm_probe(answer, x, y, params, epsilon):
+    import jax
+    import jax.numpy as jnp
+
+    def loss(params, x, y):
+        return jnp.mean((x @ params - y) ** 2)
+
+    params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
+    jax.make_jaxpr(lambda x: answer(loss, params, x, y, epsilon))(x)  # as training does
+    return {"x_adversarial": answer(loss, params, x, y, epsilon)}
+
+
+def _fgsm_exact(x, y, params, epsilon):
+    gradient = (x @ params - y) @ params.T  # up to a factor 2/9, irrelevant to its sign
+    return x + epsilon * np.sign(gradient)
+
+
+def _fgsm_oracle(x, y, params, epsilon):
+    return {
+        "x_adversarial": Close(
+            _fgsm_exact(x, y, params, epsilon), rtol=1e-5, atol=1e-5, because=FLOAT32
+        )
+    }
+
+
+def _grad(loss, argnums, params, x, y):
+    return jax.grad(loss, argnums=argnums)(params, x, y)
+
+
+def _fgsm(loss, params, x, y, epsilon):
+    return x + epsilon * jnp.sign(_grad(loss, 1, params, x, y))
+
+
+FGSM = Task(
+    name="fgsm",
+    points=2,
+    cases=_adversarial_cases,
+    probe=_fgsm_probe,
+    oracle=_fgsm_oracle,
+    misconceptions=[
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                x - epsilon * jnp.sign(_grad(loss, 1, params, x, y))
+            ),
+            "you descend: the loss gets smaller at x'. An adversary ascends.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                x + epsilon * jnp.sign(_grad(loss, 0, params, x, y))
+            ),
+            "the loss is differentiated with respect to the parameters (argnums=0, the default) "
+            "instead of the input (argnums=1).",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                x + epsilon * jnp.sign(_grad(loss, 2, params, x, y))
+            ),
+            "the loss is differentiated with respect to the targets (argnums=2) instead of the input (argnums=1).",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                x + epsilon * _grad(loss, 1, params, x, y)
+            ),
+            "the sign is left out: every coordinate moves by ε, whatever the size of its gradient.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                epsilon * jnp.sign(_grad(loss, 1, params, x, y))
+            ),
+            "only the perturbation is returned; it must be added to x.",
+        ),
+    ],
+    hints=[
+        "You need the gradient of the loss with respect to its second argument, x.",
+        "jax.grad(loss, argnums=1)(params, x, y) has the shape of x.",
+        "Go uphill: x plus epsilon times jnp.sign of that gradient.",
+    ],
+)
+
+
+def _adversarial_loss_probe(answer, x, y, params, epsilon):
+    import jax
+    import jax.numpy as jnp
+
+    def loss(params, x, y):
+        return jnp.mean((x @ params - y) ** 2)
+
+    params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
+    value = answer(loss, params, x, y, epsilon)
+    if value is None:
+        return {"loss": None}
+    jax.make_jaxpr(lambda x: answer(loss, params, x, y, epsilon))(x)  # as training does
+    gradient = jax.grad(lambda params: answer(loss, params, x, y, epsilon))(params)
+    return {"loss": value, "gradient": gradient}
+
+
+def _adversarial_loss_oracle(x, y, params, epsilon):
+    """Treat the adversarial inputs as constants, as the gradient of a sign is 0."""
+    moved = _fgsm_exact(x, y, params, epsilon)
+    losses = [np.mean((inputs @ params - y) ** 2) for inputs in (x, moved)]
+    gradients = [2 / y.size * inputs.T @ (inputs @ params - y) for inputs in (x, moved)]
+    return {
+        "loss": Close(np.mean(losses), rtol=5e-5, because=FLOAT32),
+        "gradient": Close(
+            np.mean(gradients, axis=0), rtol=5e-5, atol=5e-5, because=FLOAT32
+        ),
+    }
+
+
+ADVERSARIAL_LOSS = Task(
+    name="adversarial_loss",
+    points=2,
+    cases=_adversarial_cases,
+    probe=_adversarial_loss_probe,
+    oracle=_adversarial_loss_oracle,
+    misconceptions=[
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                loss(params, x, y) + loss(params, _fgsm(loss, params, x, y, epsilon), y)
+            ),
+            "the two losses are added; take their average, or the step doubles.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: loss(
+                params, _fgsm(loss, params, x, y, epsilon), y
+            ),
+            "only the adversarial inputs count; the clean ones carry the other half.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                0.5
+                * (
+                    loss(params, x, y)
+                    + loss(params, 2 * x - _fgsm(loss, params, x, y, epsilon), y)
+                )
+            ),
+            "the inputs move downhill: this trains on points that are easier than the data.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: loss(params, x, y),
+            "the adversarial inputs are never used: this is the clean loss.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                0.5
+                * (
+                    loss(params, x, y)
+                    + jax.lax.stop_gradient(
+                        loss(params, _fgsm(loss, params, x, y, epsilon), y)
+                    )
+                )
+            ),
+            "the adversarial loss is held fixed (stop_gradient): it counts in the value, and nothing is learnt from "
+            "it. Only the inputs x' may be held fixed.",
+        ),
+    ],
+    hints=[
+        "You have fgsm already: it gives the second half of the batch.",
+        "The targets stay as they are; only the inputs move.",
+        "Average loss(params, x, y) and loss(params, x_adversarial, y).",
+    ],
+)
