@@ -20,7 +20,7 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pybtex.database import BibliographyData, parse_file
 
-from authoring.chapter import Cell, Chapter, read_chapter
+from authoring.chapter import Chapter, ChapterCell, read_chapter
 from authoring.markdown import Translator
 from course.task import find
 from project.errors import CourseError
@@ -178,7 +178,7 @@ def _how_to_begin(chapter: Chapter, minutes: int) -> str:
     )
 
 
-def _markdown_cells(cell: Cell, translator: Translator) -> list:
+def _markdown_cells(cell: ChapterCell, translator: Translator) -> list:
     text = translator.translate(cell.source, cell.line)
     if cell.role != "written":
         return [new_markdown_cell(text)]
@@ -199,7 +199,7 @@ def _writer(solved: bool, marked: bool) -> Callable[[Definition], str]:
 
 
 def _code_cells(
-    cell: Cell,
+    cell: ChapterCell,
     chapter: Chapter,
     module: Module,
     seen: set[str],
@@ -261,7 +261,7 @@ def _code_cells(
     return [new_code_cell(cell.source)]
 
 
-def _refuse_other_imports(cell: Cell, chapter: Chapter, module: Module) -> None:
+def _refuse_other_imports(cell: ChapterCell, chapter: Chapter, module: Module) -> None:
     """Refuse a chapter's import if the solutions use its name for something else.
 
     In an exercise both are in one notebook.

@@ -24,7 +24,7 @@ import psutil
 import pytest
 from nbformat import NotebookNode
 
-from grading.execution.attempt import NOTEBOOK, Found, Given
+from grading.execution.passes import NOTEBOOK, PassInput, PassResult
 from grading.sandbox.bubblewrap import Sandbox
 from grading.sandbox.provisioner import NAME
 from grading.settings import Settings
@@ -73,7 +73,7 @@ def run_pass(
     stem: str = "",
     *,
     alone: bool = False,
-) -> Found:
+) -> PassResult:
     """Run one assembled notebook with nbval, in a process of its own; return the result.
 
     Args:
@@ -92,11 +92,11 @@ def run_pass(
     asked = time.monotonic()
     with _floor.taken(alone):
         waited = time.monotonic() - asked
-        found = _one_pass(
+        result = _one_pass(
             notebook, number, judged, expected, environment, seconds, stem
         )
-    found.excused += waited
-    return found
+    result.excused += waited
+    return result
 
 
 class _Floor:
@@ -145,7 +145,7 @@ def _one_pass(
     environment: Environment,
     seconds: float,
     stem: str,
-) -> Found:
+) -> PassResult:
     runtime_dirs, settings = environment.runtime_dirs.get(stem), environment.settings
     folder = new_folder()
     box = new_folder(runtime_dirs or SHORT)
@@ -159,11 +159,13 @@ def _one_pass(
             runtime_dirs,
         )
         # A pass that has begun may run a little longer, so that its verdicts count.
-        given = Given(number, expected, tuple(judged), sandbox, seconds + SLACK)
-        given.save(folder)
+        pass_input = PassInput(
+            number, expected, tuple(judged), sandbox, seconds + SLACK
+        )
+        pass_input.save(folder)
         nbformat.write(notebook, folder / NOTEBOOK)
         _nbval(folder, seconds, seconds * settings.limits.patience)
-        return Found.load(folder)
+        return PassResult.load(folder)
     finally:
         remove(folder)
         remove(box)
