@@ -90,7 +90,7 @@ def run_pass(
         InterruptedError: the run is ending.
     """
     asked = time.monotonic()
-    with _floor.taken(alone):
+    with _pass_lock.hold(alone):
         waited = time.monotonic() - asked
         result = _one_pass(
             notebook, number, judged, expected, environment, seconds, stem
@@ -99,7 +99,7 @@ def run_pass(
     return result
 
 
-class _Floor:
+class _PassLock:
     """A lock that lets passes run in parallel, or one pass alone."""
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class _Floor:
         self._alone = False
 
     @contextlib.contextmanager
-    def taken(self, alone: bool) -> Iterator[None]:
+    def hold(self, alone: bool) -> Iterator[None]:
         """Hold the lock while a pass runs."""
         with self._changed:
             self._wait_for(lambda: not self._alone)
@@ -134,7 +134,7 @@ class _Floor:
                 raise InterruptedError("the run is ending")
 
 
-_floor = _Floor()
+_pass_lock = _PassLock()
 
 
 def _one_pass(

@@ -31,7 +31,7 @@ from grading.sandbox.bubblewrap import (
     ZYGOTE,
     Sandbox,
     below_tmp,
-    sandbox_of_zygote,
+    zygote_bwrap,
 )
 from grading.sandbox.zygote import NAME
 
@@ -73,7 +73,7 @@ class Zygote:
             statements.write("\n".join([*KERNEL, *imports(notebook)]))
             statements.seek(0)
             self.process = subprocess.Popen(
-                [*sandbox_of_zygote(sandbox), *own],
+                [*zygote_bwrap(sandbox), *own],
                 env=sandbox.environment(),
                 stdin=statements,
                 stdout=subprocess.DEVNULL,

@@ -135,9 +135,9 @@ def test_a_grade_depends_on_what_judges_it_and_on_no_report(tmp_path, monkeypatc
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     monkeypatch.setattr(course, "__file__", str(tmp_path / "course/__init__.py"))
 
-    def machinery(walled=True):
+    def machinery(sandboxed=True):
         return {
-            stem: machinery_of(tmp_path, stem, Limits(), walled) for stem in stems()
+            stem: machinery_of(tmp_path, stem, Limits(), sandboxed) for stem in stems()
         }
 
     def changed_by(name):
@@ -157,4 +157,4 @@ def test_a_grade_depends_on_what_judges_it_and_on_no_report(tmp_path, monkeypatc
     assert changed_by("course/checks/deep_ensembles/mixtures.py") == one
     assert changed_by("solutions/deep_ensembles/losses.py") == one
     assert changed_by("exercises/01-deep-ensembles.ipynb") == one
-    assert not set(machinery().values()) & set(machinery(walled=False).values())
+    assert not set(machinery().values()) & set(machinery(sandboxed=False).values())
