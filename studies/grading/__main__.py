@@ -53,7 +53,7 @@ def graded(grader: Grader, material: Material, jobs: int) -> Measured:
         given = environment(material, folder, grader.needs)
         measured = measure(grader.lanes(material, folder, jobs), folder, given)
         scores = grader.scores(material, folder)
-    if problem := material.amiss(scores):
+    if problem := material.problem_with(scores):
         raise Failed(problem)
     return measured
 

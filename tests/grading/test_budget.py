@@ -5,7 +5,7 @@ import time
 import zipfile
 
 import pytest
-from handed_in import BACKPROP, DEEP, codes, notebook, tree, zipped
+from submission_files import BACKPROP, DEEP, codes, notebook, tree, zipped
 
 from grading import bounded
 from grading.bounded import TooCostly

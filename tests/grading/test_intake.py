@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from handed_in import BACKPROP, DEEP, codes, notebook, tree, zipped
+from submission_files import BACKPROP, DEEP, codes, notebook, tree, zipped
 
 from grading.submissions.cells import MAX_BYTES, NotGradable
 from grading.submissions.intake import find_submissions, take_in

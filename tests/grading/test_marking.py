@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from classroom import IMAGE, REMOTE, SCRIPT, classroom
 from conftest import ROOT
-from graded_class import finish, hand_in, start, table
+from graded_class import finish, start, table, write_submissions
 from pages import assert_harmless, assert_readable, text_of
 
 from authoring.chapter import read_chapter
@@ -342,7 +342,7 @@ def test_a_table_somebody_has_written_in_is_found_in_the_output_folder(tmp_path)
 
 @pytest.mark.sandbox
 def test_a_filled_table_in_the_output_folder_counts_in_the_next_run(tmp_path):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     (path,) = (tmp_path / "in").rglob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
     question = next(

@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from graded_class import start, table
-from handed_in import codes, tree, zipped
 from jsonschema import validate
+from submission_files import codes, tree, zipped
 
 from grading import bounded
 from grading.flags import flag
@@ -45,7 +45,7 @@ COPY = solved()
 SAVED = solved(note="saved again, no answers")
 
 
-def hand_in(root, files):
+def write_submissions(root, files):
     """Write the files with modification times an hour apart, in this order."""
     for hour, (name, data) in enumerate(files.items()):
         path = root / "ann" / name
@@ -67,7 +67,7 @@ def hand_in(root, files):
     ],
 )
 def test_the_last_with_answers_counts_and_is_named(files, counts, tmp_path):
-    intake = take_in(hand_in(tmp_path, files), ROOT)
+    intake = take_in(write_submissions(tmp_path, files), ROOT)
     (one,) = intake.submissions
     assert one.read() == counts
     assert codes(one) == ["resubmitted"]
@@ -95,7 +95,7 @@ def test_times_in_a_zip_tell_the_last_if_they_differ(tmp_path):
 
 def test_best_takes_all_with_answers(tmp_path):
     files = {"a.ipynb": FULL, "b.ipynb": COPY, "c.ipynb": PART}
-    intake = take_in(hand_in(tmp_path, files), ROOT, "best")
+    intake = take_in(write_submissions(tmp_path, files), ROOT, "best")
     assert [one.notebook for one in intake.submissions] == ["a.ipynb", "c.ipynb"]
     assert [codes(one) for one in intake.submissions] == [["best-of-several"]] * 2
 
@@ -160,7 +160,7 @@ def test_the_sheet_says_why_there_is_nothing_to_grade(tmp_path):
 @pytest.mark.sandbox
 def test_best_of_several_in_the_sheets_the_summary_and_the_pages(tmp_path):
     other = solved("log_prior")
-    root = hand_in(
+    root = write_submissions(
         tmp_path / "in", {"a.ipynb": PART, "b.ipynb": other, "c.ipynb": COPY}
     )
     tree(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from graded_class import ROOT
-from handed_in import DEEP, codes, notebook, tree, zipped
+from submission_files import DEEP, codes, notebook, tree, zipped
 
 from grading.flags import FLAGS
 from grading.submissions import files, reading
