@@ -170,7 +170,7 @@ def _check_places(
     """
     remedy = "Name another folder with --out."
     if submissions_path.is_dir() and out.is_relative_to(submissions_path):
-        problem = "The grades would lie among the submissions."
+        problem = "The grades would be written among the submissions."
         raise CourseError(out, None, problem, remedy)
     if any(submissions_path.is_relative_to(out / name) for name in (STATE, "feedback")):
         problem = "The grader itself writes to this folder."

@@ -65,7 +65,7 @@ def cluster(
         raise CourseError(
             address,
             None,
-            f"No Dask scheduler answers there ({problem}).",
+            f"No Dask scheduler answers at this address ({problem}).",
             "Start one with `dask scheduler`, and `dask worker ADDRESS` on every machine.",
         ) from None
     with client:
@@ -76,7 +76,7 @@ def cluster(
                 address,
                 None,
                 "The cluster has no workers.",
-                "Start `dask worker ADDRESS` on every machine that shall grade.",
+                "Start `dask worker ADDRESS` on every machine that should grade.",
             ) from None
         values = {stem: p.expected.read_bytes() for stem, p in practicals.items()}
         job = Job(practicals, settings, values)

@@ -69,7 +69,7 @@ class Worker:
         for stem, zygote in list(self.zygotes.items()):
             trouble = zygote.trouble()
             if trouble:
-                self._do_without(stem, trouble)
+                self._start_cold(stem, trouble)
             else:
                 self.runtime_dirs[stem] = zygote.runtime_dirs
 
@@ -90,7 +90,9 @@ class Worker:
             try:
                 return canary(practical, self.environment)
             except CourseError:
-                self._do_without(stem, "the reference does not get full marks so")
+                self._start_cold(
+                    stem, "the reference does not get full marks with them"
+                )
         return canary(practical, self.environment)
 
     def grade(self, submission: Submission, data: bytes | None = None) -> Result:
@@ -123,8 +125,8 @@ class Worker:
         for stem in list(self.zygotes):
             self._close(stem)
 
-    def _do_without(self, stem: str, trouble: str) -> None:
-        self.say(f"{stem}: no warm start, every kernel starts by itself ({trouble}).")
+    def _start_cold(self, stem: str, trouble: str) -> None:
+        self.say(f"{stem}: no warm starts ({trouble}); every kernel starts on its own.")
         self._close(stem)
 
     def _close(self, stem: str) -> None:
@@ -152,7 +154,7 @@ def content(submission: Submission, practical: Practical | None) -> bytes:
         NotGradable: it cannot be read, or its practical is unknown.
     """
     if practical is None:
-        problem = "It cannot be told which practical this is."
+        problem = "It is not clear which practical the notebook belongs to."
         raise NotGradable(submission.problem or problem)
     return submission.read()
 

@@ -36,7 +36,7 @@ from project.errors import CourseError
 
 ALONE = 3  # passes of one submission that are repeated, with no other pass beside them
 MANY = 3  # own cells of the student that end the kernel, after which none is run
-TOO_COSTLY = "The notebook takes too long or too much memory to read."
+TOO_COSTLY = "Reading the notebook takes too much time or memory."
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
 
 
@@ -77,8 +77,8 @@ def canary(practical: Practical, environment: Environment) -> None:
             f"solutions.{practical.stem}",
             None,
             f"The reference solution does not get full marks here ({said})",
-            "Nothing was graded. Run `course check-notebooks`, and see that the "
-            "environment holds the versions of constraints.txt.",
+            "Nothing was graded. Run `course check-notebooks`, and check that the "
+            "environment has the versions in constraints.txt.",
         )
 
 
@@ -244,7 +244,7 @@ class _Passes:
         if result.running and not result.finished and not result.stopped:
             result.stopped, result.because = (
                 result.running,
-                "nbval itself had to be ended",
+                "nbval itself had to be killed",
             )
             task = _task_of(result.running)
             # If the time is up, the task is not reached rather than wrong.

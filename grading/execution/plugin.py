@@ -159,7 +159,7 @@ class PassCell(IPyNbCell):
             self._stop(task, str(stop), began)
             raise
         except Exception:  # nbval failed on a message of the kernel
-            self._stop(task, "what it put out cannot be read", began)
+            self._stop(task, "its output cannot be read", began)
             raise
         result.reached.append(self.name)
         if role == "added" and notebook.kernel.elapsed.counted > SLOW:

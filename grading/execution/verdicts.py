@@ -68,18 +68,20 @@ def judge(
     try:
         values = decode_values(shown[0])
     except ValueError:
-        return wrong(key, "What was displayed cannot be read.", pass_number=pass_number)
+        return wrong(
+            key, "The displayed values cannot be read.", pass_number=pass_number
+        )
     if len(values) != len(key.right):
         return wrong(key, "Values are missing.", pass_number=pass_number)
     mismatch = compare(values, key.right)
     if mismatch is None:
         return Verdict(key.task, key.points, "right", pass_number)
     reason = {
-        "missing": f"`{key.name}` gives no {mismatch.key}.",
-        "none": f"`{key.name}` gives no {mismatch.key}: it is None. Is a `return` missing?",
+        "missing": f"`{key.name}` returned no {mismatch.key}.",
+        "none": f"`{key.name}` returned no {mismatch.key}: it is None. Is a `return` missing?",
         "dtype": f"{mismatch.key} does not consist of floating-point numbers.",
         "shape": f"{mismatch.key} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
-        "nan": f"{mismatch.key} holds a value that is not a finite number.",
+        "nan": f"{mismatch.key} contains a value that is not a finite number.",
         "value": f"{mismatch.key} is not right.",
     }[mismatch.kind]
     for mistake in key.mistakes:
@@ -150,7 +152,7 @@ def _nothing(outputs: Sequence[dict[str, Any]], pass_number: int, source: str) -
     if errors:
         kind, said = str(errors[0].get("ename")), str(errors[0].get("evalue"))
         return raised("Calling it", kind, said=said, source=source)
-    return "Calling it gave no values."
+    return "Calling it produced no values."
 
 
 def _shape(shape: tuple[int, ...]) -> str:

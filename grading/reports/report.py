@@ -98,8 +98,8 @@ class Histogram:
         return (
             f"Scores in {self.title}: {plural(len(self.shares), 'notebook')}, "
             f"the median has {self.median:.0%} of the points; most, {self.counts[best]}, "
-            f"lie between {best * 100 // BINS} and {(best + 1) * 100 // BINS} %; "
-            f"{low} lie below half."
+            f"are between {best * 100 // BINS}% and {(best + 1) * 100 // BINS}%; "
+            f"{low} are below 50%."
         )
 
 

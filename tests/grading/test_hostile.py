@@ -84,7 +84,7 @@ def made():
         "not-utf-8": (honest.replace(b"reparametrise", b"\xff\xfe"), "UTF-8"),
         "not-a-notebook": (b"[1, 2, 3]", "not a notebook"),
         "nested": (b"[" * 200_000, "nested too deeply"),
-        "500-megabytes": (None, "larger"),
+        "500-megabytes": (None, "size limit"),
     }
 
 

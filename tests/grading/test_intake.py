@@ -191,7 +191,7 @@ def test_what_is_no_notebook_is_counted(tmp_path):
         bo, ann = found.submissions
         assert codes(ann) == []
         assert codes(bo) == ["no-notebook"]
-        with pytest.raises(NotGradable, match="no notebook in what was handed in"):
+        with pytest.raises(NotGradable, match="submission contains no notebook"):
             bo.read()
 
 

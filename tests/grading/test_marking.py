@@ -225,15 +225,18 @@ def test_marks_go_to_the_notebook_that_counts(tmp_path):
         ),
         ([f"ada,{STEM},{ONE},nan,"], r":2: The marks 'nan' are not a number"),
         ([f"ada,{STEM},{ONE},1_0,"], r":2: The marks '1_0' are not a number"),
-        ([f"ada,{STEM},{ONE},4,"], r":2: 4 marks .* out of range. Give from 0 to 3"),
+        (
+            [f"ada,{STEM},{ONE},4,"],
+            r":2: 4 marks .* out of range. Give a number from 0 to 3",
+        ),
         ([f"ada,{STEM},{ONE},-1,"], r":2: -1 marks .* are out of range"),
         (
             [f'ada,{STEM},{ONE},1,"two\nlines"', "", f"ada,{STEM},{ONE},1,"],
-            r":5: 'ada' has marks for .* in line 2 already. Delete one",
+            r":5: 'ada' already has marks for .* in line 2. Delete one",
         ),
         (
             [f"ada,{STEM},{ONE},1,good, but short"],
-            r':2: The row has 6 cells, the header 5. Put text that contains ","',
+            r':2: The row has 6 cells, but the header has 5. Put text that contains ","',
         ),
         ([f'ada,{STEM},{ONE},1,"open'], r":2: It is not a table"),
     ],

@@ -150,9 +150,7 @@ def test_the_sheet_says_why_there_is_nothing_to_grade(tmp_path):
     assert process.returncode == 1, said
     assert "not graded: dora · dora: The folder is empty" in said
     cy, dora = table(tmp_path / "out").splitlines()[1:]
-    assert (
-        "report.pdf: There is no notebook in what was handed in (1 file: .pdf)." in cy
-    )
+    assert "report.pdf: The submission contains no notebook (1 file: .pdf)." in cy
     assert "dora: The folder is empty: there is no notebook in it." in dora
 
 

@@ -69,7 +69,7 @@ def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
 @pytest.mark.parametrize(
     ("outputs", "reason"),
     [
-        ([], "Calling it gave no values."),
+        ([], "Calling it produced no values."),
         ([shown(1.25, 2.6)], "mean is not right."),
         ([shown(1.25, 2.5), shown(1.25, 2.5)], "More than one set of values"),
         (
@@ -79,7 +79,7 @@ def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
         ([shown(1.25, shape=(1,))], "wrong shape: an array of shape (2,) is expected"),
         ([shown(1.25, "nan")], "not a finite number"),
         ([display([{"mean": {"dtype": "int64", "shape": [2]}}])], "floating-point"),
-        ([display([{}])], "`moments` gives no mean"),
+        ([display([{}])], "`moments` returned no mean"),
         ([display([{"mean": None}])], "Is a `return` missing?"),
         ([display([])], "Values are missing."),
         ([display([{"mean": [1.25, 2.5]}])], "cannot be read"),

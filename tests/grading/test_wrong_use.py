@@ -50,9 +50,12 @@ def test_relative_paths_are_relative_to_the_current_folder(graded):
         ("file/grades", "file: This is a file, not a folder."),
         ("link", "file: This is a file, not a folder."),
         ("/dev/null", "/dev/null: This is a pipe or a device"),
-        ("in", "in: The grades would lie among the submissions. Name another"),
-        ("in/grades", "in/grades: The grades would lie among the submissions."),
-        ("x/../in/grades", "in/grades: The grades would lie among the submissions."),
+        ("in", "in: The grades would be written among the submissions. Name another"),
+        ("in/grades", "in/grades: The grades would be written among the submissions."),
+        (
+            "x/../in/grades",
+            "in/grades: The grades would be written among the submissions.",
+        ),
         ("/proc/grades", "/proc"),
     ],
 )
@@ -71,7 +74,7 @@ def test_out_has_to_be_a_folder_to_write_to(tmp_path, monkeypatch, out, said):
 
 def test_a_message_names_what_is_below_the_current_folder_as_it_was_typed(graded):
     rows = [("nowhere", "out", "course: graded/nowhere: There is no such folder")]
-    rows += [("in", "in/x", "course: graded/in/x: The grades would lie among")]
+    rows += [("in", "in/x", "course: graded/in/x: The grades would be written among")]
     # The command takes a folder for a checkout if it contains these names.
     checkout = graded / "checkout"
     for name in ("book", "graded/in"):
@@ -255,8 +258,8 @@ def test_what_is_kept_of_a_run_has_to_have_its_shape(tmp_path, monkeypatch, text
     path.parent.mkdir(parents=True)
     path.write_text(text)
     line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", tmp_path / "out")
-    assert f"{path}: This is not what this version" in line
-    assert "Delete it; grades that are known are kept." in line
+    assert f"{path}: It is not in the format of this version" in line
+    assert "Delete it; known grades are kept." in line
     assert path.read_text() == text
 
 
