@@ -289,7 +289,7 @@ def test_check_passes_fails_with_a_diff_and_is_mended(copy, monkeypatch):
     assert failed.exit_code == 1
     assert "+++ exercises/01-deep-ensembles.ipynb (generated)" in failed.output
     assert "keeps each division" in failed.output
-    assert "Mend them with `course exercises`" in failed.output
+    assert "Update them with `course exercises`" in failed.output
     assert run(copy, "exercises", monkeypatch=monkeypatch).exit_code == 0
     assert run(copy, "exercises", "--check", monkeypatch=monkeypatch).exit_code == 0
 
