@@ -91,7 +91,7 @@ def needs(root: Path, path: Path) -> frozenset[Path]:
         return closure(root, code, path, *([checks] if "check(" in code else []))
     except SyntaxError as error:
         raise CourseError(
-            path, None, f"Its code does not parse: {error}.", "Mend the syntax."
+            path, None, f"Its code does not parse: {error}.", "Correct the syntax."
         ) from None
 
 

@@ -214,7 +214,7 @@ def _code_cells(
                     chapter.path,
                     cell.line,
                     f"{module.path} does not define {name}.",
-                    "Mend the import.",
+                    "Correct the import.",
                 )
             missing = definition.needs - seen - set(cell.names)
             if missing:
@@ -277,7 +277,7 @@ def _refuse_other_imports(cell: ChapterCell, chapter: Chapter, module: Module) -
                 chapter.path,
                 cell.line,
                 f"`{imported}` takes the name of `{other}` in {module.path}.",
-                "In the exercise both stand in one notebook: import it `as` something else.",
+                "In the exercise both are in one notebook: import it `as` something else.",
             )
 
 

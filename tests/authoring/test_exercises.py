@@ -192,7 +192,7 @@ def test_a_chapter_opens_as_a_notebook_and_is_formatted(chapter, tmp_path):
     ]
     done = subprocess.run(ruff, capture_output=True, text=True)
     assert done.returncode == 0, (
-        f"{chapter.name} is not formatted. Mend it with: jupytext --pipe-fmt ipynb --pipe "
+        f"{chapter.name} is not formatted. Format it with: jupytext --pipe-fmt ipynb --pipe "
         f"'ruff format --line-length 80 --stdin-filename chapter.ipynb -' {chapter}"
     )
 
@@ -258,7 +258,7 @@ CHAPTER, SOLUTIONS = (
         (CHAPTER, ":level: core", ":level: hard", "has no level"),
         (CHAPTER, "{task-info} deep-ensembles/heads", "{task-info} deep-ensembles/haeds", "Did you mean deep-ensembles/heads"),
         (SOLUTIONS, "def heads(", "def heeds(", "does not define heads"),
-        ("solutions/deep_ensembles/likelihoods.py", "    ### END SOLUTION", "", "stands inside the region"),
+        ("solutions/deep_ensembles/likelihoods.py", "    ### END SOLUTION", "", "is inside the region"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_sources_is_named_and_nothing_is_written(

@@ -124,7 +124,7 @@ def test_every_word_is_spelt_as_in_a_dictionary(pages, dictionary):
         for page in pages
     }
     found = {name: words for name, words in found.items() if words}
-    assert found == {}, f"mend them, or add them to {WORDS.relative_to(ROOT)}"
+    assert found == {}, f"correct them, or add them to {WORDS.relative_to(ROOT)}"
 
 
 def test_a_word_that_is_none_is_noticed_and_the_list_is_in_order(dictionary):
