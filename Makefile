@@ -82,7 +82,7 @@ which: .venv/ready  ## every method on the same data for chapter 5, half an hour
 exercises: .venv/ready  ## regenerate the exercise notebooks
 	$(BIN)/python -m commands exercises
 
-lint: .venv/ready  ## mend what ruff can mend
+lint: .venv/ready  ## fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -21,7 +21,7 @@ WRONG_USE, FAULT, INTERRUPTED, CLOSED = 2, 70, 130, 141
 
 
 class Group(click.Group):
-    """Turns errors that a user can mend into one line and exit status 2."""
+    """Reports errors that a user can fix in one line, with exit status 2."""
 
     def invoke(self, ctx: click.Context):
         try:
@@ -138,7 +138,7 @@ def exercises(practicals: tuple[str, ...], check: bool) -> None:
         if diff:
             click.echo(diff, nl=False)
             raise click.ClickException(
-                "The exercises are out of date. Mend them with `course exercises`."
+                "The exercises are out of date. Update them with `course exercises`."
             )
         click.echo("The exercises are up to date.")
         return
@@ -258,7 +258,7 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
 @click.option(
     "--retry",
     is_flag=True,
-    help="Judge once more what a clock or another limit has stopped.",
+    help="Grade again the notebooks whose code a time limit or another limit stopped.",
 )
 @click.option(
     "--several",
@@ -267,20 +267,20 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     show_default=True,
     help="What counts of several notebooks of one student and practical: the last one with "
     "answers (by the platform's upload number, else by time, else by name), or each task "
-    "where it is right.",
+    "if it is right in any of them.",
 )
 @click.option(
     "--warm/--cold",
     default=True,
     help="Fork each kernel from a process that has imported the frameworks (the default; it "
-    "does without where that is not safe), or start each by itself.",
+    "falls back to cold starts where forking is not safe), or start each on its own.",
 )
 @click.option(
     "--dask",
     metavar="ADDRESS",
     default="",
-    help="Have the workers of a Dask cluster grade, such as tcp://10.0.0.1:8786. How many at "
-    "a time is for its workers to say, not for --jobs.",
+    help="Grade on a Dask cluster, such as tcp://10.0.0.1:8786. The number of submissions at a "
+    "time depends on its workers, not on --jobs.",
 )
 @click.option(
     "--no-sandbox",
@@ -311,7 +311,7 @@ def grade(
       course grade handed-in/ --out grades/ --manual grades/marks.csv
       course grade handed-in/ --out grades/ --dask tcp://10.0.0.1:8786
 
-    What was graded before is kept; a run that was killed goes on where it stopped. The exit
+    Earlier grades are kept; a run that was killed resumes where it stopped. The exit
     status is 0 if all notebooks were graded, 1 if some could not be, 2 for wrong use or a
     disk that is full.
     """

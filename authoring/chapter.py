@@ -28,7 +28,7 @@ LABEL = re.compile(r"^:label:\s*(\S+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Cell:
+class ChapterCell:
     """One cell of a chapter.
 
     ``names`` are the names that a task or given cell imports, or the name that a check cell
@@ -50,7 +50,7 @@ class Chapter:
 
     path: Path
     stem: str
-    cells: tuple[Cell, ...]
+    cells: tuple[ChapterCell, ...]
 
     @property
     def tasks(self) -> list[str]:
@@ -92,7 +92,7 @@ def needs(root: Path, path: Path) -> frozenset[Path]:
         )
     except SyntaxError as error:
         raise CourseError(
-            path, None, f"Its code does not parse: {error}.", "Mend the syntax."
+            path, None, f"Its code does not parse: {error}.", "Correct the syntax."
         ) from None
 
 
@@ -104,7 +104,7 @@ def _find(lines: list[str], source: str, cursor: int) -> int:
     return cursor
 
 
-def _cell(path: Path, stem: str, raw, line: int) -> Cell:
+def _cell(path: Path, stem: str, raw, line: int) -> ChapterCell:
     tags = raw.metadata.get("tags", [])
     unknown = [tag for tag in tags if tag not in ROLES + STYLING]
     if unknown:
@@ -144,7 +144,7 @@ def _cell(path: Path, stem: str, raw, line: int) -> Cell:
                 "Add `:label: <stem>/<name>`.",
             )
         task = label[1]
-    return Cell("markdown", role, raw.source, line, task=task)
+    return ChapterCell("markdown", role, raw.source, line, task=task)
 
 
 def _code_cell(
@@ -154,7 +154,7 @@ def _code_cell(
     source: str,
     line: int,
     caption: str | None,
-) -> Cell:
+) -> ChapterCell:
     if role in ("task", "given"):
         names = names_imported(source, f"solutions.{stem}")
         wanted = "one name" if role == "task" else "names"
@@ -165,7 +165,7 @@ def _code_cell(
                 f"A cell tagged {role} must hold one import and nothing else.",
                 f"Write `from solutions.{stem} import …` with {wanted}.",
             )
-        return Cell(
+        return ChapterCell(
             "code",
             role,
             source,
@@ -182,7 +182,7 @@ def _code_cell(
                 "A check cell must check one task.",
                 'Write `check("<stem>/<name>", <name>)`.',
             )
-        return Cell("code", role, source.strip(), line, (name,), task)
+        return ChapterCell("code", role, source.strip(), line, (name,), task)
     if role == "written":
         raise CourseError(
             path,
@@ -204,7 +204,7 @@ def _code_cell(
             "An untagged cell glues a number.",
             "Move the glue into a cell of its own tagged book-only.",
         )
-    return Cell("code", role, source, line, caption=caption)
+    return ChapterCell("code", role, source, line, caption=caption)
 
 
 def _checked(source: str) -> tuple[str | None, str | None]:
@@ -244,7 +244,7 @@ def names_imported(source: str, module: str) -> tuple[str, ...]:
 def _check_order(chapter: Chapter) -> None:
     """Check that every task has its exercise before it and its check after it, by id."""
     labels: list[str] = []
-    waiting: Cell | None = None
+    waiting: ChapterCell | None = None
     for cell in chapter.cells:
         if cell.kind == "markdown":
             labels += LABEL.findall(cell.source)

@@ -20,7 +20,7 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pybtex.database import BibliographyData, parse_file
 
-from authoring.chapter import Cell, Chapter, read_chapter
+from authoring.chapter import Chapter, ChapterCell, read_chapter
 from authoring.markdown import Translator
 from course.task import find
 from project.errors import CourseError
@@ -179,7 +179,7 @@ def _how_to_begin(chapter: Chapter, minutes: int) -> str:
     )
 
 
-def _markdown_cells(cell: Cell, translator: Translator) -> list:
+def _markdown_cells(cell: ChapterCell, translator: Translator) -> list:
     text = translator.translate(cell.source, cell.line)
     if cell.role != "written":
         return [new_markdown_cell(text)]
@@ -200,7 +200,7 @@ def _writer(solved: bool, marked: bool) -> Callable[[Definition], str]:
 
 
 def _code_cells(
-    cell: Cell,
+    cell: ChapterCell,
     chapter: Chapter,
     module: Module,
     seen: set[str],
@@ -215,7 +215,7 @@ def _code_cells(
                     chapter.path,
                     cell.line,
                     f"{module.path} does not define {name}.",
-                    "Mend the import.",
+                    "Correct the import.",
                 )
             missing = definition.needs - seen - set(cell.names)
             if missing:
@@ -262,7 +262,7 @@ def _code_cells(
     return [new_code_cell(cell.source)]
 
 
-def _refuse_other_imports(cell: Cell, chapter: Chapter, module: Module) -> None:
+def _refuse_other_imports(cell: ChapterCell, chapter: Chapter, module: Module) -> None:
     """Refuse a chapter's import if the solutions use its name for something else.
 
     In an exercise both are in one notebook.
@@ -278,7 +278,7 @@ def _refuse_other_imports(cell: Cell, chapter: Chapter, module: Module) -> None:
                 chapter.path,
                 cell.line,
                 f"`{imported}` takes the name of `{other}` in {module.path}.",
-                "In the exercise both stand in one notebook: import it `as` something else.",
+                "In the exercise both are in one notebook: import it `as` something else.",
             )
 
 

@@ -211,7 +211,7 @@ class Translator:
                     self.path,
                     line,
                     f"No equation is labelled {content}.",
-                    "Mend the label.",
+                    "Correct the label.",
                 )
             return f"({self.equations[content]})"
         if name == "math":
@@ -233,7 +233,7 @@ class Translator:
                 self.path,
                 line,
                 f"{key} is not in references.bib.",
-                "Add it, or mend the key.",
+                "Add it, or correct the key.",
             )
         entry = self.references.entries[key]
         year = entry.fields.get("year", "n.d.")
@@ -256,7 +256,7 @@ def info(path: Path, task_id: str, options: dict[str, str], line: int):
     try:
         task = find(task_id)
     except KeyError as error:
-        raise CourseError(path, line, str(error), "Mend the id.") from None
+        raise CourseError(path, line, str(error), "Correct the id.") from None
     if not options.get("minutes", "").isdigit():
         raise CourseError(
             path,

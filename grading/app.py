@@ -55,7 +55,7 @@ class Screen(Console):
 
 
 def grade_folder(
-    handed_in: Path,
+    submissions_path: Path,
     settings: Settings,
     manual: Path | None,
     console: Console,
@@ -64,7 +64,7 @@ def grade_folder(
     """Grade the submissions, and write the sheets, the feedback and the report.
 
     Args:
-        handed_in: a folder or a zip of submissions. All paths are absolute.
+        submissions_path: a folder or a zip. All paths are absolute.
         settings: how to grade, and where to write.
         manual: the table with marks for the answers in words; by default the one in the
             output folder, if somebody has written in it.
@@ -75,12 +75,12 @@ def grade_folder(
         CourseError: wrong use; no output has been changed.
         OSError: something cannot be written; sheets, feedback and report are unchanged.
     """
-    _check_places(handed_in, settings.out, manual, settings.root)
+    _check_places(submissions_path, settings.out, manual, settings.root)
     manual = manual or filled_table(settings.out)
     if manual is not None:
         check_marks(manual)
     course = Course.read(settings.root)
-    intake = take_in(handed_in, course, several)
+    intake = take_in(submissions_path, course, several)
     if manual is not None:
         check_marks(manual, _unmarked(intake.submissions, course))
     results = [
@@ -124,7 +124,7 @@ def _unmarked(submissions: Sequence[Submission], course: Course) -> list[Result]
     ]
 
 
-def _check_out(out: Path, handed_in: Path, root: Path) -> None:
+def _check_out(out: Path, submissions_path: Path, root: Path) -> None:
     """Check that grades can be written to a folder, and that it has no other purpose.
 
     Raises:
@@ -151,7 +151,7 @@ def _check_out(out: Path, handed_in: Path, root: Path) -> None:
             for path in there
             if not WRITTEN.fullmatch(path.name)
             and not path.name.startswith(".")
-            and not handed_in.is_relative_to(path)
+            and not submissions_path.is_relative_to(path)
         ]
         if foreign:
             name = shown(foreign[0].name)
@@ -161,20 +161,22 @@ def _check_out(out: Path, handed_in: Path, root: Path) -> None:
             raise CourseError(out, None, problem, "Name a new folder with --out.")
 
 
-def _check_places(handed_in: Path, out: Path, manual: Path | None, root: Path) -> None:
+def _check_places(
+    submissions_path: Path, out: Path, manual: Path | None, root: Path
+) -> None:
     """Check that the paths of a run do not conflict.
 
     Raises:
         CourseError: they do.
     """
     remedy = "Name another folder with --out."
-    if handed_in.is_dir() and out.is_relative_to(handed_in):
-        problem = "The grades would lie among the submissions."
+    if submissions_path.is_dir() and out.is_relative_to(submissions_path):
+        problem = "The grades would be written among the submissions."
         raise CourseError(out, None, problem, remedy)
-    if any(handed_in.is_relative_to(out / name) for name in (STATE, "feedback")):
+    if any(submissions_path.is_relative_to(out / name) for name in (STATE, "feedback")):
         problem = "The grader itself writes to this folder."
-        raise CourseError(handed_in, None, problem, remedy)
-    _check_out(out, handed_in, root)
+        raise CourseError(submissions_path, None, problem, remedy)
+    _check_out(out, submissions_path, root)
     if manual is not None and not manual.is_file():
         problem = "This is a folder." if manual.is_dir() else "There is no such file."
         raise CourseError(

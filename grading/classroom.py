@@ -187,7 +187,7 @@ class _Run:
         ):
             log.write(f"{submission.student!r} {submission.notebook!r}\n")
             traceback.print_exception(error, file=log)
-        said = f"The grader itself failed at it: see {STATE}/errors.log."
+        said = f"The grader itself failed on it: see {STATE}/errors.log."
         return not_graded(submission, self.materials.get(submission.lab), said)
 
     def close(self) -> None:
@@ -236,8 +236,8 @@ class _Run:
         raise CourseError(
             self.path,
             None,
-            "This is not what this version of the course keeps of a run.",
-            "Delete it; grades that are known are kept.",
+            "It is not in the format of this version of the course.",
+            "Delete it; known grades are kept.",
         )
 
     def _keep(self) -> None:
@@ -306,8 +306,8 @@ def _worker(
         raise CourseError(
             library,
             None,
-            f"The library of the kernels cannot be made: {' '.join(said)}.",
-            "See that the disk is not full and that matplotlib can be imported.",
+            f"The kernels' library cannot be created: {' '.join(said)}.",
+            "Check that the disk is not full and that matplotlib can be imported.",
         ) from None
 
 

@@ -65,7 +65,7 @@ def cluster(
         raise CourseError(
             address,
             None,
-            f"No Dask scheduler answers there ({problem}).",
+            f"No Dask scheduler answers at this address ({problem}).",
             "Start one with `dask scheduler`, and `dask worker ADDRESS` on every machine.",
         ) from None
     with client:
@@ -76,7 +76,7 @@ def cluster(
                 address,
                 None,
                 "The cluster has no workers.",
-                "Start `dask worker ADDRESS` on every machine that shall grade.",
+                "Start `dask worker ADDRESS` on every machine that should grade.",
             ) from None
         values = {lab: one.expected.read_bytes() for lab, one in materials.items()}
         job = Job(materials, settings, values)
@@ -91,32 +91,32 @@ def cluster(
                 done: Future[Result] = Future()
                 done.set_result(not_graded(submission, material, problem.reason))
                 return done
-            return executor.submit(grade_there, sent, submission, data)
+            return executor.submit(grade_on_worker, sent, submission, data)
 
         try:
             yield Workers(AHEAD * sum(client.nthreads().values()), submit)
         finally:
             executor.shutdown(wait=False)  # cancels pending tasks
-            client.run(put_away, job.id)
+            client.run(stop_job, job.id)
 
 
-def grade_there(job: Job, submission: Submission, data: bytes) -> Result:
+def grade_on_worker(job: Job, submission: Submission, data: bytes) -> Result:
     """Grade one submission, on a worker of the cluster."""
     with _lock:
-        if job.id not in _places:
-            _places[job.id] = _Place(job)
-    return _places[job.id].worker().grade(submission, data)
+        if job.id not in _worker_threads:
+            _worker_threads[job.id] = _WorkerThread(job)
+    return _worker_threads[job.id].worker().grade(submission, data)
 
 
-def put_away(job_id: str) -> None:
+def stop_job(job_id: str) -> None:
     """Stop everything that a job has started, on a worker of the cluster."""
     with _lock:
-        place = _places.pop(job_id, None)
-    if place is not None:
-        place.close()
+        thread = _worker_threads.pop(job_id, None)
+    if thread is not None:
+        thread.close()
 
 
-class _Place(threading.Thread):
+class _WorkerThread(threading.Thread):
     """A thread that keeps a ``Worker`` on a worker of the cluster.
 
     Zygotes end with the thread that starts them, so it has to live as long as they do.
@@ -126,7 +126,7 @@ class _Place(threading.Thread):
         super().__init__(name="worker", daemon=True)
         self._job = job
         self._ready: Future[Worker] = Future()
-        self._over = threading.Event()
+        self._closing = threading.Event()
         self.start()
 
     def worker(self) -> Worker:
@@ -139,7 +139,7 @@ class _Place(threading.Thread):
 
     def close(self) -> None:
         """Stop everything that it has started."""
-        self._over.set()
+        self._closing.set()
         self.join()
 
     def run(self) -> None:
@@ -150,15 +150,15 @@ class _Place(threading.Thread):
         sweep()
         folder = new_folder()
         try:
-            with contextlib.closing(self._made(folder)) as worker:
+            with contextlib.closing(self._new_worker(folder)) as worker:
                 self._ready.set_result(worker)
-                self._over.wait()
+                self._closing.wait()
         except BaseException as problem:
             self._ready.set_exception(problem)
         finally:
             remove(folder)
 
-    def _made(self, folder: Path) -> Worker:
+    def _new_worker(self, folder: Path) -> Worker:
         job = self._job
         if job.settings.sandboxed:
             require_sandbox()
@@ -181,5 +181,5 @@ class _Place(threading.Thread):
         return worker
 
 
-_places: dict[str, _Place] = {}
+_worker_threads: dict[str, _WorkerThread] = {}
 _lock = threading.Lock()

@@ -36,8 +36,8 @@ class Verdict:
         points: the points that the task is worth.
         status: only ``right`` earns the points. It is ``not-reached`` at first, so that a
             task whose probe never ran earns none.
-        attempt: the pass in which it was judged, from 1; in later ones the reference stands
-            in for tasks that are not judged.
+        attempt: the number of the pass that judged it, from 1 (``grades.json`` has this
+            name); in later passes the reference stands in for tasks that are not judged.
         reason: what went wrong, in one sentence or two; empty if it is right.
         hint: the misconception that gives exactly these values, as it continues "this is
             what comes out when"; or the empty string.

@@ -69,7 +69,7 @@ class Worker:
         for lab, zygote in list(self.zygotes.items()):
             trouble = zygote.trouble()
             if trouble:
-                self._do_without(lab, trouble)
+                self._start_cold(lab, trouble)
             else:
                 self.runtime_dirs[lab] = zygote.runtime_dirs
 
@@ -90,7 +90,7 @@ class Worker:
             try:
                 return canary(material, self.environment)
             except CourseError:
-                self._do_without(lab, "the reference does not get full marks so")
+                self._start_cold(lab, "the reference does not get full marks with them")
         return canary(material, self.environment)
 
     def grade(self, submission: Submission, data: bytes | None = None) -> Result:
@@ -123,8 +123,8 @@ class Worker:
         for lab in list(self.zygotes):
             self._close(lab)
 
-    def _do_without(self, lab: str, trouble: str) -> None:
-        self.say(f"{lab}: no warm start, every kernel starts by itself ({trouble}).")
+    def _start_cold(self, lab: str, trouble: str) -> None:
+        self.say(f"{lab}: no warm starts ({trouble}); every kernel starts on its own.")
         self._close(lab)
 
     def _close(self, lab: str) -> None:
@@ -152,7 +152,7 @@ def content(submission: Submission, material: LabMaterial | None) -> bytes:
         NotGradable: it cannot be read, or its practical is unknown.
     """
     if material is None:
-        problem = "It cannot be told which practical this is."
+        problem = "It is not clear which practical the notebook belongs to."
         raise NotGradable(submission.problem or problem)
     return submission.read()
 

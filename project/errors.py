@@ -17,9 +17,9 @@ REMEDIES = {
     errno.EACCES: RIGHTS,
     errno.EPERM: RIGHTS,
     errno.EROFS: "Name a path on a disk that can be written to.",
-    errno.ENOTDIR: "A file stands where a folder is needed: name another path.",
-    errno.EEXIST: "A file stands where a folder is needed: name another path.",
-    errno.EISDIR: "A folder stands where a file is needed: move it away.",
+    errno.ENOTDIR: "There is a file where a folder is needed: name another path.",
+    errno.EEXIST: "There is a file where a folder is needed: name another path.",
+    errno.EISDIR: "There is a folder where a file is needed: move it away.",
     errno.ENAMETOOLONG: "Name a shorter path.",
 }
 
@@ -41,7 +41,7 @@ class CourseError(Exception):
         if isinstance(path, bytes):
             path = os.fsdecode(path)
         problem = (error.strerror or str(error) or type(error).__name__).rstrip(".")
-        remedy = "See that it is there and in order, then run the command again."
+        remedy = "Check that it exists and is intact, then run the command again."
         return cls(
             path if isinstance(path, str) else str(path),
             None,

@@ -80,7 +80,7 @@ def all_or_none() -> Iterator[None]:
         yield
         for _, path in pending.files:
             if path.is_dir():
-                raise IsADirectoryError(21, "A folder stands there", str(path))
+                raise IsADirectoryError(21, "Is a directory", str(path))
         for temporary, path in pending.files:
             os.replace(temporary, path)
         for path in pending.discarded:

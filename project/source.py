@@ -114,7 +114,7 @@ def read_solutions(root: Path, stem: str) -> Module:
             package.with_suffix(".py"),
             None,
             "There is no such module.",
-            "Add it, or mend the import.",
+            "Add it, or correct the import.",
         )
     trees = {path: _parse(path) for path in paths}
     names = {
@@ -168,11 +168,11 @@ def _parse(path: Path) -> ast.Module:
         tree = ast.parse(text)
     except FileNotFoundError:
         raise CourseError(
-            path, None, "There is no such module.", "Add it, or mend the import."
+            path, None, "There is no such module.", "Add it, or correct the import."
         ) from None
     except SyntaxError as error:
         raise CourseError(
-            path, error.lineno, f"{error.msg}.", "Mend the syntax."
+            path, error.lineno, f"{error.msg}.", "Correct the syntax."
         ) from None
     _check_markers(path, text)
     return tree
@@ -267,7 +267,7 @@ def _check_markers(path: Path, text: str) -> None:
                 raise CourseError(
                     path,
                     number,
-                    f"`{BEGIN}` stands inside the region of line {opened}.",
+                    f"`{BEGIN}` is inside the region of line {opened}.",
                     f"Add `{END}` before it.",
                 )
             opened = number

@@ -33,9 +33,9 @@ def main() -> None:
     images = ROOT / "book" / "images"
     images.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        handed_in, out = Path(folder) / "handed-in", Path(folder) / "grades"
-        write_class(handed_in, 24, seed=3)
-        command = [sys.executable, "-m", "commands", "grade", str(handed_in)]
+        submissions, out = Path(folder) / "handed-in", Path(folder) / "grades"
+        write_class(submissions, 24, seed=3)
+        command = [sys.executable, "-m", "commands", "grade", str(submissions)]
         subprocess.run(
             [*command, "--out", str(out), "--jobs", "2"], cwd=ROOT, check=True
         )

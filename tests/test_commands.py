@@ -51,7 +51,7 @@ def test_an_exercise_that_cannot_be_replaced_is_named(tmp_path):
     (tmp_path / "exercises" / "00-warm-up.ipynb").mkdir(parents=True)
     line = refused("exercises", "warm_up", cwd=tmp_path)
     assert line.startswith(
-        "course: exercises/00-warm-up.ipynb: Is a directory. A folder"
+        "course: exercises/00-warm-up.ipynb: Is a directory. There is a folder"
     )
     assert [p.name for p in (tmp_path / "exercises").iterdir()] == ["00-warm-up.ipynb"]
 

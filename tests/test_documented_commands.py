@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from documented import PAGES, block, clone, commands, furnish, shell, surroundings
-from graded_class import ROOT, hand_in
+from graded_class import ROOT, write_submissions
 
 CLUSTER = "Grade faster, or on many machines"
 NBGRADER = "tests/authoring/test_nbgrader.py::test_the_real_nbgrader_grades_and_exports"
@@ -157,7 +157,7 @@ def checkout(around):
     code = "import course, solutions; print(course.__file__, solutions.__file__)"
     said = shell(f"cd /; python -c '{code}'", folder)
     assert said.count(str(folder)) == 2
-    hand_in(folder / "handed-in", 3)
+    write_submissions(folder / "handed-in", 3)
     return folder
 
 

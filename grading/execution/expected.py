@@ -28,7 +28,7 @@ ARRAY = 1  # the MessagePack extension code of an array
 
 
 @dataclass(frozen=True)
-class Mistake:
+class KnownMistake:
     """A known misconception, with its values on this run's inputs.
 
     ``number`` counts the task's misconceptions from 1, including those without values.
@@ -48,7 +48,7 @@ class Key:
     points: int
     probe: str
     right: list[dict[str, Close]]
-    mistakes: list[Mistake]
+    mistakes: list[KnownMistake]
 
 
 def draw(lab: Lab, seed: int, target: Path) -> None:
@@ -88,7 +88,7 @@ def key_of(task: Task, seed: int) -> Key:
     for number, misconception in enumerate(task.misconceptions, start=1):
         values = _given(task, misconception.answer, cases)
         if values is not None:
-            mistakes.append(Mistake(number, misconception.hint, values))
+            mistakes.append(KnownMistake(number, misconception.hint, values))
     probe = probe_source(task, cases)
     return Key(task.id, task.name, task.points, probe, right, mistakes)
 

@@ -24,8 +24,8 @@ from grading.execution.analysis import (
     needs_of,
 )
 from grading.execution.assemble import assemble, origin
-from grading.execution.attempt import Found
 from grading.execution.material import LabMaterial
+from grading.execution.passes import PassResult
 from grading.execution.runner import Environment, run_pass
 from grading.execution.verdicts import UNWRITTEN
 from grading.flags import flag
@@ -37,7 +37,7 @@ from project.practicals import cell_id
 
 ALONE = 3  # passes of one submission that are repeated, with no other pass beside them
 MANY = 3  # own cells of the student that end the kernel, after which none is run
-TOO_COSTLY = "The notebook takes too long or too much memory to read."
+TOO_COSTLY = "Reading the notebook takes too much time or memory."
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
 
 
@@ -78,8 +78,8 @@ def canary(material: LabMaterial, environment: Environment) -> None:
             f"solutions.{material.lab.stem}",
             None,
             f"The reference solution does not get full marks here ({said})",
-            "Nothing was graded. Run `course check-notebooks`, and see that the "
-            "environment holds the versions of constraints.txt.",
+            "Nothing was graded. Run `course check-notebooks`, and check that the "
+            "environment has the versions in constraints.txt.",
         )
 
 
@@ -155,19 +155,19 @@ class _Passes:
     def _run(self, todo: list[str]) -> tuple[dict[str, Verdict], list[Flag], str]:
         failures = 0
         while todo and self._left() > 0:
-            found = self._one(todo)
+            result = self._one(todo)
             self.number += 1
             # A pass that was not stopped has judged all tasks, or the grader is at fault.
-            began = found.started and found.running
-            began = began and (found.stopped or self._judged(found))
+            began = result.started and result.running
+            began = began and (result.stopped or self._judged(result))
             # If it ended in a cell of the grader's, code that outlived its own cell ended it.
-            lost = not began or (found.stopped and not self._culprit(found))
+            lost = not began or (result.stopped and not self._culprit(result))
             if lost and (self.is_apart or not began):
                 failures += 1
                 if failures > 1:
-                    return self.verdicts, self.flags, self._broken(found)
+                    return self.verdicts, self.flags, self._broken(result)
                 continue
-            self._take(found, todo)
+            self._take(result, todo)
             if lost:
                 self._set_apart(
                     [t for t in todo if self.verdicts[t].status == "not-reached"]
@@ -235,28 +235,31 @@ class _Passes:
         reference = self.material.reference
         return {task: text for task, text in reference.items() if task in standing}
 
-    def _one(self, todo: list[str]) -> Found:
+    def _one(self, todo: list[str]) -> PassResult:
         notebook = self._assembled(todo)
-        found = self._pass(notebook, todo)
-        if found.unsure and self.again and self._left() > 0:
+        result = self._pass(notebook, todo)
+        if result.unsure and self.again and self._left() > 0:
             # The machine may be to blame; this result says nothing about the answer.
             self.again -= 1
-            found = self._pass(notebook, todo, alone=True)
-        if found.running and not found.finished and not found.stopped:
-            found.stopped, found.because = found.running, "nbval itself had to be ended"
-            task = _task_of(found.running)
+            result = self._pass(notebook, todo, alone=True)
+        if result.running and not result.finished and not result.stopped:
+            result.stopped, result.because = (
+                result.running,
+                "nbval itself had to be killed",
+            )
+            task = _task_of(result.running)
             # If the time is up, the task is not reached rather than wrong.
-            if task in found.verdicts and self._left() > 0:
-                reason = f"{STOPPED}: {found.because}."
-                found.verdicts[task] = dataclasses.replace(
-                    found.verdicts[task], status="wrong", reason=reason
+            if task in result.verdicts and self._left() > 0:
+                reason = f"{STOPPED}: {result.because}."
+                result.verdicts[task] = dataclasses.replace(
+                    result.verdicts[task], status="wrong", reason=reason
                 )
-        return found
+        return result
 
     def _pass(
         self, notebook: NotebookNode, todo: list[str], *, alone: bool = False
-    ) -> Found:
-        found = run_pass(
+    ) -> PassResult:
+        result = run_pass(
             notebook,
             self.number + 1,
             todo,
@@ -266,19 +269,19 @@ class _Passes:
             self.material.lab.name,
             alone=alone,
         )
-        self.until += found.excused
-        return found
+        self.until += result.excused
+        return result
 
     def _left(self) -> float:
         """The seconds that the submission still has."""
         return min(self.until, self.last) - time.monotonic()
 
-    def _culprit(self, found: Found) -> bool:
+    def _culprit(self, result: PassResult) -> bool:
         """Handle the cell in which the kernel ended; False if it is one of the grader's."""
-        if _task_of(found.stopped) in found.verdicts:
+        if _task_of(result.stopped) in result.verdicts:
             return True
         added = {added.id for added in self.answers.added}
-        cell = origin(found.stopped)
+        cell = origin(result.stopped)
         if cell not in added | self.answers.around.keys():
             return False
         if cell in added - self.reduced and not self.is_apart:
@@ -290,18 +293,18 @@ class _Passes:
             self.left_out.add(cell)
             if len(self.left_out) == MANY:
                 self.left_out |= added | self.answers.around.keys()
-        told = flag("added-stopped", cell, detail=found.because)
+        told = flag("added-stopped", cell, detail=result.because)
         if (told.code, cell) not in {(f.code, f.where) for f in self.flags}:
             self.flags.append(told)
         return True
 
     @staticmethod
-    def _judged(found: Found) -> bool:
-        return all(v.status != "not-reached" for v in found.verdicts.values())
+    def _judged(result: PassResult) -> bool:
+        return all(v.status != "not-reached" for v in result.verdicts.values())
 
-    def _take(self, found: Found, todo: list[str]) -> None:
+    def _take(self, result: PassResult, todo: list[str]) -> None:
         for task in todo:
-            verdict = found.verdicts[task]
+            verdict = result.verdicts[task]
             if verdict.status == "right" and self.number > 1:
                 verdict = dataclasses.replace(verdict, reason=STOOD_IN)
             again = self.is_apart and self.verdicts[task].status == "wrong"
@@ -310,9 +313,9 @@ class _Passes:
         if not self.is_apart:
             self._set_apart([t for t in todo if self._disturbed(t, todo)])
         # The student's own slow cells would use up the time of later passes.
-        self.reduced |= {a.id for a in self.answers.added} & set(found.slow)
+        self.reduced |= {a.id for a in self.answers.added} & set(result.slow)
         if self.number == 1:  # of passes with references, only verdicts are kept
-            self.flags += [one for one in found.flags if self._holds(one)]
+            self.flags += [one for one in result.flags if self._holds(one)]
 
     def _holds(self, told: Flag) -> bool:
         """Is the flag new, and not the fault of statements that were left out?"""
@@ -379,11 +382,11 @@ class _Passes:
             self.verdicts[task], status=status, reason=reason
         )
 
-    def _broken(self, found: Found) -> str:
+    def _broken(self, result: PassResult) -> str:
         for task, verdict in self.verdicts.items():
             if verdict.status == "not-reached":
                 self._settle(task, "not-graded", "The notebook could not be run.")
-        return f"{NOT_RUN}: {found.because or 'no kernel started'}."
+        return f"{NOT_RUN}: {result.because or 'no kernel started'}."
 
 
 def _unread(material: LabMaterial) -> dict[str, Verdict]:

@@ -2,7 +2,7 @@
 
 A pytest plugin: ``pytest -p nbval.plugin -p grading.execution.plugin --pass FOLDER``. Items are
 named by cell id; a notebook's instructions to nbval (tags, ``# NBVAL_SKIP``) are ignored. The
-result is written after every cell, so that a session that is killed leaves what it had found.
+result is written after every cell, so that it survives if the session is killed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import psutil
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
-from grading.execution.attempt import NOTEBOOK, Found, Given
 from grading.execution.expected import read
+from grading.execution.passes import NOTEBOOK, PassInput, PassResult
 from grading.execution.values import VALUES
 from grading.execution.verdicts import judge, raised, wrong
 from grading.flags import flag
@@ -39,12 +39,12 @@ class NotRun(Exception):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--pass", dest="attempt", help="the folder of a pass")
+    parser.addoption("--pass", dest="pass_folder", help="the folder of the pass")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """End this pass, and so its kernel, if the grader is killed."""
-    if config.option.attempt:
+    if config.option.pass_folder:
         threading.Thread(target=_follow, daemon=True).start()
 
 
@@ -60,23 +60,23 @@ def _follow() -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector):
-    if parent.config.option.attempt and file_path.name == NOTEBOOK:
-        return Submission.from_parent(parent, path=file_path)
+    if parent.config.option.pass_folder and file_path.name == NOTEBOOK:
+        return PassNotebook.from_parent(parent, path=file_path)
     return None
 
 
-class Submission(IPyNbFile):
+class PassNotebook(IPyNbFile):
     """The notebook of a pass, with its kernel and its result."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.folder = Path(self.config.option.attempt)
-        self.given = Given.load(self.folder)
-        keys = read(self.given.expected)
-        self.keys = {task: keys[task] for task in self.given.judged}
-        self.found = Found(
+        self.folder = Path(self.config.option.pass_folder)
+        self.input = PassInput.load(self.folder)
+        keys = read(self.input.expected)
+        self.keys = {task: keys[task] for task in self.input.judged}
+        self.result = PassResult(
             {
-                task: Verdict(task, key.points, attempt=self.given.number)
+                task: Verdict(task, key.points, attempt=self.input.number)
                 for task, key in self.keys.items()
             }
         )
@@ -89,7 +89,7 @@ class Submission(IPyNbFile):
         for number, cell in enumerate(notebook.cells):
             if cell.metadata.course.get("role") == "task":
                 self.sources[cell.metadata.course["task"]] = cell.source
-            yield Cell.from_parent(
+            yield PassCell.from_parent(
                 self,
                 name=cell.id,
                 cell_num=number,
@@ -101,52 +101,52 @@ class Submission(IPyNbFile):
         """Start the kernel in its sandbox, not in this folder, which leads to the values."""
         self.save()
         try:
-            self.kernel = WatchedKernel(self.given.sandbox, self.given.seconds)
+            self.kernel = WatchedKernel(self.input.sandbox, self.input.seconds)
         except TooSlow as slow:
-            self.found.unsure = slow.unsure
+            self.result.unsure = slow.unsure
             self.save()
             raise
-        self.found.started = True
+        self.result.started = True
 
     def teardown(self) -> None:
         """Stop the kernel and write the result."""
-        self.found.finished = True
+        self.result.finished = True
         if self.kernel is not None:
-            self.found.peak = self.kernel.peak
+            self.result.peak = self.kernel.peak
             self.kernel.stop()
         self.save()
 
     def save(self) -> None:
         """Write the result so far."""
         if self.kernel is not None:
-            self.found.excused = self.kernel.excused
-        self.found.save(self.folder)
+            self.result.excused = self.kernel.excused
+        self.result.save(self.folder)
 
 
-class Cell(IPyNbCell):
+class PassCell(IPyNbCell):
     """A cell; the numbers of a probe are judged."""
 
-    parent: Submission
+    parent: PassNotebook
 
     def setup(self) -> None:
         """Do nothing: nbval's own setup expects failures after a time-out."""
 
     def runtest(self) -> None:
         """Run the cell as nbval does, and record the result."""
-        submission, found = self.parent, self.parent.found
+        notebook, result = self.parent, self.parent.result
         role, task = (
             self.cell.metadata.course.get("role"),
             self.cell.metadata.course.get("task"),
         )
-        if found.stopped:
-            raise NotRun(f"not run: {found.because}")
+        if result.stopped:
+            raise NotRun(f"not run: {result.because}")
         began = time.monotonic()
         error: NbCellError | None = None
-        found.running = self.name
-        submission.save()
-        limits = submission.given.sandbox.limits
+        result.running = self.name
+        notebook.save()
+        limits = notebook.input.sandbox.limits
         # Given cells contain the imports, which may take long on a busy machine.
-        submission.kernel.allow(limits.start if role == "given" else limits.task)
+        notebook.kernel.allow(limits.start if role == "given" else limits.task)
         try:
             super().runtest()
         except NbCellError as caught:
@@ -155,18 +155,18 @@ class Cell(IPyNbCell):
             self._stop("", str(stop), began)
             raise
         except Stopped as stop:
-            found.unsure = isinstance(stop, TooSlow) and stop.unsure
+            result.unsure = isinstance(stop, TooSlow) and stop.unsure
             self._stop(task, str(stop), began)
             raise
         except Exception:  # nbval failed on a message of the kernel
-            self._stop(task, "what it put out cannot be read", began)
+            self._stop(task, "its output cannot be read", began)
             raise
-        found.reached.append(self.name)
-        if role == "added" and submission.kernel.elapsed.counted > SLOW:
-            found.slow.append(self.name)
+        result.reached.append(self.name)
+        if role == "added" and notebook.kernel.elapsed.counted > SLOW:
+            result.slow.append(self.name)
         shown = sum(VALUES in output.get("data", {}) for output in self.test_outputs)
         if shown > (role == "probe"):
-            found.flags.append(flag("forged-values", self.name))
+            result.flags.append(flag("forged-values", self.name))
         if role == "probe":
             verdict = self._judged(task)
             self._decide(verdict, began)
@@ -184,16 +184,16 @@ class Cell(IPyNbCell):
                 said=said,
                 source=self.cell.source,
             )
-            if submission.given.number > 1:  # details could reveal the reference
+            if notebook.input.number > 1:  # details could reveal the reference
                 reason = "Its cell raised an exception."
-            if role == "task" and task in submission.keys:
-                submission.raised[task] = reason
+            if role == "task" and task in notebook.keys:
+                notebook.raised[task] = reason
             elif role == "added" and not any(
-                f.code == "added-raised" for f in found.flags
+                f.code == "added-raised" for f in result.flags
             ):
                 # Once and without the type: the types of many cells could spell out a text.
-                found.flags.append(flag("added-raised", self.name))
-            submission.save()
+                result.flags.append(flag("added-raised", self.name))
+            notebook.save()
             raise error
 
     def repr_failure(self, excinfo) -> str:
@@ -201,34 +201,34 @@ class Cell(IPyNbCell):
         return f"{self.name}: {excinfo.type.__name__}: {str(excinfo.value)[:200]}"
 
     def _judged(self, task: str) -> Verdict:
-        submission = self.parent
-        key, number = submission.keys[task], submission.given.number
-        source = submission.sources.get(task, "")
-        verdict = judge(key, self.test_outputs or [], attempt=number, source=source)
-        if verdict.status == "right" and submission.kernel.reply != "ok":
+        notebook = self.parent
+        key, number = notebook.keys[task], notebook.input.number
+        source = notebook.sources.get(task, "")
+        verdict = judge(key, self.test_outputs or [], pass_number=number, source=source)
+        if verdict.status == "right" and notebook.kernel.reply != "ok":
             # The probe displayed values and ended in an exception that was not published.
-            return wrong(key, "Calling it raised an exception.", attempt=number)
-        if verdict.status != "right" and task in submission.raised and not verdict.hint:
+            return wrong(key, "Calling it raised an exception.", pass_number=number)
+        if verdict.status != "right" and task in notebook.raised and not verdict.hint:
             # The answer's cell failed before it defined the answer: report that instead.
-            return wrong(key, submission.raised[task], attempt=number)
+            return wrong(key, notebook.raised[task], pass_number=number)
         return verdict
 
     def _stop(self, task: str, because: str, began: float) -> None:
         """Stop the kernel; the task of this cell, if any, is wrong."""
-        submission, found = self.parent, self.parent.found
-        found.stopped, found.because = self.name, because
-        submission.kernel.stop()
-        if task in submission.keys:
+        notebook, result = self.parent, self.parent.result
+        result.stopped, result.because = self.name, because
+        notebook.kernel.stop()
+        if task in notebook.keys:
             reason, number = (
                 f"{STOPPED}: {because}.",
-                submission.given.number,
+                notebook.input.number,
             )
-            self._decide(wrong(submission.keys[task], reason, attempt=number), began)
-        submission.save()
+            self._decide(wrong(notebook.keys[task], reason, pass_number=number), began)
+        notebook.save()
 
     def _decide(self, verdict: Verdict, began: float) -> None:
         seconds = round(time.monotonic() - began, 3)
-        self.parent.found.verdicts[verdict.task] = dataclasses.replace(
+        self.parent.result.verdicts[verdict.task] = dataclasses.replace(
             verdict, seconds=seconds
         )
         self.parent.save()

@@ -24,7 +24,7 @@ import psutil
 import pytest
 from nbformat import NotebookNode
 
-from grading.execution.attempt import NOTEBOOK, Found, Given
+from grading.execution.passes import NOTEBOOK, PassInput, PassResult
 from grading.sandbox.bubblewrap import Sandbox
 from grading.sandbox.provisioner import NAME
 from grading.settings import Settings
@@ -73,7 +73,7 @@ def run_pass(
     lab: str = "",
     *,
     alone: bool = False,
-) -> Found:
+) -> PassResult:
     """Run one assembled notebook with nbval, in a process of its own; return the result.
 
     Args:
@@ -90,14 +90,16 @@ def run_pass(
         InterruptedError: the run is ending.
     """
     asked = time.monotonic()
-    with _floor.taken(alone):
+    with _pass_lock.hold(alone):
         waited = time.monotonic() - asked
-        found = _one_pass(notebook, number, judged, expected, environment, seconds, lab)
-    found.excused += waited
-    return found
+        result = _one_pass(
+            notebook, number, judged, expected, environment, seconds, lab
+        )
+    result.excused += waited
+    return result
 
 
-class _Floor:
+class _PassLock:
     """A lock that lets passes run in parallel, or one pass alone."""
 
     def __init__(self) -> None:
@@ -106,7 +108,7 @@ class _Floor:
         self._alone = False
 
     @contextlib.contextmanager
-    def taken(self, alone: bool) -> Iterator[None]:
+    def hold(self, alone: bool) -> Iterator[None]:
         """Hold the lock while a pass runs."""
         with self._changed:
             self._wait_for(lambda: not self._alone)
@@ -132,7 +134,7 @@ class _Floor:
                 raise InterruptedError("the run is ending")
 
 
-_floor = _Floor()
+_pass_lock = _PassLock()
 
 
 def _one_pass(
@@ -143,7 +145,7 @@ def _one_pass(
     environment: Environment,
     seconds: float,
     lab: str,
-) -> Found:
+) -> PassResult:
     runtime_dirs, settings = environment.runtime_dirs.get(lab), environment.settings
     folder = new_folder()
     box = new_folder(runtime_dirs or SHORT)
@@ -157,11 +159,13 @@ def _one_pass(
             runtime_dirs,
         )
         # A pass that has begun may run a little longer, so that its verdicts count.
-        given = Given(number, expected, tuple(judged), sandbox, seconds + SLACK)
-        given.save(folder)
+        pass_input = PassInput(
+            number, expected, tuple(judged), sandbox, seconds + SLACK
+        )
+        pass_input.save(folder)
         nbformat.write(notebook, folder / NOTEBOOK)
         _nbval(folder, seconds, seconds * settings.limits.patience)
-        return Found.load(folder)
+        return PassResult.load(folder)
     finally:
         remove(folder)
         remove(box)

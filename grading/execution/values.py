@@ -37,20 +37,20 @@ def decode_values(
         ValueError: it does not have the form that a probe displays, or is too large.
     """
     if not isinstance(payload, dict) or payload.keys() != {"task", "values"}:
-        raise ValueError("the values have not the form that a probe gives")
+        raise ValueError("the values are not in the format of a probe")
     cases = payload["values"]
     if not isinstance(payload["task"], str) or not isinstance(cases, list):
-        raise ValueError("the values have not the form that a probe gives")
+        raise ValueError("the values are not in the format of a probe")
     if len(cases) > MAX_CASES:
         raise ValueError("there are values for too many cases")
     decoded, left = [], limit
     for case in cases:
         if not isinstance(case, dict) or len(case) > MAX_KEYS:
-            raise ValueError("the values of a case are not a few names with values")
+            raise ValueError("the values of a case are not in the format of a probe")
         values = {}
         for key, value in case.items():
             if len(key) > MAX_NAME:
-                raise ValueError("a name of a value is too long")
+                raise ValueError("the name of a value is too long")
             values[key] = _value(value, left)
             left -= getattr(values[key], "size", 1)
         decoded.append(values)
@@ -61,23 +61,23 @@ def _value(value: Any, limit: int) -> np.ndarray | Foreign | None:
     if value is None:
         return None
     if not isinstance(value, dict) or value.keys() - {"dtype", "shape", "data"}:
-        raise ValueError("a value has not the form that a probe gives")
+        raise ValueError("a value is not in the format of a probe")
     dtype, shape = value.get("dtype"), value.get("shape")
     if not isinstance(dtype, str):
-        raise ValueError("a value's dtype is no name")
+        raise ValueError("a value's dtype is not a string")
     if (
         not isinstance(shape, list)
         or len(shape) > MAX_AXES
         or not all(type(n) is int and 0 <= n < 2**53 for n in shape)
     ):
-        raise ValueError("a value's shape is no shape")
+        raise ValueError("a value's shape is invalid")
     if "data" not in value:
         return Foreign(dtype if NAME.fullmatch(dtype) else "object", tuple(shape))
     data = value["data"]
     if not isinstance(data, list) or len(data) > limit:
-        raise ValueError("a value is no list of numbers, or too long")
+        raise ValueError("a value is not a list of numbers, or it is too long")
     if len(data) != math.prod(shape):
-        raise ValueError("a value has not the shape that it claims")
+        raise ValueError("a value's shape does not match its data")
     return np.array([_number(item) for item in data], dtype=np.float64).reshape(shape)
 
 
@@ -88,4 +88,4 @@ def _number(item: Any) -> float:
         return NOT_FINITE[item]
     if type(item) is int and abs(item) < 2**53:
         return float(item)
-    raise ValueError("a value holds something that is no number")
+    raise ValueError("a value contains something that is not a number")

@@ -38,14 +38,14 @@ UNWRITTEN = "It is not written yet."
 
 
 def judge(
-    key: Key, outputs: Sequence[dict[str, Any]], *, attempt: int, source: str = ""
+    key: Key, outputs: Sequence[dict[str, Any]], *, pass_number: int, source: str = ""
 ) -> Verdict:
     """Compare what a probe displayed with the expected values.
 
     Args:
         key: the task's right values and misconceptions.
         outputs: the probe cell's outputs, as in nbformat.
-        attempt: the number of the pass.
+        pass_number: counts the passes over the submission from 1.
         source: the answer; only names that occur in it may be mentioned.
     """
     shown = [
@@ -54,26 +54,34 @@ def judge(
         if VALUES in (output.get("data") or {})
     ]
     if not shown:
-        return wrong(key, _nothing(outputs, attempt, source), attempt=attempt)
+        return wrong(
+            key, _nothing(outputs, pass_number, source), pass_number=pass_number
+        )
     if len(shown) > 1:
-        return wrong(key, "More than one set of values was displayed.", attempt=attempt)
+        return wrong(
+            key, "More than one set of values was displayed.", pass_number=pass_number
+        )
     if any(output.get("output_type") == "error" for output in outputs):
-        return wrong(key, _nothing(outputs, attempt, source), attempt=attempt)
+        return wrong(
+            key, _nothing(outputs, pass_number, source), pass_number=pass_number
+        )
     try:
         values = decode_values(shown[0])
     except ValueError:
-        return wrong(key, "What was displayed cannot be read.", attempt=attempt)
+        return wrong(
+            key, "The displayed values cannot be read.", pass_number=pass_number
+        )
     if len(values) != len(key.right):
-        return wrong(key, "Values are missing.", attempt=attempt)
+        return wrong(key, "Values are missing.", pass_number=pass_number)
     mismatch = compare(values, key.right)
     if mismatch is None:
-        return Verdict(key.task, key.points, "right", attempt)
+        return Verdict(key.task, key.points, "right", pass_number)
     reason = {
-        "missing": f"`{key.name}` gives no {mismatch.key}.",
-        "none": f"`{key.name}` gives no {mismatch.key}: it is None. Is a `return` missing?",
+        "missing": f"`{key.name}` returned no {mismatch.key}.",
+        "none": f"`{key.name}` returned no {mismatch.key}: it is None. Is a `return` missing?",
         "dtype": f"{mismatch.key} does not consist of floating-point numbers.",
         "shape": f"{mismatch.key} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
-        "nan": f"{mismatch.key} holds a value that is not a finite number.",
+        "nan": f"{mismatch.key} contains a value that is not a finite number.",
         "value": f"{mismatch.key} is not right.",
     }[mismatch.kind]
     for mistake in key.mistakes:
@@ -81,19 +89,25 @@ def judge(
             return wrong(
                 key,
                 reason,
-                attempt=attempt,
+                pass_number=pass_number,
                 hint=mistake.hint,
                 mistake=f"{key.task}#{mistake.number}",
             )
-    return wrong(key, reason, attempt=attempt)
+    return wrong(key, reason, pass_number=pass_number)
 
 
 def wrong(
-    key: Key, reason: str, *, attempt: int, hint: str = "", mistake: str = ""
+    key: Key, reason: str, *, pass_number: int, hint: str = "", mistake: str = ""
 ) -> Verdict:
     """The verdict of a wrong answer, which earns no points."""
     return Verdict(
-        key.task, key.points, "wrong", attempt, reason=reason, hint=hint, key=mistake
+        key.task,
+        key.points,
+        "wrong",
+        pass_number,
+        reason=reason,
+        hint=hint,
+        key=mistake,
     )
 
 
@@ -129,14 +143,16 @@ def named(kind: str) -> str:
     return kind if kind in KNOWN else "an exception of its own"
 
 
-def _nothing(outputs: Sequence[dict[str, Any]], attempt: int, source: str) -> str:
+def _nothing(outputs: Sequence[dict[str, Any]], pass_number: int, source: str) -> str:
     errors = [output for output in outputs if output.get("output_type") == "error"]
-    if errors and attempt > 1:  # the type could reveal something about the reference
+    if (
+        errors and pass_number > 1
+    ):  # the type could reveal something about the reference
         return "Calling it raised an exception."
     if errors:
         kind, said = str(errors[0].get("ename")), str(errors[0].get("evalue"))
         return raised("Calling it", kind, said=said, source=source)
-    return "Calling it gave no values."
+    return "Calling it produced no values."
 
 
 def _shape(shape: tuple[int, ...]) -> str:

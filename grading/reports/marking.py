@@ -241,7 +241,7 @@ def _rows(path: Path, results: list[Result]) -> list[_Row]:
             raise CourseError(
                 path,
                 line,
-                f"{row.key[0]!r} has marks for {row.key[2]} in line {seen[row.key]} already.",
+                f"{row.key[0]!r} already has marks for {row.key[2]} in line {seen[row.key]}.",
                 "Delete one of the two rows.",
             )
         seen[row.key] = line
@@ -289,7 +289,7 @@ def _row(
                 path,
                 line,
                 f"{text} marks for {question} are out of range.",
-                f"Give from 0 to {most}.",
+                f"Give a number from 0 to {most}.",
             )
     return _Row((student, stem, question), marks, plain(record["comment"]).strip())
 
@@ -300,7 +300,7 @@ def _records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise CourseError(
-            path, None, f"It cannot be read: {error.strerror}.", "Mend the path."
+            path, None, f"It cannot be read: {error.strerror}.", "Correct the path."
         ) from None
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
@@ -328,7 +328,7 @@ def _records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
                 raise CourseError(
                     path,
                     line,
-                    f"The row has {len(cells)} cells, the header {len(header)}.",
+                    f"The row has {len(cells)} cells, but the header has {len(header)}.",
                     f'Put text that contains "{separator}" between double quotes.',
                 )
             cells += [""] * (len(header) - len(cells))
@@ -342,7 +342,7 @@ def _records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         ) from None
     if not header:
         raise CourseError(
-            path, None, "It is empty.", f"Begin with a row {','.join(COLUMNS)}."
+            path, None, "It is empty.", f"Begin with the header {','.join(COLUMNS)}."
         )
 
 

@@ -43,13 +43,13 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def percent(share: float) -> str:
-    """``74 %``; shares that are not exactly 1 or 0 never become 100 or 0."""
+    """``74%``; shares that are not exactly 1 or 0 never become 100 or 0."""
     rounded = round(100 * share)
     if share < 1:
         rounded = min(rounded, 99)
     if share > 0:
         rounded = max(rounded, 1)
-    return f"{rounded}\u00a0%"
+    return f"{rounded}%"
 
 
 def duration(seconds: float) -> str:
@@ -108,7 +108,7 @@ def _answer(text: str) -> str:
     except Exception as problem:  # no answer may keep the page from being written
         note = ""
         if isinstance(problem, TooCostly):
-            note = "<p class=note>Shown as typed: it is too large to be set.</p>"
+            note = "<p class=note>Shown as typed: it is too large to render.</p>"
         return f"{note}<pre>{escape(text)}</pre>"
 
 

@@ -45,7 +45,7 @@ class TaskRow:
 
 
 @dataclass(frozen=True)
-class Mistake:
+class MistakeRow:
     """A misconception, and the students who hold it, out of those who submitted."""
 
     key: str
@@ -98,8 +98,8 @@ class Histogram:
         return (
             f"Scores in {self.title}: {plural(len(self.shares), 'notebook')}, "
             f"the median has {self.median:.0%} of the points; most, {self.counts[best]}, "
-            f"lie between {best * 100 // BINS} and {(best + 1) * 100 // BINS} %; "
-            f"{low} lie below half."
+            f"are between {best * 100 // BINS}% and {(best + 1) * 100 // BINS}%; "
+            f"{low} are below 50%."
         )
 
 
@@ -128,9 +128,11 @@ def task_rows(
     return rows
 
 
-def mistakes(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Mistake]:
+def mistakes(
+    roster: Roster, titles: Mapping[str, str] | None = None
+) -> list[MistakeRow]:
     """The misconceptions of a class, the most common first."""
-    found: dict[str, Mistake] = {}
+    found: dict[str, MistakeRow] = {}
     for practical in roster.practicals:
         results = roster.graded(practical.stem)
         for result in results:
@@ -140,7 +142,7 @@ def mistakes(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Mi
                 key = verdict.key or f"{verdict.task}: {verdict.hint}"
                 known = found.get(key)
                 students = (*known.students, result.student) if known else ()
-                found[key] = Mistake(
+                found[key] = MistakeRow(
                     key=key,
                     task=verdict.task,
                     title=_title(verdict.task, titles),

@@ -158,34 +158,40 @@ class Sandbox:
         ]
         if not self.sandboxed:
             return [*limited, *kernel]
-        return [*limited, *wall(self), *kernel]
+        return [*limited, *kernel_bwrap(self), *kernel]
 
 
-def wall(sandbox: Sandbox) -> list[str]:
-    """The ``bwrap`` command line, without the command that it runs."""
+def kernel_bwrap(sandbox: Sandbox) -> list[str]:
+    """The ``bwrap`` command line of a kernel, without the command that it runs."""
     # bubblewrap reads the filter from an open file descriptor.
     arguments = ["/bin/sh", "-c", 'exec "$@" 9< "$0"', str(sandbox.library / FILTER)]
-    arguments += [tool("bwrap"), "--seccomp", "9", *_apart(sandbox), *_view(sandbox)]
+    arguments += [
+        tool("bwrap"),
+        "--seccomp",
+        "9",
+        *_isolation(sandbox),
+        *_view(sandbox),
+    ]
     for cached in (sandbox.library / "matplotlib").glob(FONTS):
         target = f"{HOME}/matplotlib/{cached.name}"
         arguments += ["--ro-bind", str(cached), target]
     arguments += ["--bind", str(sandbox.sockets), str(sandbox.sockets)]
     connection = str(sandbox.connection.parent)
     arguments += ["--ro-bind", connection, connection]
-    return [*arguments, *_closed(), "--"]
+    return [*arguments, *_read_only(), "--"]
 
 
-def sandbox_of_zygote(sandbox: Sandbox) -> list[str]:
+def zygote_bwrap(sandbox: Sandbox) -> list[str]:
     """The ``bwrap`` command line of a zygote, which sets up namespaces and mounts for kernels.
 
     Each kernel drops these capabilities and installs the filter before it runs.
     """
-    arguments = [tool("bwrap"), *_apart(sandbox)]
+    arguments = [tool("bwrap"), *_isolation(sandbox)]
     # SETPCAP is needed to drop all capabilities for good.
     for right in ("SYS_ADMIN", "NET_ADMIN", "SETPCAP"):
         arguments += ["--cap-add", f"CAP_{right}"]
     arguments += [*_view(sandbox), "--bind", str(sandbox.folder), RUNTIME_DIRS]
-    return [*arguments, *_closed(), "--"]
+    return [*arguments, *_read_only(), "--"]
 
 
 def below_tmp(sandbox: Sandbox) -> list[Path]:
@@ -195,7 +201,7 @@ def below_tmp(sandbox: Sandbox) -> list[Path]:
     return [a for a in inside if not any(b in a.parents for b in inside)]
 
 
-def _apart(sandbox: Sandbox) -> list[str]:
+def _isolation(sandbox: Sandbox) -> list[str]:
     """Arguments for separate namespaces, no capabilities and a separate environment."""
     arguments = [
         *("--unshare-user", "--disable-userns", "--unshare-ipc", "--unshare-pid"),
@@ -236,7 +242,7 @@ def _view(sandbox: Sandbox) -> list[str]:
     return [*arguments, "--ro-bind-try", "/proc/cpuinfo", "/proc/cpuinfo"]
 
 
-def _closed() -> list[str]:
+def _read_only() -> list[str]:
     """Arguments that enter the home folder and make all but temporary files read-only."""
     arguments = ["--dir", HOME, "--chdir", HOME]
     for path in ("/dev", "/proc", "/"):

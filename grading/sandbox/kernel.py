@@ -120,7 +120,7 @@ class WatchedKernel(RunningKernel):
             if message is not None and self._answers(message, msg_id):
                 self.reply = message.get("content", {}).get("status")
                 if self.reply == "aborted":
-                    raise Stopped("the kernel refused to run on")
+                    raise Stopped("the kernel refused to continue")
                 # Published messages arrive on another channel, shortly afterwards.
                 self.limit = max(self.limit, self.elapsed.counted + AFTER)
                 self.replied = True
@@ -201,7 +201,7 @@ class WatchedKernel(RunningKernel):
             self.bytes += sum(len(frame) + FRAME for frame in frames)
             if self.bytes > self.limits.output:
                 raise Stopped(
-                    f"it put out more than {self.limits.output // 1024**2} MiB"
+                    f"it produced more than {self.limits.output // 1024**2} MiB of output"
                 )
             try:
                 _, parts = self.kc.session.feed_identities(frames)
@@ -226,7 +226,7 @@ class WatchedKernel(RunningKernel):
             return
         sure = passed.processor >= SURE * self.limit
         if self.replied:
-            because = "what it put out did not arrive"
+            because = "its output did not arrive"
         else:
             allowed = self.limit * (1 if patient else self.limits.patience)
             because = f"it ran for more than {allowed:g} s"

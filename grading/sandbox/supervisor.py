@@ -62,7 +62,7 @@ class Supervisor(threading.Thread):
         except psutil.NoSuchProcess:
             return
         except Exception:  # a kernel that cannot be watched must not run
-            self.exceeded = "more than can be counted"
+            self.exceeded = "more than can be measured"
         if self.exceeded is not None:
             self.kill()
 
@@ -103,7 +103,7 @@ class Supervisor(threading.Thread):
         if files > limits.files:
             return f"more than {limits.files:,} files"
         if _strays(self.folder):
-            return "the folder of its sockets for files"
+            return "the folder for its sockets to store files"
         return None
 
     def _is_ours(self, process: psutil.Process) -> bool:

@@ -31,7 +31,7 @@ from grading.sandbox.bubblewrap import (
     ZYGOTE,
     Sandbox,
     below_tmp,
-    sandbox_of_zygote,
+    zygote_bwrap,
 )
 from grading.sandbox.zygote import NAME
 
@@ -73,7 +73,7 @@ class Zygote:
             statements.write("\n".join([*KERNEL, *imports(notebook)]))
             statements.seek(0)
             self.process = subprocess.Popen(
-                [*sandbox_of_zygote(sandbox), *own],
+                [*zygote_bwrap(sandbox), *own],
                 env=sandbox.environment(),
                 stdin=statements,
                 stdout=subprocess.DEVNULL,
@@ -86,9 +86,9 @@ class Zygote:
         deadline = time.monotonic() + self.limit
         while not (self.runtime_dirs / NAME).exists():
             if self.process.poll() is not None:
-                return f"it ended with {self.process.returncode}"
+                return f"it exited with status {self.process.returncode}"
             if time.monotonic() > deadline:
-                return f"it did not stand after {self.limit:g} s"
+                return f"it was not ready after {self.limit:g} s"
             time.sleep(PAUSE)
         below = psutil.Process(self.process.pid).children(recursive=True)
         threads = max((process.num_threads() for process in below), default=0)
@@ -131,7 +131,7 @@ class Forked:
             self.connection.connect(str(sandbox.runtime_dirs / NAME))
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             self.connection.sendall(json.dumps(request).encode() + b"\n")
-            self.pid = self._who_answers()
+            self.pid = self._shim_pid()
         except OSError:
             self.connection.close()
             raise
@@ -162,12 +162,12 @@ class Forked:
 
     terminate = kill
 
-    def _who_answers(self) -> int:
+    def _shim_pid(self) -> int:
         """The shim's process id in our namespace, from the system's credentials message."""
         space = socket.CMSG_SPACE(CREDENTIALS.size)
         data, extra, _, _ = self.connection.recvmsg(1, space)
         if not data or not extra:
-            raise ConnectionError("the zygote gave no kernel")
+            raise ConnectionError("the zygote did not fork a kernel")
         return CREDENTIALS.unpack(extra[0][2])[0]
 
 

@@ -20,8 +20,8 @@ from course.task import stem_of
 from grading.flags import flag
 from grading.record import Flag
 from grading.submissions.cells import (
-    Cell,
     NotGradable,
+    SubmittedCell,
     cells_of,
     course_of,
     load,
@@ -236,7 +236,9 @@ def _plain(source: str) -> str:
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
-def _look_at_format(notebook: dict[str, Any], cells: list[Cell], flags: _Flags) -> None:
+def _look_at_format(
+    notebook: dict[str, Any], cells: list[SubmittedCell], flags: _Flags
+) -> None:
     if notebook.get("nbformat") != 4 or "cells" not in notebook:
         flags.add("old-format")
     if not any(cell.id for cell in cells):
@@ -247,12 +249,12 @@ def _look_at_format(notebook: dict[str, Any], cells: list[Cell], flags: _Flags) 
 
 
 def _look_at_cells(
-    cells: list[Cell], homes: list[str], released: NotebookNode, flags: _Flags
-) -> dict[str, list[Cell]]:
+    cells: list[SubmittedCell], homes: list[str], released: NotebookNode, flags: _Flags
+) -> dict[str, list[SubmittedCell]]:
     """Group the cells by the id of the released cell they match, and flag what is odd."""
     place = {cell["id"]: index for index, cell in enumerate(released.cells)}
     meant = {cell["id"]: course_of(cell.metadata) for cell in released.cells}
-    found: dict[str, list[Cell]] = {}
+    found: dict[str, list[SubmittedCell]] = {}
     last = -1
     for cell, id_ in zip(cells, homes, strict=True):
         if any(NBVAL_TAGS.fullmatch(tag) for tag in cell.tags):
@@ -274,7 +276,7 @@ def _look_at_cells(
 
 
 def _drafts(
-    cells: list[Cell], homes: list[str], released: NotebookNode, flags: _Flags
+    cells: list[SubmittedCell], homes: list[str], released: NotebookNode, flags: _Flags
 ) -> list[Draft]:
     """The student's code in released cells and in cells of their own."""
     theirs = {cell["id"]: (n, cell) for n, cell in enumerate(released.cells)}
@@ -308,7 +310,7 @@ def _draft(
     place: int,
     released: NotebookNode,
     role: str,
-    cells: list[tuple[int, Cell]],
+    cells: list[tuple[int, SubmittedCell]],
     flags: _Flags,
 ) -> Draft:
     """The student's code in the place of one released code cell."""
@@ -330,7 +332,9 @@ def _draft(
     return Draft(id_, role, at, place, text, untouched=bool(filled))
 
 
-def _words(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str | None:
+def _words(
+    released: NotebookNode, cells: list[SubmittedCell], flags: _Flags
+) -> str | None:
     """An answer in words; None if its cell is missing, empty if it is as released."""
     id_ = released["id"]
     if not cells:
@@ -350,7 +354,10 @@ def _words(released: NotebookNode, cells: list[Cell], flags: _Flags) -> str | No
 
 
 def _look_at_locked(
-    released: NotebookNode, cells: list[Cell], draft: Draft | None, flags: _Flags
+    released: NotebookNode,
+    cells: list[SubmittedCell],
+    draft: Draft | None,
+    flags: _Flags,
 ) -> str:
     """Flag a check or given code that differs from the release; it is never used.
 

@@ -23,7 +23,7 @@ class NotGradable(Exception):
 
 
 @dataclass(frozen=True)
-class Cell:
+class SubmittedCell:
     """A cell as submitted, with fields of the types that they should have.
 
     ``other_id`` is the id that Google Colab keeps in the metadata.
@@ -66,7 +66,9 @@ def load(data: bytes) -> dict[str, Any]:
     return notebook
 
 
-def cells_of(notebook: dict[str, Any], flag: Callable[[str], None]) -> Iterator[Cell]:
+def cells_of(
+    notebook: dict[str, Any], flag: Callable[[str], None]
+) -> Iterator[SubmittedCell]:
     """Yield the cells of a notebook of any version, except malformed ones.
 
     Args:
@@ -98,7 +100,7 @@ def cells_of(notebook: dict[str, Any], flag: Callable[[str], None]) -> Iterator[
         role, task = course_of(metadata)
         tags = metadata.get("tags")
         tags = tags if isinstance(tags, list) else []
-        yield Cell(
+        yield SubmittedCell(
             "code" if cell.get("cell_type") == "code" else "markdown",
             text(cell.get("id")),
             text(metadata.get("id")),

@@ -31,8 +31,14 @@ from grading.submissions.names import (
     shown,
     student_of,
 )
-from grading.submissions.reading import Budget, Content, Given, read, with_labs
-from grading.submissions.several import Found, Several, choose
+from grading.submissions.reading import (
+    Content,
+    LoadedFile,
+    ReadingBudget,
+    read,
+    with_labs,
+)
+from grading.submissions.several import FoundNotebook, Several, choose
 from grading.submissions.students import Key, students_of
 from grading.submissions.submission import Submission, with_flags, with_problem
 from project.errors import CourseError
@@ -107,14 +113,14 @@ def take_in(
     listing, known = entries(path), _known(course)
     named = list(_named(listing.entries, listing.around))
     people = students_of((name for _, name in named if name), _inside(named))
-    own = {key: _Own(called) for key, called in people.called.items()}
+    by_student = {key: _StudentFiles(called) for key, called in people.called.items()}
     fates: dict[Place, Fate] = {}
     wanted = []
     for entry, name in named:
         if name is None:
             fates[_place(entry)] = "beside"
             continue
-        fate = own[name.key].sort(entry, name)
+        fate = by_student[name.key].sort(entry, name)
         if fate is None:
             wanted.append((entry, name))
         else:
@@ -122,18 +128,18 @@ def take_in(
     # Files named like notebooks come first, before data uses up the student's budget.
     wanted.sort(key=lambda pair: not notebookish(pair[0].parts[-1]))
 
-    def asked() -> Iterator[Given]:
+    def loaded() -> Iterator[LoadedFile]:
         for entry, name in wanted:
-            budget = own[name.key].budget
+            budget = by_student[name.key].budget
             content, data = read(entry, budget)
-            yield Given(
+            yield LoadedFile(
                 content, data, name.notebook if _called_one(entry) else "", budget
             )
 
-    for (entry, name), content in zip(wanted, with_labs(asked(), known), strict=True):
-        own[name.key].add(entry, name, content, known, fates)
+    for (entry, name), content in zip(wanted, with_labs(loaded(), known), strict=True):
+        by_student[name.key].add(entry, name, content, known, fates)
     submissions, notes = [], [*people.notes, *_nobodys(named)]
-    for key, one in own.items():
+    for key, one in by_student.items():
         taken, said = one.settle(course, several, fates)
         submissions += [with_flags(sub, *people.flags.get(key, ())) for sub in taken]
         notes += said
@@ -268,17 +274,17 @@ def _place(entry: Entry) -> Place:
     return entry.path, entry.member
 
 
-class _Own:
+class _StudentFiles:
     """All files of one student, by kind."""
 
     def __init__(self, student: str) -> None:
         self.student = student
-        self.found: list[Found] = []
+        self.found: list[FoundNotebook] = []
         self.odd: list[tuple[Entry, Name, str]] = []
         self.others: list[tuple[Entry, Name]] = []
         self.hidden: list[tuple[Entry, Name]] = []
         self.tried = 0
-        self.budget = Budget()
+        self.budget = ReadingBudget()
 
     def sort(self, entry: Entry, name: Name) -> Fate | None:
         """Return the fate of an entry, or None if it depends on the content."""
@@ -327,13 +333,13 @@ class _Own:
             one = with_flags(one, flag("other-suffix", one.notebook))
         if name.late:
             one = with_flags(one, flag("late"))
-        self.found.append(Found(name, one, entry.parts, content.modified))
+        self.found.append(FoundNotebook(name, one, entry.parts, content.modified))
 
     def settle(
         self, course: Course | None, several: Several, fates: dict[Place, Fate]
     ) -> tuple[list[Submission], list[str]]:
         """Return the submissions to grade, or one that says why there is none, and notes."""
-        groups: dict[str, list[Found]] = defaultdict(list)
+        groups: dict[str, list[FoundNotebook]] = defaultdict(list)
         for one in self.found:
             groups[one.submission.lab].append(one)
         unknown = groups.pop("", [])

@@ -47,7 +47,7 @@ NOTEBOOK = re.compile(
 )
 
 
-class Found(Protocol):
+class PathEntry(Protocol):
     """The fields of an entry that are used here."""
 
     parts: tuple[str, ...]
@@ -67,7 +67,9 @@ def only_folder(folders: Collection[str], others: Collection[str]) -> str:
     return visible[0] if len(visible) == 1 and not beside and not documents else ""
 
 
-def around(chain: Sequence[str], below: Collection[Found], archive: str = "") -> int:
+def around(
+    chain: Sequence[str], below: Collection[PathEntry], archive: str = ""
+) -> int:
     """Of folders that each contain nothing but the next, the number that are not a student's.
 
     Args:
@@ -88,13 +90,13 @@ def around(chain: Sequence[str], below: Collection[Found], archive: str = "") ->
     return 0
 
 
-def _files(below: Collection[Found], *suffixes: str) -> list[str]:
+def _files(below: Collection[PathEntry], *suffixes: str) -> list[str]:
     """The names of notebooks, and of files with these suffixes, outside subfolders."""
     names = {one.parts[0] for one in below if len(one.parts) == 1 and not one.folder}
     return sorted(n for n in names if notebookish(n) or n.lower().endswith(suffixes))
 
 
-def _is_class(below: Collection[Found]) -> bool:
+def _is_class(below: Collection[PathEntry]) -> bool:
     """Do several students have their files here?"""
     # A student who names one file as a platform would must not count as two.
     if len({student_of(one.parts[0]) for one in below} - {""}) > 1:
@@ -122,7 +124,7 @@ def _own(folder: str) -> bool:
     return not named.student or bool(OWN.fullmatch(folder))
 
 
-def sections(found: Iterable[Found]) -> dict[tuple[str, ...], int]:
+def sections(found: Iterable[PathEntry]) -> dict[tuple[str, ...], int]:
     """The position of the platform's name in each path: the number of folders around it.
 
     Moodle's name identifies the student wherever it occurs; if there are several, the outermost

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from nbformat import NotebookNode
 
-from grading.submissions.cells import Cell, course_of
+from grading.submissions.cells import SubmittedCell, course_of
 from grading.submissions.sources import TOKEN
 from grading.submissions.statements import squeezed
 
@@ -22,7 +22,7 @@ MAX_TEXT = 20_000  # of one cell: far more than any cell of a release
 
 
 def match(
-    cells: Sequence[Cell], released: NotebookNode, flag: Callable[..., None]
+    cells: Sequence[SubmittedCell], released: NotebookNode, flag: Callable[..., None]
 ) -> list[str]:
     """The id of the released cell that each cell matches; empty for the student's own cells.
 
@@ -38,7 +38,7 @@ def match(
 
 
 def _by_name(
-    cells: Sequence[Cell], released: NotebookNode, flag: Callable[..., None]
+    cells: Sequence[SubmittedCell], released: NotebookNode, flag: Callable[..., None]
 ) -> list[str]:
     """Match cells by id, by a text that only one released cell has, and by metadata."""
     kinds = {cell["id"]: cell.cell_type for cell in released.cells}
@@ -78,7 +78,7 @@ def _key(kind: str, source: str) -> tuple[str, str]:
 
 
 def _by_likeness(
-    cells: Sequence[Cell],
+    cells: Sequence[SubmittedCell],
     homes: list[str],
     released: NotebookNode,
     flag: Callable[..., None],
@@ -133,7 +133,7 @@ def _shape(source: str) -> set[tuple[str, ...]]:
 
 
 def _words_beside(
-    cells: Sequence[Cell],
+    cells: Sequence[SubmittedCell],
     homes: list[str],
     released: NotebookNode,
     flag: Callable[..., None],

@@ -24,12 +24,12 @@ T = TypeVar("T")
 SECONDS_EACH = 3 * SECONDS
 BYTES_EACH = 10 * MAX_BYTES
 BATCH, BATCH_BYTES = 64, 4_000_000  # files and bytes of one call
-HANDS = 2  # calls at a time
+READERS = 2  # calls at a time
 UNTOUCHED, AROUND, ANSWERED = 0, 1, 2
 
 
 @dataclass
-class Budget:
+class ReadingBudget:
     """The remaining limits for reading one student's files, so that nobody else has to wait.
 
     Args:
@@ -81,7 +81,7 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Given:
+class LoadedFile:
     """A file that has been read.
 
     Args:
@@ -94,10 +94,10 @@ class Given:
     content: Content
     data: bytes
     name: str
-    budget: Budget
+    budget: ReadingBudget
 
 
-def read(entry: Entry, budget: Budget) -> tuple[Content, bytes]:
+def read(entry: Entry, budget: ReadingBudget) -> tuple[Content, bytes]:
     """Read a file; return no bytes if it is too large."""
     if entry.odd:
         return Content(problem=entry.odd), b""
@@ -120,32 +120,32 @@ def read(entry: Entry, budget: Budget) -> tuple[Content, bytes]:
 
 
 def with_labs(
-    given: Iterable[Given], known: Mapping[str, KnownLab]
+    files: Iterable[LoadedFile], known: Mapping[str, KnownLab]
 ) -> Iterator[Content]:
     """Determine the labs of files, in order.
 
     Args:
-        given: the files.
+        files: in any order.
         known: all labs by name.
     """
     waiting: deque[Future[list[Content]]] = deque()
-    batch: list[Given] = []
+    batch: list[LoadedFile] = []
     held = 0
-    with ThreadPoolExecutor(HANDS, thread_name_prefix="read") as hands:
-        for one in given:
+    with ThreadPoolExecutor(READERS, thread_name_prefix="read") as pool:
+        for one in files:
             batch.append(one)
             held += len(one.data)
             if len(batch) >= BATCH or held > BATCH_BYTES:
-                waiting.append(hands.submit(_with_labs, batch, known))
+                waiting.append(pool.submit(_with_labs, batch, known))
                 batch, held = [], 0
-                if len(waiting) > HANDS:
+                if len(waiting) > READERS:
                     yield from waiting.popleft().result()
-        waiting.append(hands.submit(_with_labs, batch, known))
+        waiting.append(pool.submit(_with_labs, batch, known))
         for future in waiting:
             yield from future.result()
 
 
-def _with_labs(batch: list[Given], known: Mapping[str, KnownLab]) -> list[Content]:
+def _with_labs(batch: list[LoadedFile], known: Mapping[str, KnownLab]) -> list[Content]:
     open_ = [one for one in batch if one.budget.seconds > 0]
     try:
         asked = [(one.data, one.name) for one in open_]
@@ -159,7 +159,7 @@ def _with_labs(batch: list[Given], known: Mapping[str, KnownLab]) -> list[Conten
     return [told.get(id(one)) or _by_itself(one, known) for one in batch]
 
 
-def _by_itself(one: Given, known: Mapping[str, KnownLab]) -> Content:
+def _by_itself(one: LoadedFile, known: Mapping[str, KnownLab]) -> Content:
     try:
         lab = one.budget.call(lab_of, one.data, one.name, known)
     except Exception as error:
@@ -182,10 +182,10 @@ def _problem(error: Exception) -> tuple[str, str]:
 
 def _each(
     function: Callable[..., T],
-    given: list[tuple[bytes, str]],
+    contents: list[tuple[bytes, str]],
     known: Mapping[str, KnownLab],
 ) -> list[tuple[T, float]]:
-    return [_timed(function, (data, name, known)) for data, name in given]
+    return [_timed(function, (data, name, known)) for data, name in contents]
 
 
 def _timed(function: Callable[..., T], arguments: tuple) -> tuple[T, float]:
@@ -193,7 +193,7 @@ def _timed(function: Callable[..., T], arguments: tuple) -> tuple[T, float]:
     return function(*arguments), time.process_time() - began
 
 
-def written(data: bytes, exercise: Path, budget: Budget) -> int:
+def written(data: bytes, exercise: Path, budget: ReadingBudget) -> int:
     """The extent of the student's work in a notebook: ``UNTOUCHED``, ``AROUND``, ``ANSWERED``.
 
     ``AROUND`` means that cells were added or edited, but no answer was. The result is -1 if the

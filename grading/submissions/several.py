@@ -9,7 +9,7 @@ from typing import Literal
 from grading.flags import flag
 from grading.submissions.cells import NotGradable
 from grading.submissions.names import Name, shown
-from grading.submissions.reading import UNTOUCHED, Budget, written
+from grading.submissions.reading import UNTOUCHED, ReadingBudget, written
 from grading.submissions.submission import Submission
 from project.practicals import Course
 
@@ -19,7 +19,7 @@ APART = 2.0  # seconds: the time resolution of a zip
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundNotebook:
     """A notebook that was found, with what its path says and when it was modified."""
 
     name: Name
@@ -32,13 +32,16 @@ class Found:
 class Chosen:
     """The notebooks to grade, those set aside, and a sentence if a choice was made."""
 
-    taken: tuple[Found, ...]
-    aside: tuple[Found, ...] = ()
+    taken: tuple[FoundNotebook, ...]
+    aside: tuple[FoundNotebook, ...] = ()
     note: str = ""
 
 
 def choose(
-    group: Sequence[Found], several: Several, course: Course | None, budget: Budget
+    group: Sequence[FoundNotebook],
+    several: Several,
+    course: Course | None,
+    budget: ReadingBudget,
 ) -> Chosen:
     """Choose among a student's notebooks of one lab.
 
@@ -75,7 +78,7 @@ def choose(
     return Chosen(marked, aside, _note(marked, aside, several, by))
 
 
-def _in_order(group: Sequence[Found]) -> tuple[list[Found], str]:
+def _in_order(group: Sequence[FoundNotebook]) -> tuple[list[FoundNotebook], str]:
     """Sort the notebooks from first to last; also return what determines the order."""
     times = sorted({one.modified for one in group})
     rank, place = {}, 0
@@ -83,7 +86,7 @@ def _in_order(group: Sequence[Found]) -> tuple[list[Found], str]:
         place += time - before > APART
         rank[time] = place
 
-    def key(one: Found) -> tuple:
+    def key(one: FoundNotebook) -> tuple:
         name = one.name
         sent = (name.upload, name.copy) if name.upload else (0, 0)
         return *sent, rank[one.modified], name.copy, name.notebook, one.parts
@@ -95,7 +98,7 @@ def _in_order(group: Sequence[Found]) -> tuple[list[Found], str]:
     return sorted(group, key=key), by
 
 
-def _level(one: Found, course: Course | None, budget: Budget) -> int:
+def _level(one: FoundNotebook, course: Course | None, budget: ReadingBudget) -> int:
     """A rank that is higher if a notebook contains more of what can count."""
     submission = one.submission
     if submission.problem:
@@ -115,7 +118,10 @@ def _flagged(submission: Submission, code: str, many: int) -> Submission:
 
 
 def _note(
-    taken: tuple[Found, ...], aside: tuple[Found, ...], several: Several, by: str
+    taken: tuple[FoundNotebook, ...],
+    aside: tuple[FoundNotebook, ...],
+    several: Several,
+    by: str,
 ) -> str:
     one = taken[-1].submission
     names = [_path(found) for found in taken]
@@ -130,5 +136,5 @@ def _note(
     return f"{one.student} · {one.lab}: {text}."
 
 
-def _path(found: Found) -> str:
+def _path(found: FoundNotebook) -> str:
     return "/".join(shown(part) for part in found.parts)

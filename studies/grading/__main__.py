@@ -27,17 +27,17 @@ from studies.grading.measure import Failed, Measured, measure
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).with_name("results.json")
 GROWTH = (50, 100, 200)
-SAID = """{count} copies of one submission of {practical}, solved: {tasks} tasks. For every \
-grader alike the cells that train and draw are taken out, so that what is compared is the \
-start of a kernel, its imports and the checks. All have to give full marks, or there is no \
-figure.
+SAID = """{count} copies of one solved submission of {practical}, with {tasks} tasks. The cells \
+that train and draw are removed for every grader, so that the comparison covers the start of \
+a kernel, its imports and the checks. Figures are reported only if all copies get full marks.
 
-course grade judges on inputs drawn for the run, outside the kernel and behind bubblewrap, \
-and its time includes grading the reference first and writing sheets, feedback and report; \
-the others run the notebook's own checks within its kernel, three draws each, with no \
-sandbox. Each further submission is what a class costs more than one submission for each \
-job, by how many more there are: what a grader does once is not in it. Where a grader has no jobs of its own, two jobs are two of its processes. Memory \
-is the largest sum of the resident memory of all its processes."""
+course grade judges on inputs drawn for the run, outside the kernel and behind bubblewrap; \
+its time includes grading the reference first and writing sheets, feedback and report. The \
+others run the notebook's own checks within its kernel, three draws each, without a sandbox. \
+The time of each further submission is the additional time of the class over one submission \
+for each job, divided by the number of additional submissions; it excludes what a grader does \
+once. For a grader without jobs of its own, two jobs are two of its processes. Memory is the \
+largest sum of the resident memory of all its processes."""
 BUSY = """The machine was busy with other work when this began (load {load:.1f} on {cores} \
 cores): do not quote these figures."""
 
@@ -53,7 +53,7 @@ def graded(grader: Grader, material: Material, jobs: int) -> Measured:
         given = environment(material, folder, grader.needs)
         measured = measure(grader.lanes(material, folder, jobs), folder, given)
         scores = grader.scores(material, folder)
-    if problem := material.amiss(scores):
+    if problem := material.problem_with(scores):
         raise Failed(problem)
     return measured
 

@@ -51,9 +51,9 @@ def environment(material: Material, folder: Path, needs: str) -> dict[str, str]:
     return os.environ | own
 
 
-def dealt(things: list, lanes: int) -> list[list]:
+def round_robin(things: list, lanes: int) -> list[list]:
     """Distribute things over lanes; lanes that would be empty are left out."""
-    return [hand for hand in (things[k::lanes] for k in range(lanes)) if hand]
+    return [share for share in (things[k::lanes] for k in range(lanes)) if share]
 
 
 class Ours:
@@ -66,10 +66,12 @@ class Ours:
 
     def lanes(self, material: Material, folder: Path, jobs: int) -> list[list[Command]]:
         """Return one command; ``--jobs`` makes it parallel."""
-        handed_in = folder / "submissions"
-        material.hand_in(handed_in, "{student}/{name}.ipynb", material.students)
+        submissions = folder / "submissions"
+        material.write_submissions(
+            submissions, "{student}/{name}.ipynb", material.students
+        )
         course = [sys.executable, "-c", _OURS, str(material.root), "grade"]
-        paths = [handed_in, "--out", folder / "out", "--jobs", str(jobs)]
+        paths = [submissions, "--out", folder / "out", "--jobs", str(jobs)]
         return [[[*course, *paths, *self.options]]]
 
     def scores(self, material: Material, folder: Path) -> list[float]:
@@ -89,7 +91,9 @@ class Nbval:
 
     def lanes(self, material: Material, folder: Path, jobs: int) -> list[list[Command]]:
         """Return one command; pytest-xdist makes it parallel."""
-        material.hand_in(folder, "submissions/{student}.ipynb", material.students)
+        material.write_submissions(
+            folder, "submissions/{student}.ipynb", material.students
+        )
         options = ["--nbval-lax", "--nbval-current-env", "-q", "--junitxml=report.xml"]
         options += [f"--nbval-cell-timeout={CELL_TIMEOUT}", "-p", "no:cacheprovider"]
         options += ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
@@ -119,12 +123,14 @@ class Nbgrader:
         """Return one command for each part of the class."""
         nbgrader = material.root / self.needs / "bin" / "nbgrader"
         lanes = []
-        for number, students in enumerate(dealt(material.students, jobs)):
+        for number, students in enumerate(round_robin(material.students, jobs)):
             half = folder / f"half{number}"
             write_course(Course.read(material.root), half, [material.practical])
             prepared = environment(material, folder, self.needs)
             run([nbgrader, "generate_assignment", material.name], half, prepared)
-            material.hand_in(half, "submitted/{student}/{name}/{name}.ipynb", students)
+            material.write_submissions(
+                half, "submitted/{student}/{name}/{name}.ipynb", students
+            )
             own = [f"--course-dir={half}", f"--db=sqlite:///{half / 'gradebook.db'}"]
             lanes.append([[nbgrader, "autograde", material.name, *own]])
         return lanes
@@ -164,19 +170,19 @@ class Otter:
         make = [bin_ / "otter", "generate", "-t", "tests", "-o", "autograder.zip"]
         run([*make, *bare], folder, prepared)
         # Otter's tests run the checks; in the notebook they would run a second time.
-        paths = material.hand_in(
+        paths = material.write_submissions(
             folder, "submissions/{student}.ipynb", material.students, checks=False
         )
         for path in paths:
             (folder / "results" / path.stem).mkdir(parents=True)
         if self.batch:
             return [
-                [[bin_ / "python", "-c", _OTTER_BATCH, *hand]]
-                for hand in dealt(paths, jobs)
+                [[bin_ / "python", "-c", _OTTER_BATCH, *share]]
+                for share in round_robin(paths, jobs)
             ]
         otter = [bin_ / "otter", "run", "-a", "autograder.zip", "--no-logo"]
         commands = [[*otter, "-o", f"results/{path.stem}", path] for path in paths]
-        return dealt(commands, jobs)
+        return round_robin(commands, jobs)
 
     def scores(self, material: Material, folder: Path) -> list[float]:
         """Read the scores from Otter's results for Gradescope."""

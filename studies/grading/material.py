@@ -65,7 +65,7 @@ class Material:
         """Points of a notebook without a mistake."""
         return sum(find(task).points for task in self.tasks)
 
-    def amiss(self, scores: list[float]) -> str:
+    def problem_with(self, scores: list[float]) -> str:
         """Say what is wrong with a grader's scores; the empty string if nothing is."""
         full = sum(score == self.points for score in scores)
         good = full == len(scores) == self.count
@@ -85,7 +85,7 @@ class Material:
         ]
         return notebook
 
-    def hand_in(
+    def write_submissions(
         self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
     ) -> list[Path]:
         """Write every student's notebook to ``folder``, at the path given by ``pattern``."""
@@ -103,7 +103,7 @@ class Material:
 class Mixed(Material):
     """A realistic class: answers right, wrong in known ways, or missing; each tenth hostile."""
 
-    def hand_in(
+    def write_submissions(
         self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
     ) -> list[Path]:
         """Write the whole class, in the layout of ``write_class``."""
@@ -115,7 +115,7 @@ class Mixed(Material):
             path.write_bytes(notebook(name))
         return paths
 
-    def amiss(self, scores: list[float]) -> str:
+    def problem_with(self, scores: list[float]) -> str:
         """Say how many have a score; the empty string if all have."""
         graded = len(scores)
         return "" if graded == self.count else f"{graded} of {self.count} are graded"

@@ -54,7 +54,7 @@ def logistic(points: int, draws: int):
     nn.init.zeros_(net.bias)
 
     @torch.no_grad()
-    def source():
+    def loop():
         outputs = torch.zeros(draws, len(x), 1)
         for i in range(draws):
             state = net.state_dict()
@@ -67,8 +67,8 @@ def logistic(points: int, draws: int):
     def ours():
         return ref.sampled_predictive(x, weights)
 
-    torch.testing.assert_close(source(), ours(), rtol=1e-4, atol=1e-5)
-    return source, ours
+    torch.testing.assert_close(loop(), ours(), rtol=1e-4, atol=1e-5)
+    return loop, ours
 
 
 def dropout(points: int, draws: int):
@@ -78,7 +78,7 @@ def dropout(points: int, draws: int):
     generator = torch.Generator().manual_seed(1)
 
     @torch.no_grad()
-    def source():
+    def loop():
         outputs = torch.zeros(draws, len(x), 1)
         for i in range(draws):
             hidden = F.dropout(F.relu(model.hidden(x)), 0.5)
@@ -88,9 +88,9 @@ def dropout(points: int, draws: int):
     def ours():
         return ref.dropout_predictive(model, x, draws, generator=generator)
 
-    difference = (source() - ours()).abs().mean()
+    difference = (loop() - ours()).abs().mean()
     assert float(difference) < 0.05, difference
-    return source, ours
+    return loop, ours
 
 
 def hessians(n: int, d: int) -> dict[str, Callable[[], Tensor]]:
@@ -123,10 +123,10 @@ def comparisons() -> Iterator[tuple[str, str, Callable, Callable]]:
     """Yield a description, the name of the other implementation, and both functions."""
     for points, draws in ((400, 400), (204_000, 100)):
         work = f"logistic, {points:,} inputs, {draws} draws"
-        yield work, "source's loop", *logistic(points, draws)
+        yield work, "a loop", *logistic(points, draws)
     yield (
         "MC dropout, 25,000 inputs, 500 draws",
-        "source's loop",
+        "a loop",
         *dropout(25_000, 500),
     )
     for n, d in ((400, 3), (5000, 201)):

@@ -72,7 +72,7 @@ def plain_network() -> nn.Sequential:
     )
 
 
-class SourceLinear(nn.Module):
+class CommonLinear(nn.Module):
     """A layer as commonly implemented: sampled log densities, ``log(1 + exp(ρ))``."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
@@ -121,7 +121,7 @@ def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], N
         return F.cross_entropy(logits, y, reduction="sum")
 
     plain = plain_network()
-    steps["deterministic (the floor)"] = trainer(
+    steps["deterministic (lower bound)"] = trainer(
         plain.parameters(), lambda: nll(plain(x))
     )
 
@@ -173,9 +173,9 @@ def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], N
         lambda: nll(local(x, generator=generator, local=True)) + local.kl() / BATCHES,
     )
 
-    layers = nn.ModuleList(SourceLinear(n, m) for n, m in itertools.pairwise(SIZES))
+    layers = nn.ModuleList(CommonLinear(n, m) for n, m in itertools.pairwise(SIZES))
 
-    def source_loss() -> torch.Tensor:
+    def common_loss() -> torch.Tensor:
         h = x
         for index, layer in enumerate(layers):
             h = layer(h if index == 0 else torch.sigmoid(h))
@@ -184,8 +184,8 @@ def training_steps(x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], N
             F.log_softmax(h, dim=-1), y, reduction="sum"
         )
 
-    steps["the source, transcribed"] = trainer(
-        layers.parameters(), source_loss, fused=False
+    steps["a common implementation"] = trainer(
+        layers.parameters(), common_loss, fused=False
     )
     steps.update(peers(x, nll))
     return steps

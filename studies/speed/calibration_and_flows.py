@@ -97,16 +97,16 @@ def main() -> None:
         2, 2, 16, generator=torch.Generator().manual_seed(0)
     )
     say = partial(print, flush=True)
-    say(f"prediction, depth 16, {DRAWS} draws        source     loop  batched   ratio")
+    say(f"prediction, depth 16, {DRAWS} draws        repeat     loop  batched   ratio")
     for n in (100, 1_000, 4_000):
         x = torch.randn(n, 2, generator=torch.Generator().manual_seed(1))
-        source, loop, batch = median_ms(
+        repeat, loop, batch = median_ms(
             lambda x=x: repeated(model, x),
             lambda x=x: looped(model, x),
             lambda x=x: batched(model, x),
         )
         say(
-            f"  {n:6d} inputs, ms                {source:10.1f} {loop:8.1f} {batch:8.1f}   {source / batch:5.1f}"
+            f"  {n:6d} inputs, ms                {repeat:10.1f} {loop:8.1f} {batch:8.1f}   {repeat / batch:5.1f}"
         )
     say("training: ten runs, three times each way")
     one, side = median_ms(lambda: train(10, False), lambda: train(10, True))

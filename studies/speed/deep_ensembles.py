@@ -74,13 +74,13 @@ def plain_adversarial(params, x, y):
     return (clean + moved) / 2 + DECAY / 2 * decay
 
 
-def plain_loop(problem, params, log):
+def plain_loop(workload, params, log):
     """Call a jitted step in two Python loops; with ``log``, shuffle the data and keep a log."""
-    optimiser = optax.adam(optax.cosine_decay_schedule(problem.rate, problem.steps))
+    optimiser = optax.adam(optax.cosine_decay_schedule(workload.rate, workload.steps))
 
     @jax.jit
     def update(params, state, x, y):
-        value, gradient = jax.value_and_grad(problem.plain)(params, x, y)
+        value, gradient = jax.value_and_grad(workload.plain)(params, x, y)
         change, state = optimiser.update(gradient, state)
         return optax.apply_updates(params, change), state, value
 
@@ -89,21 +89,23 @@ def plain_loop(problem, params, log):
         for m in range(len(params[0][0]))
     ]
     states = [optimiser.init(own) for own in members]
-    x, y, key, history, losses = problem.x, problem.y, jax.random.key(2), [], []
-    for _ in range(problem.steps):
+    x, y, key, history, losses = workload.x, workload.y, jax.random.key(2), [], []
+    for _ in range(workload.steps):
         for m, own in enumerate(members):
             if log:
                 key, seed = jax.random.split(key)
                 order = jax.random.permutation(seed, jnp.arange(len(x)))
-                x, y = jnp.take(problem.x, order, 0), jnp.take(problem.y, order, 0)
+                x, y = jnp.take(workload.x, order, 0), jnp.take(workload.y, order, 0)
             members[m], states[m], value = update(own, states[m], x, y)
             losses.append(value)
         if log:
             probs = jnp.mean(
-                jnp.array([jax.nn.softmax(predict(own, problem.x)) for own in members]),
+                jnp.array(
+                    [jax.nn.softmax(predict(own, workload.x)) for own in members]
+                ),
                 axis=0,
             )
-            labels = jnp.argmax(problem.y, axis=1)
+            labels = jnp.argmax(workload.y, axis=1)
             history.append(
                 (
                     float(jnp.mean(jnp.argmax(probs, axis=1) == labels)),
@@ -128,20 +130,20 @@ def mixture_scores(history, x, y):
     return jax.lax.map(scores, jax.tree.map(lambda leaf: leaf.swapaxes(0, 1), history))
 
 
-def our_program(problem, params, log):
+def our_program(workload, params, log):
     """Train in one compiled program; with ``log``, log every tenth step."""
     fit = ref.train_ensemble(
-        problem.loss,
+        workload.loss,
         params,
-        problem.x,
-        problem.y,
+        workload.x,
+        workload.y,
         key=jax.random.key(1),
-        steps=problem.steps,
-        rate=problem.rate,
+        steps=workload.steps,
+        rate=workload.rate,
         every=LOG_EVERY if log else None,
-        in_turn=problem.in_turn,
+        in_turn=workload.in_turn,
     )
-    history = mixture_scores(fit.history, problem.x, problem.y) if log else None
+    history = mixture_scores(fit.history, workload.x, workload.y) if log else None
     return fit.params, history
 
 
@@ -149,7 +151,7 @@ def our_program(problem, params, log):
 
 
 @dataclass
-class Problem:
+class Workload:
     """Data, network and training of one comparison."""
 
     loss: ref.Loss
@@ -170,10 +172,10 @@ def timed(work):
     return time.perf_counter() - start
 
 
-def compare(problem, log):
+def compare(workload, log):
     """Return the seconds of loop and program with compilation, and of the program without."""
-    params = ref.init_ensemble(jax.random.key(0), problem.sizes, problem.members)
-    both = [partial(work, problem, params, log) for work in (plain_loop, our_program)]
+    params = ref.init_ensemble(jax.random.key(0), workload.sizes, workload.members)
+    both = [partial(work, workload, params, log) for work in (plain_loop, our_program)]
     cold = []
     for work in both:
         jax.clear_caches()
@@ -184,7 +186,7 @@ def compare(problem, log):
 def main() -> None:
     """Print every comparison as soon as it is measured, then the table."""
     cubic, spirals = data.cubic(seed=0), data.spirals(seed=0)
-    regression = Problem(
+    regression = Workload(
         loss=ref.gaussian_loss,
         plain=plain_gaussian,
         sizes=(1, 10, 6, 30, 2),
@@ -198,7 +200,7 @@ def main() -> None:
     def clean(params, x, y):
         return ref.categorical_loss(params, x, y) + ref.weight_decay(params, DECAY)
 
-    classification = Problem(
+    classification = Workload(
         loss=ref.quick_adversarial_loss(clean, EPSILON),
         plain=plain_adversarial,
         sizes=(2, 150, 150, 3),
@@ -214,12 +216,12 @@ def main() -> None:
     )
     for column in ("problem", "loop (s)", "ours (s)", "ratio", "warm (s)", "ratio"):
         table.add_column(column, justify="left" if column == "problem" else "right")
-    for name, problem, log in (
+    for name, workload, log in (
         ("regression, 6 × 600 steps", regression, False),
         ("spirals, 4 × 300 steps, adversarial", classification, True),
         ("  the same without shuffling and log", classification, False),
     ):
-        loop, cold, warm = compare(problem, log)
+        loop, cold, warm = compare(workload, log)
         console.print(
             f"{name}: loop {loop:.2f} s, ours {cold:.2f} s, warm {warm:.3f} s"
         )

@@ -55,7 +55,7 @@ def count(params) -> int:
     return sum(leaf.size for leaf in jax.tree.leaves(params))
 
 
-class Worker:
+class JaxWorker:
     """Fits the methods to one problem with one seed."""
 
     def __init__(self, problem: Problem, seed: int, budget: Budget):
@@ -139,7 +139,7 @@ def tiled(params, x):
 
 def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
     """Fit every JAX method to one problem, with settings chosen on the validation data."""
-    worker = Worker(problem, seed, budget)
+    worker = JaxWorker(problem, seed, budget)
     values = budget.values("deep ensemble")
     ensemble = chosen([worker.ensemble(value) for value in values], problem)
     single = chosen([worker.ensemble(value, members=1) for value in values], problem)

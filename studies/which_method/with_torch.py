@@ -192,7 +192,7 @@ def linearised(
     return mean + torch.einsum("nok,snk->sno", scale, noise).to(mean.dtype)
 
 
-class Worker:
+class TorchWorker:
     """Fits the methods to one problem with one seed."""
 
     def __init__(self, problem: Problem, seed: int, budget: Budget):
@@ -351,7 +351,7 @@ def with_last_bias(model: Plain) -> Tensor:
 
 def train_all(problem: Problem, seed: int, budget: Budget) -> dict[str, Fitted]:
     """Fit every PyTorch method to one problem, with settings chosen on the validation data."""
-    worker, fits = Worker(problem, seed, budget), {}
+    worker, fits = TorchWorker(problem, seed, budget), {}
     fits["MAP"], model = worker.select("MAP", lambda s: partial(Plain, prior_std=s))
     prior_std = fits["MAP"].setting
     fits["temperature"] = worker.temperature(fits["MAP"])
@@ -385,7 +385,7 @@ def main(folder: Path, budget: Budget) -> None:
     """Fit all methods to all problems, and write predictions and costs to a folder."""
     torch.set_num_threads(1)
     record = Record()
-    warm = Worker(next(each_problem(QUICK))[2], 0, QUICK)
+    warm = TorchWorker(next(each_problem(QUICK))[2], 0, QUICK)
     warm.fit(
         "MAP", partial(Plain, prior_std=1.0), setting=1.0
     )  # warm up, so that no method's time includes the start of PyTorch

@@ -188,7 +188,7 @@ def test_a_chapter_opens_as_a_notebook_and_is_formatted(lab, tmp_path):
     ]
     done = subprocess.run(ruff, capture_output=True, text=True)
     assert done.returncode == 0, (
-        f"{lab.chapter.name} is not formatted. Mend it with: jupytext --pipe-fmt ipynb --pipe "
+        f"{lab.chapter.name} is not formatted. Format it with: jupytext --pipe-fmt ipynb --pipe "
         f"'ruff format --line-length 80 --stdin-filename chapter.ipynb -' {lab.chapter}"
     )
 
@@ -254,7 +254,7 @@ CHAPTER, SOLUTIONS = (
         (CHAPTER, ":level: core", ":level: hard", "has no level"),
         (CHAPTER, "{task-info} deep-ensembles/heads", "{task-info} deep-ensembles/haeds", "Did you mean deep-ensembles/heads"),
         (SOLUTIONS, "def heads(", "def heeds(", "does not define heads"),
-        ("solutions/deep_ensembles/likelihoods.py", "    ### END SOLUTION", "", "stands inside the region"),
+        ("solutions/deep_ensembles/likelihoods.py", "    ### END SOLUTION", "", "is inside the region"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_sources_is_named_and_nothing_is_written(
@@ -285,7 +285,7 @@ def test_check_passes_fails_with_a_diff_and_is_mended(copy, monkeypatch):
     assert failed.exit_code == 1
     assert "+++ exercises/01-deep-ensembles.ipynb (generated)" in failed.output
     assert "keeps each division" in failed.output
-    assert "Mend them with `course exercises`" in failed.output
+    assert "Update them with `course exercises`" in failed.output
     assert run(copy, "exercises", monkeypatch=monkeypatch).exit_code == 0
     assert run(copy, "exercises", "--check", monkeypatch=monkeypatch).exit_code == 0
 

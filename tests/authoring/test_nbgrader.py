@@ -164,7 +164,7 @@ def unused(lab):
     ]
 
 
-def hand_in(folder, student, name, notebook):
+def write_submission(folder, student, name, notebook):
     path = folder / "submitted" / student / name / f"{name}.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(notebook, path)
@@ -229,10 +229,10 @@ def test_the_real_nbgrader_grades_and_exports(nbgrader, tmp_path):
     nbgrader("generate_assignment", name)
     exercise = cells_of(lab.exercise.read_text("utf-8"))
     right, answered = ada(lab)
-    hand_in(tmp_path, "ada", name, right)
+    write_submission(tmp_path, "ada", name, right)
     half, lost = bob(lab)
     assert len(lost) == 2
-    hand_in(tmp_path, "bob", name, shortened(half))
+    write_submission(tmp_path, "bob", name, shortened(half))
     nbgrader("autograde", name)
 
     points = {c.id: c.metadata.nbgrader.points for c in exercise if role(c) == "check"}

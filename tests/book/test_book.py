@@ -12,7 +12,7 @@ from authoring.chapter import read_chapter
 from course.task import find
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
-DESK = {"viewport": {"width": 1300, "height": 900}}
+DESKTOP = {"viewport": {"width": 1300, "height": 900}}
 
 # True once all mathematics is typeset, all pictures are loaded, the theme is set, and no colour
 # transition is running.
@@ -92,9 +92,9 @@ def address(book):
 
 
 @pytest.fixture(scope="module")
-def desk(browser, address, names):
+def desktop(browser, address, names):
     """Facts about every page on a desktop screen, in light mode."""
-    options = DESK | {"color_scheme": "light"}
+    options = DESKTOP | {"color_scheme": "light"}
     return {
         name: visit(
             browser,
@@ -128,8 +128,8 @@ def none(found):
 
 
 @pytest.mark.browser
-def test_no_page_asks_another_host(desk, phone, address):
-    for seen in (desk, phone):
+def test_no_page_asks_another_host(desktop, phone, address):
+    for seen in (desktop, phone):
         assert all(facts["requests"] for facts in seen.values())
         none(
             {
@@ -145,35 +145,35 @@ def test_no_page_asks_another_host(desk, phone, address):
 
 
 @pytest.mark.browser
-def test_no_page_logs_an_error(desk, phone):
-    for seen in (desk, phone):
+def test_no_page_logs_an_error(desktop, phone):
+    for seen in (desktop, phone):
         none({page: facts["errors"] for page, facts in seen.items()})
 
 
 @pytest.mark.browser
-def test_mathematics_is_typeset(desk):
-    assert sum(facts["formulas"] > 0 for facts in desk.values()) >= 2
-    for page, facts in desk.items():
+def test_mathematics_is_typeset(desktop):
+    assert sum(facts["formulas"] > 0 for facts in desktop.values()) >= 2
+    for page, facts in desktop.items():
         assert facts["typeset"] == facts["formulas"], page
         assert facts["broken"] == 0, page
     # Outside code there is no backslash left, hence no TeX.
     raw = re.compile(r".*\\.*")
-    none({page: raw.findall(facts["prose"]) for page, facts in desk.items()})
+    none({page: raw.findall(facts["prose"]) for page, facts in desktop.items()})
 
 
 @pytest.mark.browser
-def test_no_markup_is_left_over(desk):
+def test_no_markup_is_left_over(desktop):
     # The last alternative is a table that was not parsed.
     left_over = re.compile(
         r"\{[a-z][a-z:-]*\}|:::|```|\bNone\b|\bnan\b|\binf\b|\|\s*[—-]+\s*\|"
     )
-    none({page: left_over.findall(facts["prose"]) for page, facts in desk.items()})
+    none({page: left_over.findall(facts["prose"]) for page, facts in desktop.items()})
 
 
 @pytest.mark.browser
-def test_every_picture_is_there_and_described(desk):
+def test_every_picture_is_there_and_described(desktop):
     pictures = [
-        (page, image) for page, facts in desk.items() for image in facts["images"]
+        (page, image) for page, facts in desktop.items() for image in facts["images"]
     ]
     assert pictures
     for page, image in pictures:
@@ -183,8 +183,8 @@ def test_every_picture_is_there_and_described(desk):
 
 @pytest.mark.browser
 @each_lab
-def test_solutions_are_shown_folded_and_without_markers(desk, lab):
-    facts = desk[f"book/{lab.chapter.stem}.html"]
+def test_solutions_are_shown_folded_and_without_markers(desktop, lab):
+    facts = desktop[f"book/{lab.chapter.stem}.html"]
     module = lab.solutions()
     for task in read_chapter(lab.chapter).tasks:
         source = module.definitions[find(task).name].shown().strip()
@@ -205,12 +205,12 @@ def test_nothing_is_wider_than_a_phone(phone):
 
 
 @pytest.mark.browser
-def test_text_stands_out_by_day_and_in_the_dark(desk, phone):
+def test_text_stands_out_by_day_and_in_the_dark(desktop, phone):
     for page, facts in phone.items():
         assert facts["page"] < 0.05, f"{page}: its background is not dark"
-    for page, facts in desk.items():
+    for page, facts in desktop.items():
         assert facts["page"] > 0.9, f"{page}: its background is not light"
-    for seen in (desk, phone):
+    for seen in (desktop, phone):
         assert all(facts["body"] >= 7 for facts in seen.values())
         none({page: facts["faint"] for page, facts in seen.items()})
 
@@ -222,7 +222,7 @@ def test_pictures_keep_their_light_ground_in_the_dark(phone):
 
 @pytest.mark.browser
 def test_menu_and_search_are_there_once_on_every_screen(browser, address):
-    for options, fields in ((DESK, 1), (PHONE, 0)):
+    for options, fields in ((DESKTOP, 1), (PHONE, 0)):
         page = browser.new_context(**options).new_page()
         page.goto(address)
         page.wait_for_function(READY)

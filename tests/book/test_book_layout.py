@@ -7,7 +7,7 @@ from browser import served
 from bs4 import BeautifulSoup
 
 pytestmark = pytest.mark.browser
-DESK = {"viewport": {"width": 1280, "height": 900}}
+DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 
 # Code, output and equations that need horizontal scrolling, with everything expanded.
@@ -93,7 +93,7 @@ def on_every_page(browser, address, names, screen, script):
 
 
 def test_the_front_page_says_it_in_one_screen(browser, address):
-    with browser.new_context(**DESK) as context:
+    with browser.new_context(**DESKTOP) as context:
         page = context.new_page()
         page.goto(f"{address}/book/intro.html")
         page.wait_for_load_state("load")
@@ -101,12 +101,12 @@ def test_the_front_page_says_it_in_one_screen(browser, address):
         assert parts.count() == 6
         for part in parts.all():
             box = part.bounding_box()
-            assert box["y"] + box["height"] <= DESK["viewport"]["height"]
+            assert box["y"] + box["height"] <= DESKTOP["viewport"]["height"]
             assert " tasks · " in part.inner_text()
 
 
-def test_code_and_equations_are_not_cut_off_on_a_desk(browser, address, names):
-    found = on_every_page(browser, address, names, DESK, CUT_OFF)
+def test_code_and_equations_are_not_cut_off_on_a_desktop(browser, address, names):
+    found = on_every_page(browser, address, names, DESKTOP, CUT_OFF)
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
@@ -125,7 +125,7 @@ def test_no_line_of_code_goes_on_below(book):
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_no_line_begins_with_the_comma_after_a_formula(browser, address, names, screen):
     found = on_every_page(browser, address, names, screen, PARTED)
     assert {name: lines for name, lines in found.items() if lines} == {}

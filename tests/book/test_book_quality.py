@@ -124,7 +124,7 @@ def test_every_word_is_spelt_as_in_a_dictionary(pages, dictionary):
         for page in pages
     }
     found = {name: words for name, words in found.items() if words}
-    assert found == {}, f"mend them, or add them to {WORDS.relative_to(ROOT)}"
+    assert found == {}, f"correct them, or add them to {WORDS.relative_to(ROOT)}"
 
 
 def test_a_word_that_is_none_is_noticed_and_the_list_is_in_order(dictionary):
@@ -146,7 +146,7 @@ def test_the_word_list_holds_no_word_that_nobody_uses(pages, dictionary):
 # --- size -----------------------------------------------------------------------------
 
 
-def weight(page):
+def page_size(page):
     """Return the size in bytes of a page with all files that it loads, without MathJax."""
     parts = {page}
     for link in soup(page).select("link[rel=stylesheet], img[src], script[src]"):
@@ -156,10 +156,10 @@ def weight(page):
     return sum(part.stat().st_size for part in parts)
 
 
-def test_no_page_weighs_more_than_two_megabytes(pages):
-    weights = {page.name: weight(page) for page in pages}
-    assert {name: n for name, n in weights.items() if n > MAX_PAGE} == {}
-    assert max(weights.values()) > 100_000  # loaded files are included
+def test_no_page_exceeds_two_megabytes(pages):
+    sizes = {page.name: page_size(page) for page in pages}
+    assert {name: n for name, n in sizes.items() if n > MAX_PAGE} == {}
+    assert max(sizes.values()) > 100_000  # loaded files are included
 
 
 # --- accessibility --------------------------------------------------------------------

@@ -319,6 +319,6 @@ def test_every_flag_is_one_sentence():
         assert sentence[0].isupper()
         assert name == name.lower()
     assert FLAGS.keys() >= LOOK
-    assert flag("link", "a.ipynb", detail="to b").message.endswith("own (to b).")
+    assert flag("link", "a.ipynb", detail="to b").message.endswith("itself (to b).")
     with pytest.raises(KeyError):
         flag("no-such-flag")

@@ -5,7 +5,7 @@ import time
 import zipfile
 
 import pytest
-from handed_in import BACKPROP, DEEP, codes, notebook, tree, zipped
+from submission_files import BACKPROP, DEEP, codes, notebook, tree, zipped
 
 from grading import bounded
 from grading.bounded import TooCostly
@@ -69,7 +69,7 @@ def test_thousands_of_costly_notebooks_use_up_their_own_students_seconds(
 
 
 def test_choosing_among_costly_notebooks_has_the_same_budget(tmp_path, monkeypatch):
-    budget = reading.Budget(seconds=1.0)
+    budget = reading.ReadingBudget(seconds=1.0)
     began = time.monotonic()
     for _ in range(100):
         with pytest.raises(TooCostly):

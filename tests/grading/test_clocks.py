@@ -175,9 +175,9 @@ def neighbour(loops):
     asked, over = threading.Event(), threading.Event()
 
     def work():
-        with runner._floor.taken(False), busy_loops(loops):
+        with runner._pass_lock.hold(False), busy_loops(loops):
             while not over.wait(0.05):
-                if runner._floor._alone:
+                if runner._pass_lock._alone:
                     asked.set()
                     return
 
@@ -213,10 +213,10 @@ def test_a_right_answer_that_a_busy_machine_has_stopped_is_right(practical, grad
 
 
 def test_one_that_is_alone_waits_for_the_others_and_they_for_it():
-    floor, together, seen = runner._Floor(), [], []
+    lock, together, seen = runner._PassLock(), [], []
 
     def one(alone):
-        with floor.taken(alone):
+        with lock.hold(alone):
             together.append(alone)
             time.sleep(0.02)
             seen.append((alone, len(together)))
@@ -234,17 +234,17 @@ def test_one_that_is_alone_waits_for_the_others_and_they_for_it():
 
 
 def test_waiting_to_be_alone_ends_with_the_run():
-    floor, said = runner._Floor(), []
+    lock, said = runner._PassLock(), []
 
     def wait():
         try:
-            with floor.taken(True):
+            with lock.hold(True):
                 pass
         except InterruptedError as ended:
             said.append(str(ended))
 
     try:
-        with floor.taken(False):
+        with lock.hold(False):
             waiting = threading.Thread(target=wait, daemon=True)
             waiting.start()
             runner.end_passes()
@@ -252,5 +252,5 @@ def test_waiting_to_be_alone_ends_with_the_run():
     finally:
         runner.allow_passes()
     assert said == ["the run is ending"]
-    with floor.taken(True):  # it is free again
+    with lock.hold(True):  # it is free again
         pass

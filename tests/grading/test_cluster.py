@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 from click.testing import CliRunner
-from graded_class import ROOT, finish, hand_in, kept, start, table
+from graded_class import ROOT, finish, kept, start, table, write_submissions
 from test_hostile import SOON, compare, compare_class, graded_class
 
 from commands import main
@@ -70,7 +70,7 @@ def two_workers(folder):
 
 @pytest.mark.long
 def test_a_cluster_that_loses_a_worker_gives_the_same_grade_sheet(tmp_path):
-    hand_in(tmp_path / "in", 12)
+    write_submissions(tmp_path / "in", 12)
     here, there = tmp_path / "here", tmp_path / "there"
     finish(start(tmp_path / "in", here, "--jobs", "2"))
     with two_workers(tmp_path) as (address, first):
@@ -107,7 +107,7 @@ def test_where_no_scheduler_answers_it_says_so_and_how_to_start_one(
 ):
     monkeypatch.setattr("grading.cluster.WAIT", 1.0)
     monkeypatch.chdir(ROOT)
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     given = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         done = CliRunner().invoke(main, [*given, "--dask", address])

@@ -51,7 +51,7 @@ for seed in range(first, first + count):
             data = json.loads(json.dumps(shown[0]))
             return [{"output_type": "display_data", "data": data}]
 
-        verdict = judge(key, displayed(namespace[task.name]), attempt=1)
+        verdict = judge(key, displayed(namespace[task.name]), pass_number=1)
         rows += 1
         if verdict.status != "right":
             failed.append([seed, task.id, "reference", verdict.reason])
@@ -60,7 +60,7 @@ for seed in range(first, first + count):
                 outputs = displayed(mistake.answer)
             except Exception:
                 continue
-            if judge(key, outputs, attempt=1).status == "right":
+            if judge(key, outputs, pass_number=1).status == "right":
                 failed.append([seed, task.id, number, mistake.hint])
 print(json.dumps([rows, failed]))
 """

@@ -42,10 +42,10 @@ from grading.app import Screen, grade_folder
 from grading.sandbox.bubblewrap import Limits
 from grading.settings import Settings
 
-handed_in, out, limits, start = sys.argv[1:]
+submissions, out, limits, start = sys.argv[1:]
 settings = Settings(Path.cwd(), Path(out), jobs=4, warm=start == "--warm")
 settings = dataclasses.replace(settings, limits=Limits(**json.loads(limits)))
-results = grade_folder(Path(handed_in), settings, None, Screen(), "last")
+results = grade_folder(Path(submissions), settings, None, Screen(), "last")
 sys.exit(not all(result.graded for result in results))
 """
 # So that nobody waits half a minute for each endless loop.
@@ -84,11 +84,11 @@ def made():
         "not-utf-8": (honest.replace(b"reparametrise", b"\xff\xfe"), "UTF-8"),
         "not-a-notebook": (b"[1, 2, 3]", "not a notebook"),
         "nested": (b"[" * 200_000, "nested too deeply"),
-        "500-megabytes": (None, "larger"),
+        "500-megabytes": (None, "size limit"),
     }
 
 
-def hand_in(folder, names):
+def write_submissions(folder, names):
     """Write a class: these attacks, two honest students, invalid files and odd names."""
     file = "bayes_by_backprop.ipynb"
     for name in names:
@@ -121,14 +121,14 @@ def fingerprints(*folders):
     return found
 
 
-def run(handed_in, out, *options, limits=None):
+def run(submissions, out, *options, limits=None):
     """Grade with the real command, or with other limits; what came out."""
     folders = ("course", "exercises", "grading", "project", "solutions")
-    watched = (*(ROOT / folder for folder in folders), handed_in)
+    watched = (*(ROOT / folder for folder in folders), submissions)
     before = fingerprints(*watched)
-    command = ["-m", "commands", "grade", str(handed_in), "--out", str(out)]
+    command = ["-m", "commands", "grade", str(submissions), "--out", str(out)]
     if limits:
-        command = ["-c", GRADE, str(handed_in), str(out), json.dumps(limits)]
+        command = ["-c", GRADE, str(submissions), str(out), json.dumps(limits)]
     process = subprocess.Popen(
         [sys.executable, *command, *options],
         cwd=ROOT,
@@ -229,7 +229,7 @@ def compare_what_is_left(graded, around):
 
 
 def graded_class(folder, names, *options, limits=None):
-    hand_in(folder / "class", names)
+    write_submissions(folder / "class", names)
     graded = run(folder / "class", folder / "out", *options, limits=limits)
     graded.limits = limits or asdict(Limits())
     graded.around = folder

@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from handed_in import BACKPROP, DEEP, codes, notebook, tree, zipped
+from submission_files import BACKPROP, DEEP, codes, notebook, tree, zipped
 
 from grading.submissions.cells import MAX_BYTES, NotGradable
 from grading.submissions.intake import find_submissions, take_in
@@ -191,7 +191,7 @@ def test_what_is_no_notebook_is_counted(tmp_path):
         bo, ann = found.submissions
         assert codes(ann) == []
         assert codes(bo) == ["no-notebook"]
-        with pytest.raises(NotGradable, match="no notebook in what was handed in"):
+        with pytest.raises(NotGradable, match="submission contains no notebook"):
             bo.read()
 
 

@@ -7,7 +7,7 @@ import io
 import nbformat
 import pytest
 from classroom import IMAGE, REMOTE, SCRIPT, classroom
-from graded_class import finish, hand_in, start, table
+from graded_class import finish, start, table, write_submissions
 from labs import COURSE, LABS
 from pages import assert_harmless, assert_readable, text_of
 
@@ -224,15 +224,18 @@ def test_marks_go_to_the_notebook_that_counts(tmp_path):
         ),
         ([f"ada,{STEM},{ONE},nan,"], r":2: The marks 'nan' are not a number"),
         ([f"ada,{STEM},{ONE},1_0,"], r":2: The marks '1_0' are not a number"),
-        ([f"ada,{STEM},{ONE},4,"], r":2: 4 marks .* out of range. Give from 0 to 3"),
+        (
+            [f"ada,{STEM},{ONE},4,"],
+            r":2: 4 marks .* out of range. Give a number from 0 to 3",
+        ),
         ([f"ada,{STEM},{ONE},-1,"], r":2: -1 marks .* are out of range"),
         (
             [f'ada,{STEM},{ONE},1,"two\nlines"', "", f"ada,{STEM},{ONE},1,"],
-            r":5: 'ada' has marks for .* in line 2 already. Delete one",
+            r":5: 'ada' already has marks for .* in line 2. Delete one",
         ),
         (
             [f"ada,{STEM},{ONE},1,good, but short"],
-            r':2: The row has 6 cells, the header 5. Put text that contains ","',
+            r':2: The row has 6 cells, but the header has 5. Put text that contains ","',
         ),
         ([f'ada,{STEM},{ONE},1,"open'], r":2: It is not a table"),
     ],
@@ -341,7 +344,7 @@ def test_a_table_somebody_has_written_in_is_found_in_the_output_folder(tmp_path)
 
 @pytest.mark.sandbox
 def test_a_filled_table_in_the_output_folder_counts_in_the_next_run(tmp_path):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     (path,) = (tmp_path / "in").rglob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
     question = next(

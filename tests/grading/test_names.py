@@ -5,10 +5,10 @@ import unicodedata
 import zipfile
 
 import pytest
-from hand_ins import FORMS, classes, laid_out
-from handed_in import BACKPROP, DEEP, codes, notebook, tree, zipped
+from generated_classes import FORMS, classes, laid_out
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from submission_files import BACKPROP, DEEP, codes, notebook, tree, zipped
 
 from course.task import stems
 from grading.submissions.cells import NotGradable

@@ -84,7 +84,7 @@ def test_a_reference_that_fails_stops_the_run(practical, environment):
         canary(spoilt, environment)
 
 
-def test_what_is_not_handed_in_is_wrong_and_the_rest_is_judged(graded):
+def test_missing_answers_are_wrong_and_the_rest_is_judged(graded):
     result, verdicts = graded()
     assert statuses(verdicts) == ["right", "right", "right"]
     others = [v for v in result.verdicts if v.task not in verdicts]

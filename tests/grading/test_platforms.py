@@ -1,8 +1,8 @@
 """File and folder names of learning platforms identify the student, at any depth."""
 
 import pytest
-from hand_ins import FORMS, laid_out
-from handed_in import BACKPROP, codes, notebook
+from generated_classes import FORMS, laid_out
+from submission_files import BACKPROP, codes, notebook
 
 from grading.submissions.intake import take_in
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from graded_class import ROOT, hand_in
+from graded_class import ROOT, write_submissions
 
 pytestmark = pytest.mark.sandbox
 STRAY = "01-deep-ensembles.ipynb"
@@ -22,9 +22,9 @@ def without_jax(tmp_path_factory):
     return os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
 
 
-def grade(handed_in, out, environment):
+def grade(submissions, out, environment):
     return subprocess.run(
-        [sys.executable, "-m", "commands", "grade", handed_in, "--out", out],
+        [sys.executable, "-m", "commands", "grade", submissions, "--out", out],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -35,7 +35,7 @@ def grade(handed_in, out, environment):
 def test_others_are_graded_and_its_notebooks_say_why_they_are_not(
     without_jax, tmp_path
 ):
-    hand_in(tmp_path / "class", 2)
+    write_submissions(tmp_path / "class", 2)
     (tmp_path / "class" / "stray").mkdir()
     shutil.copy(ROOT / "exercises" / STRAY, tmp_path / "class" / "stray" / STRAY)
     done = grade(tmp_path / "class", tmp_path / "out", without_jax)

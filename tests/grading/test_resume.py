@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-from graded_class import ROOT, finish, hand_in, kept, start, table
+from graded_class import ROOT, finish, kept, start, table, write_submissions
 from seeds import SOAK, first_seed
 
 from grading.classroom import STATE, grade_class
@@ -35,7 +35,7 @@ def below(process):
 def once(tmp_path_factory):
     """A class in ``in`` that was graded once, one notebook at a time, into ``out``."""
     folder = tmp_path_factory.mktemp("once")
-    hand_in(folder / "in", 4)
+    write_submissions(folder / "in", 4)
     finish(start(folder / "in", folder / "out", "--jobs", "1"))
     return folder
 
@@ -69,7 +69,7 @@ def test_only_what_changed_is_graded_again(copied):
 
 
 def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     (submission,) = take_in(tmp_path / "in").submissions
     settings = Settings(ROOT, tmp_path / "out")
     failed = Graded((), problem=f"{NOT_RUN}: no kernel started.")
@@ -85,7 +85,7 @@ def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
 
 def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
     """A kernel may also have been stopped because the machine was busy."""
-    hand_in(tmp_path / "in", 2)
+    write_submissions(tmp_path / "in", 2)
     path = tmp_path / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
     notebook = nbformat.read(path, as_version=4)
     (task,) = [c for c in notebook.cells if c.id == "bayes-by-backprop--reparametrise"]
@@ -109,7 +109,7 @@ def test_the_seed_is_gone_when_the_run_has_ended(once):
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path):
-    hand_in(tmp_path / "in", 2)
+    write_submissions(tmp_path / "in", 2)
     first = start(tmp_path / "in", tmp_path / "out")
     try:
         deadline = time.monotonic() + 60
@@ -134,7 +134,7 @@ def test_wrong_use_has_status_two_and_writes_nothing(tmp_path):
 
 
 def test_an_interrupted_run_ends_its_kernels(tmp_path):
-    hand_in(tmp_path / "in", 30)  # far more than are graded here
+    write_submissions(tmp_path / "in", 30)  # far more than are graded here
     process = start(tmp_path / "in", tmp_path / "out", "--jobs", "2")
     deadline = time.monotonic() + 120
     while not kept(tmp_path / "out"):
@@ -176,7 +176,7 @@ def test_a_kernel_never_outlives_what_started_it():
 @pytest.mark.long
 def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     """At moments that each commit draws anew: 12 of them, or 50 where ``SOAK`` is set."""
-    hand_in(tmp_path / "in", 20)
+    write_submissions(tmp_path / "in", 20)
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
     began = time.monotonic()
     process = start(tmp_path / "in", undisturbed, "--jobs", "2")

@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from graded_class import start, table
-from handed_in import codes, tree, zipped
 from jsonschema import validate
 from labs import COURSE
+from submission_files import codes, tree, zipped
 
 from grading import bounded
 from grading.flags import flag
@@ -44,7 +44,7 @@ COPY = solved()
 SAVED = solved(note="saved again, no answers")
 
 
-def hand_in(root, files):
+def write_submissions(root, files):
     """Write the files with modification times an hour apart, in this order."""
     for hour, (name, data) in enumerate(files.items()):
         path = root / "ann" / name
@@ -66,7 +66,7 @@ def hand_in(root, files):
     ],
 )
 def test_the_last_with_answers_counts_and_is_named(files, counts, tmp_path):
-    intake = take_in(hand_in(tmp_path, files), COURSE)
+    intake = take_in(write_submissions(tmp_path, files), COURSE)
     (one,) = intake.submissions
     assert one.read() == counts
     assert codes(one) == ["resubmitted"]
@@ -94,7 +94,7 @@ def test_times_in_a_zip_tell_the_last_if_they_differ(tmp_path):
 
 def test_best_takes_all_with_answers(tmp_path):
     files = {"a.ipynb": FULL, "b.ipynb": COPY, "c.ipynb": PART}
-    intake = take_in(hand_in(tmp_path, files), COURSE, "best")
+    intake = take_in(write_submissions(tmp_path, files), COURSE, "best")
     assert [one.notebook for one in intake.submissions] == ["a.ipynb", "c.ipynb"]
     assert [codes(one) for one in intake.submissions] == [["best-of-several"]] * 2
 
@@ -149,9 +149,7 @@ def test_the_sheet_says_why_there_is_nothing_to_grade(tmp_path):
     assert process.returncode == 1, said
     assert "not graded: dora · dora: The folder is empty" in said
     cy, dora = table(tmp_path / "out").splitlines()[1:]
-    assert (
-        "report.pdf: There is no notebook in what was handed in (1 file: .pdf)." in cy
-    )
+    assert "report.pdf: The submission contains no notebook (1 file: .pdf)." in cy
     assert "dora: The folder is empty: there is no notebook in it." in dora
 
 
@@ -159,7 +157,7 @@ def test_the_sheet_says_why_there_is_nothing_to_grade(tmp_path):
 @pytest.mark.sandbox
 def test_best_of_several_in_the_sheets_the_summary_and_the_pages(tmp_path):
     other = solved("log_prior")
-    root = hand_in(
+    root = write_submissions(
         tmp_path / "in", {"a.ipynb": PART, "b.ipynb": other, "c.ipynb": COPY}
     )
     tree(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from graded_class import ROOT
-from handed_in import DEEP, codes, notebook, tree, zipped
+from submission_files import DEEP, codes, notebook, tree, zipped
 
 from grading.flags import FLAGS
 from grading.submissions import files, reading
@@ -113,7 +113,7 @@ def test_a_bomb_of_many_files_uses_up_its_own_students_share(tmp_path, monkeypat
         assert [one.student for one in (ann, bo, cy, di)] == ["ann", "bo", "cy", "di"]
         assert codes(bo) == codes(di) == ["too-many-files"]
         assert not bo.problem
-        assert "more files than what is read" in di.problem
+        assert "more files than the limit" in di.problem
         assert not cy.flags
 
 
@@ -143,7 +143,7 @@ def test_a_large_file_is_not_read_whole(tmp_path):
     assert codes(one) == ["too-large"]
     assert one.size == 500_000_000
     assert one.practical == DEEP
-    with pytest.raises(NotGradable, match="larger"):
+    with pytest.raises(NotGradable, match="size limit"):
         one.read()
 
 

@@ -10,7 +10,7 @@ from grading.execution.expected import (
     DECODER,
     ENCODER,
     Key,
-    Mistake,
+    KnownMistake,
     draw,
     key_of,
     read,
@@ -26,8 +26,8 @@ KEY = Key(
     probe="",
     right=RIGHT,
     mistakes=[
-        Mistake(1, "it is negated.", [{"mean": np.array([-1.25, -2.5])}]),
-        Mistake(2, "it is doubled.", [{"mean": np.array([2.5, 5.0])}]),
+        KnownMistake(1, "it is negated.", [{"mean": np.array([-1.25, -2.5])}]),
+        KnownMistake(2, "it is doubled.", [{"mean": np.array([2.5, 5.0])}]),
     ],
 )
 
@@ -43,12 +43,12 @@ def display(values):
 
 
 def test_right_numbers_earn_the_points():
-    verdict = judge(KEY, [shown(1.255, 2.5)], attempt=1)
+    verdict = judge(KEY, [shown(1.255, 2.5)], pass_number=1)
     assert (verdict.status, verdict.earned, verdict.reason) == ("right", 3, "")
 
 
 def test_a_known_mistake_is_named_and_counted():
-    verdict = judge(KEY, [shown(2.5, 5.0)], attempt=2)
+    verdict = judge(KEY, [shown(2.5, 5.0)], pass_number=2)
     assert (verdict.status, verdict.earned, verdict.attempt) == ("wrong", 0, 2)
     assert verdict.hint == "it is doubled."
     assert verdict.key == "practical/task#2"
@@ -56,18 +56,20 @@ def test_a_known_mistake_is_named_and_counted():
 
 def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
     right = [{"mean": Close([0.0, 0.0], atol=1e-9, because="a test")}]
-    mistake = Mistake(3, "it is shifted.", [{"mean": np.array([-0.15415954, 18.0])}])
+    mistake = KnownMistake(
+        3, "it is shifted.", [{"mean": np.array([-0.15415954, 18.0])}]
+    )
     key = dataclasses.replace(KEY, right=right, mistakes=[mistake])
-    assert judge(key, [shown(-0.15415926, 18.00000006)], attempt=1).hint
-    assert not judge(key, [shown(-0.1547, 18.0)], attempt=1).hint
+    assert judge(key, [shown(-0.15415926, 18.00000006)], pass_number=1).hint
+    assert not judge(key, [shown(-0.1547, 18.0)], pass_number=1).hint
     # A wrong value stays wrong, however near it is.
-    assert judge(key, [shown(1e-8, 0.0)], attempt=1).status == "wrong"
+    assert judge(key, [shown(1e-8, 0.0)], pass_number=1).status == "wrong"
 
 
 @pytest.mark.parametrize(
     ("outputs", "reason"),
     [
-        ([], "Calling it gave no values."),
+        ([], "Calling it produced no values."),
         ([shown(1.25, 2.6)], "mean is not right."),
         ([shown(1.25, 2.5), shown(1.25, 2.5)], "More than one set of values"),
         (
@@ -77,7 +79,7 @@ def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
         ([shown(1.25, shape=(1,))], "wrong shape: an array of shape (2,) is expected"),
         ([shown(1.25, "nan")], "not a finite number"),
         ([display([{"mean": {"dtype": "int64", "shape": [2]}}])], "floating-point"),
-        ([display([{}])], "`moments` gives no mean"),
+        ([display([{}])], "`moments` returned no mean"),
         ([display([{"mean": None}])], "Is a `return` missing?"),
         ([display([])], "Values are missing."),
         ([display([{"mean": [1.25, 2.5]}])], "cannot be read"),
@@ -91,7 +93,7 @@ def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
     ],
 )
 def test_anything_else_is_wrong_and_said(outputs, reason):
-    verdict = judge(KEY, outputs, attempt=1)
+    verdict = judge(KEY, outputs, pass_number=1)
     assert (verdict.status, verdict.earned) == ("wrong", 0)
     assert reason in verdict.reason
 
@@ -100,7 +102,7 @@ def test_anything_else_is_wrong_and_said(outputs, reason):
     "outputs", [[shown(1.25, 2.6)], [shown(1.25)], [shown("inf", 0)], [shown(2.5, 5.0)]]
 )
 def test_no_sentence_holds_a_number_of_either_side(outputs):
-    verdict = judge(KEY, outputs, attempt=1)
+    verdict = judge(KEY, outputs, pass_number=1)
     for number in ("1.25", "2.5", "2.6", "5.0"):
         assert number not in verdict.reason + verdict.hint
 
@@ -140,7 +142,7 @@ def test_an_exception_cannot_speak_for_itself():
     ],
 )
 def test_values_are_stored_exactly(value):
-    key = dataclasses.replace(KEY, mistakes=[Mistake(1, "", [{"mean": value}])])
+    key = dataclasses.replace(KEY, mistakes=[KnownMistake(1, "", [{"mean": value}])])
     (stored,) = DECODER.decode(ENCODER.encode([key]))
     back = stored.mistakes[0].values[0]["mean"]
     np.testing.assert_array_equal(back, value)

@@ -319,7 +319,7 @@ def test_where_it_is_not_safe_a_class_is_graded_without_and_told(material, tmp_p
         worker.warm_up({STEM: material.released})
         worker.open({STEM: material})
         assert said == [
-            f"{STEM}: no warm start, every kernel starts by itself (it has 2 threads)."
+            f"{STEM}: no warm starts (it has 2 threads); every kernel starts on its own."
         ]
         assert worker.runtime_dirs == {}
         worker.prove(STEM)

@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from graded_class import ROOT, finish, hand_in, in_process, kept, refused, start
+from graded_class import (
+    ROOT,
+    finish,
+    in_process,
+    kept,
+    refused,
+    start,
+    write_submissions,
+)
 from handed_in import content
 from labs import COURSE
 
@@ -22,7 +30,7 @@ COMMITTED = COMMITTED.splitlines()
 def graded(tmp_path_factory):
     """A class and its grades, with both paths given relative to the current folder."""
     folder = tmp_path_factory.mktemp("graded")
-    hand_in(folder / "in", 2)
+    write_submissions(folder / "in", 2)
     paths = (os.path.relpath(folder / name, ROOT) for name in ("in", "out"))
     finish(start(*paths, "--jobs", "2"))
     return folder
@@ -42,14 +50,17 @@ def test_relative_paths_are_relative_to_the_current_folder(graded):
         ("file/grades", "file: This is a file, not a folder."),
         ("link", "file: This is a file, not a folder."),
         ("/dev/null", "/dev/null: This is a pipe or a device"),
-        ("in", "in: The grades would lie among the submissions. Name another"),
-        ("in/grades", "in/grades: The grades would lie among the submissions."),
-        ("x/../in/grades", "in/grades: The grades would lie among the submissions."),
+        ("in", "in: The grades would be written among the submissions. Name another"),
+        ("in/grades", "in/grades: The grades would be written among the submissions."),
+        (
+            "x/../in/grades",
+            "in/grades: The grades would be written among the submissions.",
+        ),
         ("/proc/grades", "/proc"),
     ],
 )
 def test_out_has_to_be_a_folder_to_write_to(tmp_path, monkeypatch, out, said):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to("file")
     before, around = content(tmp_path), sorted(os.listdir(ROOT))
@@ -63,15 +74,15 @@ def test_out_has_to_be_a_folder_to_write_to(tmp_path, monkeypatch, out, said):
 
 def test_a_message_names_what_is_below_the_current_folder_as_it_was_typed(graded):
     rows = [("nowhere", "out", "course: graded/nowhere: There is no such folder")]
-    rows += [("in", "in/x", "course: graded/in/x: The grades would lie among")]
+    rows += [("in", "in/x", "course: graded/in/x: The grades would be written among")]
     # The command takes a folder for a checkout if it contains these names.
     checkout = graded / "checkout"
     for name in ("book", "graded/in"):
         (checkout / name).mkdir(parents=True, exist_ok=True)
     (checkout / "_toc.yml").touch()
-    for handed_in, out, said in rows:
+    for submissions, out, said in rows:
         line = refused(
-            *("grade", f"graded/{handed_in}", "--out", f"graded/{out}"), cwd=checkout
+            *("grade", f"graded/{submissions}", "--out", f"graded/{out}"), cwd=checkout
         )
         assert line.startswith(said)
 
@@ -96,7 +107,7 @@ def test_grades_are_not_written_into_the_project(tmp_path, monkeypatch, out):
     for name in ("book", "solutions"):
         (checkout / name).mkdir(parents=True)
     (checkout / "_toc.yml").touch()
-    hand_in(checkout / "handed-in", 1)
+    write_submissions(checkout / "handed-in", 1)
     before = content(checkout)
     line = in_process(
         monkeypatch, "grade", "handed-in", "--out", out or ".", cwd=checkout
@@ -127,7 +138,7 @@ def test_grades_are_not_written_into_the_project(tmp_path, monkeypatch, out):
     ],
 )
 def test_out_is_looked_at_before_anything_is_graded(tmp_path, monkeypatch, name, said):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     path = tmp_path / "out" / name
     path.parent.mkdir(parents=True)
     path.write_text("mine")
@@ -161,7 +172,7 @@ ROW = f"{HEADER}\nstudent-00,bayes_by_backprop,bayes-by-backprop"
 def test_a_table_of_marks_is_checked_before_anything_is_graded(
     tmp_path, monkeypatch, place, text, said
 ):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     cells = COURSE.lab("bayes_by_backprop").released().cells
     roles = [cell.metadata.get("course", {}) for cell in cells]
     question = next(one["task"] for one in roles if one.get("role") == "written")
@@ -183,7 +194,7 @@ def test_a_table_of_marks_is_checked_before_anything_is_graded(
 
 @pytest.mark.sandbox
 def test_out_that_may_not_be_written_to_is_named(tmp_path):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     closed = tmp_path / "closed"
     closed.mkdir()
     # Root may write without permission, but not to a read-only mount.
@@ -195,7 +206,7 @@ def test_out_that_may_not_be_written_to_is_named(tmp_path):
 
 def test_submissions_are_not_read_where_the_grader_writes(tmp_path, monkeypatch):
     out = tmp_path / "out"
-    hand_in(out / "feedback", 1)
+    write_submissions(out / "feedback", 1)
     line = in_process(monkeypatch, "grade", out / "feedback", "--out", out)
     assert "feedback: The grader itself writes to this folder." in line
     assert not (out / STATE).exists()
@@ -242,20 +253,20 @@ def test_a_pipe_or_a_device_is_refused_and_not_waited_for(tmp_path):
     ],
 )
 def test_what_is_kept_of_a_run_has_to_have_its_shape(tmp_path, monkeypatch, text):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     path = tmp_path / "out" / STATE / "run.json"
     path.parent.mkdir(parents=True)
     path.write_text(text)
     line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", tmp_path / "out")
-    assert f"{path}: This is not what this version" in line
-    assert "Delete it; grades that are known are kept." in line
+    assert f"{path}: It is not in the format of this version" in line
+    assert "Delete it; known grades are kept." in line
     assert path.read_text() == text
 
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("name", ["", "lock", "results", "run.json"])
 def test_state_of_another_kind_is_named(tmp_path, monkeypatch, name):
-    hand_in(tmp_path / "in", 1)
+    write_submissions(tmp_path / "in", 1)
     path = tmp_path / "out" / STATE / name
     path.parent.mkdir(parents=True)
     path.write_text("mine") if name in ("", "results") else path.mkdir()

@@ -136,9 +136,9 @@ def test_a_grade_depends_on_what_judges_it_and_on_no_report(tmp_path, monkeypatc
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     monkeypatch.setattr(course, "__file__", str(tmp_path / "course/__init__.py"))
 
-    def machinery(walled=True):
+    def machinery(sandboxed=True):
         return {
-            lab.name: machinery_of(lab, Limits(), walled)
+            lab.name: machinery_of(lab, Limits(), sandboxed)
             for lab in Course.read(tmp_path).labs()
         }
 
@@ -159,4 +159,4 @@ def test_a_grade_depends_on_what_judges_it_and_on_no_report(tmp_path, monkeypatc
     assert changed_by("course/checks/deep_ensembles/predictions.py") == one
     assert changed_by("solutions/deep_ensembles/losses.py") == one
     assert changed_by("exercises/01-deep-ensembles.ipynb") == one
-    assert not set(machinery().values()) & set(machinery(walled=False).values())
+    assert not set(machinery().values()) & set(machinery(sandboxed=False).values())

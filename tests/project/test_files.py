@@ -1,7 +1,7 @@
 """Files are written atomically, single files as well as groups."""
 
 import pytest
-from handed_in import content
+from submission_files import content
 
 from project.files import all_or_none, discard, write_whole
 

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from studies.grading.__main__ import graded, keep, side_by_side
-from studies.grading.graders import GRADERS, dealt
+from studies.grading.graders import GRADERS, round_robin
 from studies.grading.material import Material, role
 from studies.grading.measure import Failed, measure
 
@@ -100,6 +100,6 @@ def test_the_notebooks_hold_all_tasks_and_nothing_that_trains(material):
     assert [c for c in cells if role(c) != "check"] == bare
 
 
-def test_the_class_is_dealt_out_to_as_many_as_there_is_work_for():
-    assert dealt([1, 2, 3], 2) == [[1, 3], [2]]
-    assert dealt([1], 2) == [[1]]
+def test_submissions_are_distributed_over_lanes_that_have_work():
+    assert round_robin([1, 2, 3], 2) == [[1, 3], [2]]
+    assert round_robin([1], 2) == [[1]]

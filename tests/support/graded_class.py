@@ -19,7 +19,7 @@ SECONDS = 300  # in which a command detects wrong use, however busy the machine 
 TASKS = ("reparametrise", "log_posterior", "log_prior")
 
 
-def hand_in(folder, count, seed=0):
+def write_submissions(folder, count, seed=0):
     """Write the notebooks of a class: three tasks are right, wrong or unwritten, at random."""
     lab = COURSE.lab(STEM)
     definitions = lab.solutions().definitions
@@ -40,14 +40,14 @@ def hand_in(folder, count, seed=0):
         nbformat.write(notebook, path)
 
 
-def start(handed_in, out, *options):
+def start(submissions, out, *options):
     return subprocess.Popen(
         [
             sys.executable,
             "-m",
             "commands",
             "grade",
-            handed_in,
+            submissions,
             "--out",
             out,
             *options,

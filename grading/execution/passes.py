@@ -1,7 +1,7 @@
-"""The input and the result of one pass over a submission, stored in files.
+"""The input and the result of a pass, stored in files.
 
 The grader writes the input, nbval runs the pass in a process of its own, and the grader reads
-the result. If that process is killed, the file contains what it had found by then.
+the result. If that process is killed, the file contains the results up to then.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from grading.record import Flag, Verdict
 from grading.sandbox.bubblewrap import Limits, Sandbox
 from project.files import write_whole
 
-NOTEBOOK, GIVEN, FOUND = "graded.ipynb", "given.json", "found.json"
+NOTEBOOK, INPUT, RESULT = "graded.ipynb", "input.json", "result.json"
 
 
 @dataclass(frozen=True)
-class Given:
+class PassInput:
     """The input of a pass.
 
     Args:
@@ -51,12 +51,12 @@ class Given:
             "limits": asdict(box.limits),
             "seconds": self.seconds,
         }
-        write_whole(folder / GIVEN, json.dumps(data))
+        write_whole(folder / INPUT, json.dumps(data))
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """The inverse of ``save``."""
-        data = json.loads((folder / GIVEN).read_text(encoding="utf-8"))
+        data = json.loads((folder / INPUT).read_text(encoding="utf-8"))
         sandbox = Sandbox(
             folder=Path(data["folder"]),
             library=Path(data["library"]),
@@ -75,7 +75,7 @@ class Given:
 
 
 @dataclass
-class Found:
+class PassResult:
     """The result of a pass.
 
     Args:
@@ -109,12 +109,12 @@ class Found:
     def save(self, folder: Path) -> None:
         """Write it into the folder of the pass."""
         # ``asdict`` would copy every verdict before every cell.
-        write_whole(folder / FOUND, json.dumps(self, default=vars))
+        write_whole(folder / RESULT, json.dumps(self, default=vars))
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """The inverse of ``save``; an empty result if there is no file."""
-        path = folder / FOUND
+        path = folder / RESULT
         if not path.exists():
             return cls()
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

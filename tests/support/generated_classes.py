@@ -4,9 +4,9 @@ import unicodedata
 import zipfile
 from dataclasses import dataclass
 
-from handed_in import BACKPROP, DEEP, notebook
 from hypothesis import assume
 from hypothesis import strategies as st
+from submission_files import BACKPROP, DEEP, notebook
 
 LETTERS = "abcdefgmnoqrstuvwyzABMNOZÅäéïöñçßøłżαβжшאمगあ中"
 USUAL = (

@@ -1,4 +1,4 @@
-"""Folders and zips as a class hands them in."""
+"""Folders and zips of submissions, and their contents."""
 
 import zipfile
 
