@@ -16,8 +16,8 @@ from graded_class import (
     start,
     write_submissions,
 )
-from handed_in import content
 from labs import COURSE
+from submission_files import content
 
 from grading import app
 from grading.classroom import STATE
