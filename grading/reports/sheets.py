@@ -17,8 +17,7 @@
     ID``, then ``SIS Login ID``, then name, and for an assignment by its title, which must
     be the practical's (or be copied, with its number, from Canvas's own export).
 ``grades.json``
-    Everything, for programs; ``grades.schema.json`` describes it. The same submissions
-    give the same bytes; therefore the times are in a separate file, ``timings.json``.
+    Everything, for programs; the module ``grades`` describes it.
 
 Spreadsheets evaluate cells that begin like a formula. In every CSV file such text gets an
 apostrophe in front, and so does text that begins with an apostrophe or a quote, so that
@@ -36,13 +35,13 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from grading.record import Result
+from grading.reports.grades import grades, timings
 from grading.reports.pages import number, plural
 from grading.reports.roster import (
     ColumnGroup,
@@ -58,7 +57,6 @@ from project.files import write_whole
 RISKY = "=+\\-@\t\r\n＝＋－＠'\""
 BEGIN = r"(?:\A|(?<=[;,\t\r\n]))"
 GUARD, GUARDED = re.compile(f"{BEGIN}(?=[{RISKY}])"), re.compile(f"{BEGIN}'")
-VERSION = 1
 
 EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 LOGIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -211,71 +209,13 @@ def canvas_csv(roster: Roster) -> str:
     return table(rows)
 
 
-def grades(roster: Roster) -> dict[str, Any]:
-    """All results without their times, in the format of ``grades.schema.json``."""
-    return {
-        "version": VERSION,
-        "practicals": [
-            {
-                "practical": practical.stem,
-                "points": practical.points,
-                "tasks": [vars(item) for item in practical.tasks],
-                "questions": [vars(item) for item in practical.questions],
-            }
-            for practical in roster.practicals
-        ],
-        "students": [
-            {
-                "student": student,
-                "points": score.points,
-                "written": score.written,
-                "total": score.total,
-                "possible": score.possible,
-                "unmarked": score.unmarked,
-            }
-            for student in roster.students
-            for score in [roster.score(student)]
-        ],
-        "results": [
-            _timeless(result)
-            | {
-                "earned": result.earned,
-                "points": result.points,
-                "counts": roster.counts(result),
-            }
-            for result in roster.results
-        ],
-    }
-
-
-def timings(roster: Roster) -> list[dict[str, Any]]:
-    """Wall times by submission and task, the only data that differ from run to run."""
-    return [
-        {
-            "student": result.student,
-            "notebook": result.notebook,
-            "seconds": round(result.seconds, 3),
-            "tasks": {
-                verdict.task: round(verdict.seconds, 3) for verdict in result.verdicts
-            },
-        }
-        for result in roster.results
-    ]
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of ``grades.json``."""
-    text = files(__package__).joinpath("grades.schema.json").read_text("utf-8")
-    return json.loads(text)
-
-
 def write_sheets(roster: Roster, out: Path) -> list[Path]:
     """Write every sheet, each whole or not at all; return their paths."""
     texts = {
         "grades.csv": grades_csv(roster),
         "moodle.csv": moodle_csv(roster),
         "canvas.csv": canvas_csv(roster),
-        "grades.json": _json(grades(roster)),
+        "grades.json": _json(msgspec.to_builtins(grades(roster))),
         "timings.json": _json(timings(roster)),
     }
     if any(
@@ -321,16 +261,6 @@ def _total(result: Result | None) -> tuple[str, str]:
     if score.unmarked:
         words += f"; {plural(score.unmarked, 'answer')} in words not marked yet"
     return number(score.total), f"{words}."
-
-
-def _timeless(result: Result) -> dict[str, Any]:
-    data = msgspec.to_builtins(result)
-    del data["seconds"]
-    if not data["part"]:
-        del data["part"]
-    for verdict in data["verdicts"]:
-        del verdict["seconds"]
-    return data
 
 
 def _json(data: Any) -> str:

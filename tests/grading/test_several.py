@@ -15,9 +15,9 @@ from submission_files import codes, tree, zipped
 from grading import bounded
 from grading.flags import flag
 from grading.record import Result, Verdict, Written
+from grading.reports.grades import schema
 from grading.reports.roster import Roster
 from grading.reports.several import best_by_task
-from grading.reports.sheets import schema
 from grading.submissions import reading
 from grading.submissions.intake import take_in
 

@@ -7,21 +7,21 @@ import json
 import random
 
 import jsonschema
+import msgspec
 import pytest
 from classroom import HOSTILE, classroom, number_of
 
 from grading.record import Result, Verdict, Written
+from grading.reports.grades import grades, schema
 from grading.reports.roster import Roster
 from grading.reports.sheets import (
     Identity,
     canvas_csv,
-    grades,
     grades_csv,
     guarded,
     identity,
     moodle_csv,
     plain,
-    schema,
     worksheet_csv,
     write_sheets,
 )
@@ -225,8 +225,8 @@ def test_json_fits_its_schema(roster, tmp_path):
     write_sheets(roster, tmp_path)
     data = json.loads((tmp_path / "grades.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, schema(), cls=jsonschema.Draft202012Validator)
-    assert data == json.loads(json.dumps(grades(roster)))
-    jsonschema.validate(grades(Roster([])), schema())
+    assert data == msgspec.to_builtins(grades(roster))
+    jsonschema.validate(msgspec.to_builtins(grades(Roster([]))), schema())
     for wrong in ({"version": 2}, {"more": 1}, {"results": [{}]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(data | wrong, schema())
