@@ -56,6 +56,7 @@ def assert_passes(notebook, path):
     assert f"{len(code)} passed" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lab", WHOLE, ids=lambda lab: lab.exercise.stem)
 def test_the_solved_exercise_passes_nbval_whole(lab, tmp_path):
     """One practical per commit; ``SOAK`` runs all.
@@ -85,6 +86,7 @@ def errors(cell):
     return [output for output in cell.outputs if output.output_type == "error"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lab", WHOLE, ids=lambda lab: lab.exercise.stem)
 def test_in_the_untouched_exercise_only_stubs_raise(lab, tmp_path):
     """One practical per commit; ``SOAK`` runs all.

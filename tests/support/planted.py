@@ -1,4 +1,4 @@
-"""Judge planted answers: ``ANSWERS`` of ``<folder>/<stem>.py``, by task and by label.
+"""Judge planted answers: ``ANSWERS`` of ``{right,wrong}_answers/<stem>.py``, by task and label.
 
 Each practical has its own process, so that PyTorch and JAX are never loaded together.
 """
@@ -10,70 +10,63 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from seeds import first_seed
+from seeds import SOAK, first_seed
 
 from course.task import find, stem_of, stems, tasks_of
 
 TESTS = Path(__file__).parents[1]
-
+SEEDS = 5 if SOAK else 1
 SCRIPT = """
 import importlib, json, sys
 import numpy as np
 from course.judge import answered, compare, expected
 from course.task import tasks_of
 
-stem, folder, first, seeds = *sys.argv[1:3], *map(int, sys.argv[3:])
-planted = importlib.import_module(f"{folder}.{stem}").ANSWERS
-tasks = {task.name: task for task in tasks_of(stem).values()}
+stem, first, seeds = sys.argv[1], *map(int, sys.argv[2:])
+folders = {
+    folder: importlib.import_module(f"{folder}.{stem}").ANSWERS
+    for folder in ("right_answers", "wrong_answers")
+}
+tasks = tasks_of(stem).values()
+for folder, answers in folders.items():
+    strays = answers.keys() - {task.name for task in tasks}
+    assert not strays, f"{folder}: {strays} are no tasks of {stem}"
 found = []
-for name, answers in planted.items():
+for task in tasks:
     for seed in range(first, first + seeds):
-        cases = tasks[name].cases(np.random.default_rng(seed))
-        right = expected(tasks[name], cases)
-        for label, answer in answers.items():
-            try:
-                mismatch = compare(answered(tasks[name], answer, cases), right)
-                verdict = "right" if mismatch is None else f"{mismatch.kind}: {mismatch.key}"
-            except Exception as error:
-                verdict = f"raised {type(error).__name__}: {error}"
-            found.append([name, label, seed, verdict])
+        cases = task.cases(np.random.default_rng(seed))
+        right = expected(task, cases)
+        for folder, answers in folders.items():
+            for label, answer in answers.get(task.name, {}).items():
+                try:
+                    mismatch = compare(answered(task, answer, cases), right)
+                    verdict = f"{mismatch.kind}: {mismatch.key}" if mismatch else "right"
+                except Exception as error:
+                    verdict = f"raised {type(error).__name__}: {error}"
+                found.append([folder, task.name, label, seed, verdict])
 print(json.dumps(found))
 """
-
-
 EVERY_TASK = [id_ for stem in stems() for id_ in tasks_of(stem)]
 
 
-def of_task(task_id: str, folder: str, seeds: int) -> list[tuple[str, str, int, str]]:
-    """Return the rows of one task."""
-    task = find(task_id)
-    stem = stem_of(task_id)
-    return [row for row in judged(stem, folder, seeds) if row[0] == task.name]
+def rows_of(task_id: str, folder: str) -> list[tuple[str, int, str]]:
+    """Return label, seed and verdict of each planted answer to a task."""
+    name = find(task_id).name
+    return [row[2:] for row in judged(stem_of(task_id)) if row[:2] == (folder, name)]
 
 
 @cache
-def judged(stem: str, folder: str, seeds: int) -> list[tuple[str, str, int, str]]:
-    """Judge every planted answer: list task, label, seed and verdict.
+def judged(stem: str) -> list[tuple[str, str, str, int, str]]:
+    """Judge every planted answer: list folder, task, label, seed and verdict.
 
     A verdict is ``right``, the first mismatch, or ``raised …``.
     """
+    paths = [TESTS.parent, TESTS, TESTS / "support"]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-c",
-            SCRIPT,
-            stem,
-            folder,
-            str(first_seed()),
-            str(seeds),
-        ],
+        [sys.executable, "-W", "ignore", "-c", SCRIPT]
+        + [stem, str(first_seed()), str(SEEDS)],
         cwd=TESTS.parent,
-        env=os.environ
-        | {
-            "PYTHONPATH": f"{TESTS.parent}{os.pathsep}{TESTS}{os.pathsep}{TESTS / 'support'}"
-        },
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
         capture_output=True,
         text=True,
     )
