@@ -46,6 +46,7 @@ for task in tasks:
                 found.append([folder, task.name, label, seed, verdict])
 print(json.dumps(found))
 """
+COMMAND = [sys.executable, "-W", "ignore", "-c", SCRIPT]
 EVERY_TASK = [id_ for stem in stems() for id_ in tasks_of(stem)]
 
 
@@ -63,8 +64,7 @@ def judged(stem: str) -> list[tuple[str, str, str, int, str]]:
     """
     paths = [TESTS.parent, TESTS, TESTS / "support"]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT]
-        + [stem, str(first_seed()), str(SEEDS)],
+        [*COMMAND, stem, str(first_seed()), str(SEEDS)],
         cwd=TESTS.parent,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
         capture_output=True,
