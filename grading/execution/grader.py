@@ -243,10 +243,8 @@ class _Passes:
             self.again -= 1
             result = self._pass(notebook, todo, alone=True)
         if result.running and not result.finished and not result.stopped:
-            result.stopped, result.because = (
-                result.running,
-                "nbval itself had to be killed",
-            )
+            result.stopped = result.running
+            result.because = "nbval itself had to be killed"
             task = _task_of(result.running)
             # If the time is up, the task is not reached rather than wrong.
             if task in result.verdicts and self._left() > 0:

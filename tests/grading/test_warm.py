@@ -262,9 +262,9 @@ def test_a_zygote_that_has_threads_is_not_used(start, library):
     (library / "busy.py").unlink()
 
 
-def test_one_that_does_not_stand_is_not_used(start, library):
+def test_a_zygote_that_exits_is_not_used(start, library):
     (library / "ends.py").write_text("import os; os._exit(3)")
-    assert start("import ends").trouble() == "it ended with 3"
+    assert start("import ends").trouble() == "it exited with status 3"
     (library / "ends.py").unlink()
 
 
