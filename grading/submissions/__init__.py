@@ -6,6 +6,7 @@
               finds the release's cells in it, ``recovery`` each task's answer, ``statements``
               splits cells, ``excerpts`` selects definitions, ``sources`` analyses Python
               without running it;
+``labs``      determines the lab that a notebook belongs to;
 ``effects``   distinguishes statements that define from statements that act;
 ``suspicion`` finds code that a person should look at.
 """

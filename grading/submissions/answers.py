@@ -8,19 +8,15 @@ may be any JSON whatsoever.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 from nbformat import NotebookNode
 
-from course.task import stem_of
 from grading.flags import flag
 from grading.record import Flag
 from grading.submissions.cells import (
-    NotGradable,
     SubmittedCell,
     cells_of,
     course_of,
@@ -37,7 +33,6 @@ from project.practicals import cell_id
 
 MAX_ADDED = 2_000  # cells of a student's own
 NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")
-CHECK = re.compile(r"""^check\(\s*["']([\w-]{1,80}/[\w-]{0,80})""", re.MULTILINE)
 NBVAL_COMMENT = re.compile(r"^[ \t]*#[# \t]*(NBVAL_|PYTEST_VALIDATE_)", re.MULTILINE)
 
 
@@ -153,68 +148,6 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
     theirs = [Added(f"added--{n:04d}", before, text) for n, (before, text) in numbered]
     _look_at_code(released, tasks, theirs, around, flags)
     return Answers(tasks, written, tuple(theirs), around, tuple(flags.values()))
-
-
-@dataclass(frozen=True)
-class KnownLab:
-    """The practical's stem, the lab's letter, and the ids of the cells of its tasks."""
-
-    stem: str
-    part: str = ""
-    cells: frozenset[str] = frozenset()
-
-
-def lab_of(data: bytes, name: str, known: Mapping[str, KnownLab]) -> str:
-    """The name of the lab that a notebook belongs to, or the empty string.
-
-    It is taken from the notebook's metadata, else from its cells' ids, metadata and checks,
-    else from the file's name.
-
-    Args:
-        data: the content of the file; it may be anything.
-        name: the file's name.
-        known: all labs by name.
-    """
-    try:
-        notebook = load(data)
-        course = mapping(mapping(notebook, "metadata"), "course")
-        told = course.get("practical"), course.get("lab", "")
-        for lab, one in known.items():
-            if told == (one.stem, one.part):
-                return lab
-        cells = list(cells_of(notebook, _Flags().add))
-    except NotGradable:
-        cells = []
-    ids = [
-        {
-            cell.id,
-            cell.other_id,
-            cell_id(cell.task),
-            *map(cell_id, CHECK.findall(cell.source[:MAX_SOURCE])),
-        }
-        for cell in cells
-    ]
-    counts = Counter(
-        stem for them in ids for stem in {stem_of(i.partition("--")[0]) for i in them}
-    )
-    labs = max(_by_stem(known).items(), key=lambda item: counts[item[0]], default=None)
-    if labs and counts[labs[0]]:
-        theirs = {id_ for them in ids for id_ in them}
-        return max(labs[1], key=lambda lab: len(known[lab].cells & theirs))
-    plain = re.sub(r"[^a-z0-9]+", "_", PurePath(name).name.lower())
-    for stem, labs in _by_stem(known).items():
-        if stem in plain:
-            number = re.search(rf"\d([a-z])_{stem}", plain)
-            part = number[1] if number else ""
-            return next((lab for lab in labs if known[lab].part == part), labs[0])
-    return ""
-
-
-def _by_stem(known: Mapping[str, KnownLab]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for lab, one in known.items():
-        found.setdefault(one.stem, []).append(lab)
-    return found
 
 
 def _look_at_code(

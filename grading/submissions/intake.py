@@ -19,9 +19,9 @@ from typing import Literal
 from course.task import stems
 from grading.flags import flag
 from grading.record import Flag
-from grading.submissions.answers import KnownLab
 from grading.submissions.files import Entry, entries
 from grading.submissions.flat import split
+from grading.submissions.labs import known_labs
 from grading.submissions.layout import STRAY, notebookish, several_inside
 from grading.submissions.names import (
     TOOLS,
@@ -42,7 +42,7 @@ from grading.submissions.several import FoundNotebook, Several, choose
 from grading.submissions.students import Key, students_of
 from grading.submissions.submission import Submission, with_flags, with_problem
 from project.errors import CourseError
-from project.practicals import Course, cell_id
+from project.practicals import Course
 
 # Limits for each student, so that nobody can use up what others need.
 MAX_ROWS_EACH = 10  # notebooks of an unknown lab
@@ -110,7 +110,7 @@ def take_in(
     Raises:
         CourseError: there is no such path, or nothing in it that somebody submitted.
     """
-    listing, known = entries(path), _known(course)
+    listing = entries(path)
     named = list(_named(listing.entries, listing.around))
     people = students_of((name for _, name in named if name), _inside(named))
     by_student = {key: _StudentFiles(called) for key, called in people.called.items()}
@@ -136,8 +136,10 @@ def take_in(
                 content, data, name.notebook if _called_one(entry) else "", budget
             )
 
-    for (entry, name), content in zip(wanted, with_labs(loaded(), known), strict=True):
-        by_student[name.key].add(entry, name, content, known, fates)
+    for (entry, name), content in zip(
+        wanted, with_labs(loaded(), known_labs(course)), strict=True
+    ):
+        by_student[name.key].add(entry, name, content, fates)
     submissions, notes = [], [*people.notes, *_nobodys(named)]
     for key, one in by_student.items():
         taken, said = one.settle(course, several, fates)
@@ -156,18 +158,6 @@ def take_in(
     )
     ignored = sum(fate in ("other", "hidden", "beside") for fate in fates.values())
     return Intake(tuple(_unique(submissions)), ignored, tuple(notes), fates)
-
-
-def _known(course: Course | None) -> dict[str, KnownLab]:
-    """All labs by name; without a checkout, one for each practical that has checks."""
-    if course is None:
-        return {stem: KnownLab(stem) for stem in stems()}
-    return {
-        lab.name: KnownLab(
-            lab.stem, lab.part, frozenset(map(cell_id, lab.tasks() if lab.part else ()))
-        )
-        for lab in course.labs()
-    }
 
 
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
@@ -307,27 +297,22 @@ class _StudentFiles:
         return None
 
     def add(
-        self,
-        entry: Entry,
-        name: Name,
-        content: Content,
-        known: Mapping[str, KnownLab],
-        fates: dict[Place, Fate],
+        self, entry: Entry, name: Name, content: Content, fates: dict[Place, Fate]
     ) -> None:
         """Add a file that has been read."""
-        called, lab = _called_one(entry), known.get(content.lab, KnownLab(""))
-        if not called and (content.problem or not content.lab):
+        called = _called_one(entry)
+        if not called and (content.problem or not content.practical):
             self.others.append((entry, name))
             fates[_place(entry)] = "other"
             return
         one = replace(
             self._blank(entry, name),
-            practical=lab.stem,
-            part=lab.part,
+            practical=content.practical,
+            part=content.part,
             size=content.size,
             digest=content.digest,
         )
-        problem = content.problem or ("" if content.lab else "unknown-practical")
+        problem = content.problem or ("" if content.practical else "unknown-practical")
         one = with_problem(one, problem, content.detail) if problem else one
         if not entry.parts[-1].endswith(".ipynb"):
             one = with_flags(one, flag("other-suffix", one.notebook))

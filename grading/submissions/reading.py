@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 import nbformat
 
 from grading.bounded import SECONDS, TooCostly, bounded
-from grading.submissions.answers import KnownLab, lab_of, read_answers
+from grading.submissions.answers import read_answers
 from grading.submissions.cells import MAX_BYTES
 from grading.submissions.files import READS_BADLY, Entry, read_bytes
+from grading.submissions.labs import KnownLab, lab_of
 
 T = TypeVar("T")
 # Limits for each student, so that nobody can use up what others need.
@@ -67,7 +68,8 @@ class Content:
         digest: SHA-256 of the content, or of its beginning if it is too large to read.
         size: in bytes.
         modified: seconds since some moment, or 0.
-        lab: its name, or the empty string.
+        practical: the stem, or the empty string.
+        part: the lab's letter, or the empty string.
         problem: the code of a flag if it cannot be read, or the empty string.
         detail: further details of the problem.
     """
@@ -75,7 +77,8 @@ class Content:
     digest: str = ""
     size: int = 0
     modified: float = 0.0
-    lab: str = ""
+    practical: str = ""
+    part: str = ""
     problem: str = ""
     detail: str = ""
 
@@ -155,7 +158,7 @@ def _with_labs(batch: list[LoadedFile], known: Mapping[str, KnownLab]) -> list[C
     told = {}
     for one, (lab, seconds) in zip(open_, found, strict=True):
         one.budget.seconds -= seconds
-        told[id(one)] = replace(one.content, lab=lab)
+        told[id(one)] = _of_lab(one.content, known.get(lab))
     return [told.get(id(one)) or _by_itself(one, known) for one in batch]
 
 
@@ -166,11 +169,15 @@ def _by_itself(one: LoadedFile, known: Mapping[str, KnownLab]) -> Content:
         # The name may still determine the lab, at no cost.
         lab = lab_of(b"", one.name, known)
         problem, detail = _problem(error)
-        content = replace(one.content, lab=lab)
+        content = _of_lab(one.content, known.get(lab))
         if content.problem:
             return content
         return replace(content, problem=problem, detail=detail)
-    return replace(one.content, lab=lab)
+    return _of_lab(one.content, known.get(lab))
+
+
+def _of_lab(content: Content, lab: KnownLab | None) -> Content:
+    return replace(content, practical=lab.stem, part=lab.part) if lab else content
 
 
 def _problem(error: Exception) -> tuple[str, str]:

@@ -26,7 +26,8 @@ from student_notebook import (
 
 from course.task import stems
 from grading.flags import FLAGS, LOOK, flag
-from grading.submissions.answers import KnownLab, lab_of, read_answers
+from grading.submissions.answers import read_answers
+from grading.submissions.labs import KnownLab, lab_of
 
 KNOWN = {stem: KnownLab(stem) for stem in stems()}
 

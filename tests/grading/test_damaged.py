@@ -26,9 +26,10 @@ from student_notebook import (
 )
 
 from course.task import stems
-from grading.submissions.answers import MAX_ADDED, KnownLab, lab_of, read_answers
+from grading.submissions.answers import MAX_ADDED, read_answers
 from grading.submissions.cells import MAX_BYTES, NotGradable, load
 from grading.submissions.excerpts import additions, definitions
+from grading.submissions.labs import KnownLab, lab_of
 from grading.submissions.sources import (
     MAX_SOURCE,
     problem_of,

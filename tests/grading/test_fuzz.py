@@ -14,9 +14,10 @@ from student_notebook import ONE, cell, code, exercise
 from course.task import tasks_of
 from grading.execution.analysis import analyse
 from grading.execution.assemble import assemble
-from grading.submissions.answers import KnownLab, lab_of, read_answers
+from grading.submissions.answers import read_answers
 from grading.submissions.cells import NotGradable
 from grading.submissions.excerpts import additions, definitions
+from grading.submissions.labs import KnownLab, lab_of
 from grading.submissions.sources import acts, free, problem_of, reached
 from grading.submissions.statements import Release, split
 
