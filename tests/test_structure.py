@@ -115,3 +115,27 @@ def test_a_bundle_of_all_practicals_ships_the_whole_course_and_nothing_else():
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert shipped == folder
+
+
+def files(*packages):
+    return [path for name in packages for path in (ROOT / name).rglob("*.py")]
+
+
+def test_no_file_is_longer_than_400_lines():
+    lengths = {
+        path: len(path.read_text("utf-8").splitlines())
+        for path in [*files(*PACKAGES - {"commands"}), ROOT / "commands.py"]
+    }
+    assert {path: length for path, length in lengths.items() if length > 400} == {}
+
+
+def test_no_two_classes_share_a_name():
+    """Checks and solutions aside, where a wrong answer has the name of the right one."""
+    places = {}
+    for path in files("course", "project", "authoring", "grading", "studies"):
+        if path.is_relative_to(ROOT / "course" / "checks"):
+            continue
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(path)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

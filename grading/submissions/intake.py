@@ -131,14 +131,11 @@ def take_in(
     def loaded() -> Iterator[LoadedFile]:
         for entry, name in wanted:
             budget = by_student[name.key].budget
-            content, data = read(entry, budget)
-            yield LoadedFile(
-                content, data, name.notebook if _called_one(entry) else "", budget
-            )
+            called = name.notebook if _called_one(entry) else ""
+            yield LoadedFile(*read(entry, budget), called, budget)
 
-    for (entry, name), content in zip(
-        wanted, with_labs(loaded(), known_labs(course)), strict=True
-    ):
+    contents = with_labs(loaded(), known_labs(course))
+    for (entry, name), content in zip(wanted, contents, strict=True):
         by_student[name.key].add(entry, name, content, fates)
     submissions, notes = [], [*people.notes, *_nobodys(named)]
     for key, one in by_student.items():
