@@ -53,11 +53,12 @@ WORDS = (
 # sources as well and could do the same.
 PLANTED = """\
 import base64 as _b, json as _j, sys as _s, types as _t, zlib as _z
-for _name, _text in _j.loads(_z.decompress(_b.b64decode({data!r}))):
-    _module = _t.ModuleType(_name)
-    _module.__path__ = []
-    _s.modules[_name] = _module
-    exec(_text, vars(_module))
+if "planted.checks.{stem}" not in _s.modules:
+    for _name, _text in _j.loads(_z.decompress(_b.b64decode({data!r}))):
+        _module = _t.ModuleType(_name)
+        _module.__path__ = []
+        _s.modules[_name] = _module
+        exec(_text, vars(_module))
 _tasks = _s.modules["planted.checks.{stem}"].TASKS
 {name} = _tasks[{task!r}].misconceptions[{number}].answer
 """

@@ -121,14 +121,6 @@ def files(*packages):
     return [path for name in packages for path in (ROOT / name).rglob("*.py")]
 
 
-def test_no_file_is_longer_than_400_lines():
-    lengths = {
-        path: len(path.read_text("utf-8").splitlines())
-        for path in [*files(*PACKAGES - {"commands"}), ROOT / "commands.py"]
-    }
-    assert {path: length for path, length in lengths.items() if length > 400} == {}
-
-
 def test_no_two_classes_share_a_name():
     """Checks and solutions aside, where a wrong answer has the name of the right one."""
     places = {}

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -22,17 +23,19 @@ import numpy as np
 from course.judge import answered, compare, expected
 from course.task import tasks_of
 
-stem, first, seeds = sys.argv[1], *map(int, sys.argv[2:])
+stem, first, seeds, *names = sys.argv[1], *map(int, sys.argv[2:4]), *sys.argv[4:]
 folders = {
     folder: importlib.import_module(f"{folder}.{stem}").ANSWERS
     for folder in ("right_answers", "wrong_answers")
 }
-tasks = tasks_of(stem).values()
+tasks = list(tasks_of(stem).values())
 for folder, answers in folders.items():
     strays = answers.keys() - {task.name for task in tasks}
     assert not strays, f"{folder}: {strays} are no tasks of {stem}"
 found = []
 for task in tasks:
+    if task.name not in names:
+        continue
     for seed in range(first, first + seeds):
         cases = task.cases(np.random.default_rng(seed))
         right = expected(task, cases)
@@ -50,21 +53,27 @@ COMMAND = [sys.executable, "-W", "ignore", "-c", SCRIPT]
 EVERY_TASK = [id_ for stem in stems() for id_ in tasks_of(stem)]
 
 
-def rows_of(task_id: str, folder: str) -> list[tuple[str, int, str]]:
-    """Return label, seed and verdict of each planted answer to a task."""
-    name = find(task_id).name
-    return [row[2:] for row in judged(stem_of(task_id)) if row[:2] == (folder, name)]
+def rows_of(
+    task_id: str, folder: str, ids: Iterable[str]
+) -> list[tuple[str, int, str]]:
+    """Return label, seed and verdict of each planted answer to a task.
+
+    ``ids`` are all tasks that will be asked for: those of a practical are judged at once.
+    """
+    task, stem = find(task_id), stem_of(task_id)
+    names = frozenset(find(id_).name for id_ in ids if stem_of(id_) == stem)
+    return [row[2:] for row in judged(stem, names) if row[:2] == (folder, task.name)]
 
 
 @cache
-def judged(stem: str) -> list[tuple[str, str, str, int, str]]:
-    """Judge every planted answer: list folder, task, label, seed and verdict.
+def judged(stem: str, names: frozenset[str]) -> list[tuple[str, str, str, int, str]]:
+    """Judge every planted answer to these tasks: list folder, task, label, seed and verdict.
 
     A verdict is ``right``, the first mismatch, or ``raised …``.
     """
     paths = [TESTS.parent, TESTS, TESTS / "support"]
     done = subprocess.run(
-        [*COMMAND, stem, str(first_seed()), str(SEEDS)],
+        [*COMMAND, stem, str(first_seed()), str(SEEDS), *sorted(names)],
         cwd=TESTS.parent,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
         capture_output=True,
