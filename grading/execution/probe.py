@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from course.checks import probing
 from course.task import Case, Task
 from grading.execution.values import MAX_NUMBERS, VALUES
 
@@ -22,6 +23,8 @@ import json
 
 import numpy as np
 from IPython.display import publish_display_data
+
+{shared}
 
 {probe}
 
@@ -65,6 +68,7 @@ publish_display_data({{{mime!r}: {{"task": {task!r}, "values": values}}}})
 def probe_source(task: Task, cases: Sequence[Case]) -> str:
     """The source of a cell that calls the answer on these cases and displays its numbers."""
     source = PROBE.format(
+        shared=inspect.getsource(probing),
         probe=textwrap.dedent(inspect.getsource(task.probe)),
         name=task.probe.__name__,
         most=MAX_NUMBERS,

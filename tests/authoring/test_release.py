@@ -111,7 +111,7 @@ def test_a_bundle_of_one_practical_holds_no_other():
         "exercises/01-deep-ensembles.ipynb"
     ]
     checks = {name.split("/")[2] for name in files if name.startswith("course/checks/")}
-    assert checks == {"__init__.py", "deep_ensembles"}
+    assert checks == {"__init__.py", "deep_ensembles", "probing.py"}
     assert "course/nuts.py" not in files
     readme = files["README.md"].decode()
     assert "01-deep-ensembles.ipynb`: Deep ensembles" in readme

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from seeds import SOAK
 
+from course.checks import probing
 from course.feedback import SEEDS, Check, CheckFailed, check
 from course.judge import answered, compare, expected, recognise
 from course.task import find, stem_of, stems, tasks_of
@@ -66,10 +67,13 @@ def test_a_task_knows_what_goes_wrong(task):
 
 @each_task
 def test_a_probe_is_self_contained(task):
-    """Its source alone, in an empty module, gives the same numbers, as the grader needs."""
-    source = textwrap.dedent(inspect.getsource(task.probe))
+    """Its source and that of ``probing``, in an empty module, give the same numbers.
+
+    The grader needs that.
+    """
     namespace = {}
-    exec(source, namespace)
+    for part in (probing, task.probe):
+        exec(textwrap.dedent(inspect.getsource(part)), namespace)
     cases = task.cases(np.random.default_rng(5))
     values = [namespace[task.probe.__name__](reference(task), **case) for case in cases]
     assert compare(values, expected(task, cases)) is None

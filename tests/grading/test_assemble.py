@@ -1,5 +1,6 @@
 """The contents of assembled notebooks, and the exact transfer of their numbers."""
 
+import ast
 import builtins
 import inspect
 import symtable
@@ -8,6 +9,7 @@ import textwrap
 import IPython.display
 import nbformat
 import numpy as np
+import pytest
 from assembled import (
     NOBODY,
     ROOT,
@@ -23,8 +25,9 @@ from assembled import (
     run,
 )
 
+from course.checks import probing
 from course.judge import compare, expected
-from course.task import tasks_of
+from course.task import find, tasks_of
 from grading.execution.assemble import (
     MAX_PIECES,
     assemble,
@@ -53,16 +56,71 @@ def outside(source):
     return {name for name, own in names if not own}
 
 
+SHARED = inspect.getsource(probing)
+HELPERS = [node.name for node in ast.parse(SHARED).body[1:]]  # after the docstring
+
+
 @each_task
-def test_a_probe_uses_builtins_and_its_own_imports_alone(task):
-    names = outside(textwrap.dedent(inspect.getsource(task.probe)))
+def test_a_probe_uses_builtins_helpers_and_its_own_imports_alone(task):
+    probe = textwrap.dedent(inspect.getsource(task.probe))
+    names = (outside(SHARED) | outside(probe)) - set(HELPERS)
     assert {name for name in names if not hasattr(builtins, name)} == set()
+
+
+@each_task
+def test_no_name_in_the_source_of_a_probe_is_defined_twice(task):
+    (call,) = ast.parse(probe_source(task, [])).body
+    body = ast.parse(call.value.args[0].value).body
+    names = ["answer", "cases", *(name for node in body for name in bound(node))]
+    assert {*HELPERS, task.probe.__name__} < set(names)
+    assert [name for name in set(names) if names.count(name) > 1] == []
+
+
+def bound(node):
+    """Return the names that a statement at the top level binds."""
+    match node:
+        case ast.FunctionDef(name=name):
+            return [name]
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return [alias.asname or alias.name for alias in names]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets]
+    return []
 
 
 def test_a_probe_with_a_name_from_outside_would_be_found():
     assert outside("def probe(answer, x):\n    return {'y': np.abs(answer(x))}") == {
         "np"
     }
+
+
+@pytest.mark.parametrize(
+    "id_", ["bayes-by-backprop/sample-weights", "deep-ensembles/gaussian-nll"]
+)
+def test_helpers_of_a_probe_cannot_be_replaced(id_, monkeypatch):
+    """Neither a student's functions of the same names nor edits of their module matter."""
+    task = find(id_)
+    stem = id_.partition("/")[0].replace("-", "_")
+    cases = task.cases(np.random.default_rng(0))
+    right, shown = expected(task, cases), []
+
+    def lie(*args, **kwargs):
+        raise AssertionError("a student's function is called in place of a helper")
+
+    wrong = task.misconceptions[0].answer
+    correct = getattr(__import__(f"solutions.{stem}", fromlist=["x"]), task.name)
+    for name in HELPERS:
+        monkeypatch.setattr(probing, name, lie)
+        monkeypatch.setattr(builtins, name, lie, raising=False)
+    monkeypatch.setattr(IPython.display, "publish_display_data", shown.append)
+    for answer in (correct, wrong):
+        namespace = {task.name: answer, **dict.fromkeys(HELPERS, lie)}
+        exec(probe_source(task, cases), namespace)
+        namespace.pop("__builtins__")
+        assert namespace == {task.name: answer, **dict.fromkeys(HELPERS, lie)}
+    values = [decode_values(data[VALUES]) for data in shown]
+    assert compare(values[0], right) is None
+    assert compare(values[1], right) is not None
 
 
 def test_a_probe_leaves_the_students_names_alone_and_needs_none(monkeypatch):

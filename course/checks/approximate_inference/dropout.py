@@ -11,6 +11,7 @@ from torch import nn
 
 from course.checks.approximate_inference.tolerances import FLOAT32, six_errors
 from course.checks.draws import DRAWS
+from course.checks.probing import gradients, seeded
 from course.task import Close, Misconception, Task
 
 
@@ -48,7 +49,7 @@ def _probe(answer, x, hidden, output, p, seed):
 
     draws = 2000  # so many copies of one input: each has a mask of its own
     x = torch.tensor(x, dtype=torch.float32).repeat(draws, 1)
-    model = answer(2, len(hidden), p, generator=torch.Generator().manual_seed(seed))
+    model = answer(2, len(hidden), p, generator=seeded(seed))
     with torch.no_grad():
         model.hidden.weight.copy_(torch.tensor(hidden[:, :-1]))
         model.hidden.bias.copy_(torch.tensor(hidden[:, -1]))
@@ -56,7 +57,7 @@ def _probe(answer, x, hidden, output, p, seed):
         model.output.bias.copy_(torch.tensor(output[-1:]))
 
     def run(offset=0):
-        return model(x, generator=torch.Generator().manual_seed(seed + offset))
+        return model(x, generator=seeded(seed + offset))
 
     model.train()
     training = run()
@@ -65,10 +66,10 @@ def _probe(answer, x, hidden, output, p, seed):
     model.eval()
     evaluation = run()
     learnt = [model.hidden.bias, model.output.weight, model.output.bias]
-    gradients = [torch.zeros_like(leaf) for leaf in learnt]
-    if training.requires_grad:
-        gradients = torch.autograd.grad(training.mean(), learnt, materialize_grads=True)
-    whole = answer(2, len(hidden), 0.0, generator=torch.Generator().manual_seed(seed))
+    to_hidden_bias, to_output_weight, to_output_bias = gradients(
+        training.mean(), learnt
+    )
+    whole = answer(2, len(hidden), 0.0, generator=seeded(seed))
     whole.load_state_dict(model.state_dict())
     return {
         "mean_in_training": training.detach().double().mean(),
@@ -77,13 +78,11 @@ def _probe(answer, x, hidden, output, p, seed):
         "std_in_evaluation": evaluation.detach().double().std(),
         "reproducible": float(torch.equal(evaluation, run())),
         "another_seed_another_draw": float(not torch.equal(evaluation, run(1))),
-        "gradient_of_hidden_bias": gradients[0],
-        "gradient_of_output_weight": gradients[1].flatten(),
-        "gradient_of_output_bias": gradients[2],
+        "gradient_of_hidden_bias": to_hidden_bias,
+        "gradient_of_output_weight": to_output_weight.flatten(),
+        "gradient_of_output_bias": to_output_bias,
         "all_units": model.deterministic(x[:3]),
-        "logits_where_p_is_0": whole(
-            x[:3], generator=torch.Generator().manual_seed(seed)
-        ),
+        "logits_where_p_is_0": whole(x[:3], generator=seeded(seed)),
     }
 
 

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch.distributions import Normal, kl_divergence
 
 from course.checks.approximate_inference.tolerances import FLOAT32
+from course.checks.probing import gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -37,15 +38,9 @@ def _kl_cases(rng):
 
 
 def _kl_probe(answer, mu, rho, prior_std):
-    import torch
-
-    mu = torch.tensor(mu, dtype=torch.float32, requires_grad=True)
-    rho = torch.tensor(rho, dtype=torch.float32, requires_grad=True)
+    mu, rho = leaves(mu.astype("float32"), rho.astype("float32"))
     kl = answer(mu, rho, prior_std)
-    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
-    if getattr(kl, "requires_grad", False):
-        to_mu, to_rho = torch.autograd.grad(kl.sum(), (mu, rho), materialize_grads=True)
-    return {"kl": kl, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
+    return {"kl": kl, **gradients_of(kl, mu=mu, rho=rho)}
 
 
 def _kl_oracle(mu, rho, prior_std):
@@ -190,19 +185,9 @@ def _elbo_cases(rng):
 def _elbo_probe(answer, logits, y, kl):
     import torch
 
-    logits = torch.tensor(logits, requires_grad=True)
-    kl = torch.tensor(kl, dtype=torch.float64, requires_grad=True)
+    logits, kl = leaves(logits, kl)
     loss = answer(logits, torch.tensor(y), kl)
-    to_logits, to_kl = torch.zeros_like(logits), torch.zeros_like(kl)
-    if getattr(loss, "requires_grad", False):
-        to_logits, to_kl = torch.autograd.grad(
-            loss.sum(), (logits, kl), materialize_grads=True
-        )
-    return {
-        "negative_elbo": loss,
-        "gradient_of_logits": to_logits,
-        "gradient_of_kl": to_kl,
-    }
+    return {"negative_elbo": loss, **gradients_of(loss, logits=logits, kl=kl)}
 
 
 def _elbo_oracle(logits, y, kl):

@@ -11,6 +11,7 @@ from torch.distributions import Normal, kl_divergence
 
 from course.checks.approximate_inference.tolerances import FLOAT32, six_errors
 from course.checks.draws import DRAWS, gaussian_distance
+from course.checks.probing import drawn, gradients, seeded
 from course.task import Close
 
 
@@ -44,18 +45,8 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
     draws = 2000  # so many outputs with equal parameters: each is a draw of its own
     x = torch.tensor(x, dtype=torch.float32)
 
-    def seeded(offset=0):
-        return torch.Generator().manual_seed(seed + offset)
-
     def made(offset=0):
-        return answer(3, draws, prior_std, -1.5, generator=seeded(offset))
-
-    def gradients(value, inputs):
-        if not getattr(value, "requires_grad", False):
-            return [torch.zeros_like(leaf) for leaf in inputs]
-        return torch.autograd.grad(
-            value.sum(), inputs, retain_graph=True, materialize_grads=True
-        )
+        return answer(3, draws, prior_std, -1.5, generator=seeded(seed + offset))
 
     layer = made()
     start = layer.w_mu.detach().clone()
@@ -68,16 +59,12 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         layer.w_rho.copy_(torch.tensor(w_rho).expand(draws, 3))
         layer.b_mu.fill_(b_mu)
         layer.b_rho.fill_(b_rho)
-    generator = seeded()
-    y = layer(x, generator=generator)
+    y, comparisons = drawn(lambda generator: layer(x, generator=generator), seed)
     if y is None:
         return {"mean": None}
-    second, again, other = (
-        layer(x, generator=g) for g in (generator, seeded(), seeded(1))
-    )
     # So large an input shows one weight's noise alone; an input of 0 the bias's.
     apart = torch.cat([1e4 * torch.eye(3), torch.zeros(1, 3)])
-    noises = layer(apart, generator=seeded()).detach().double()
+    noises = layer(apart, generator=seeded(seed)).detach().double()
     off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
     q = [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
     to_w_mu, _, to_b_mu, _ = gradients(y, q)
@@ -89,8 +76,8 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
     kl = layer.kl()
     y = y.detach().double()
     layer.eval()
-    evaluated = layer(x, generator=seeded()).detach().double()
-    narrow = answer(3, 1, prior_std, generator=seeded())  # next to no noise
+    evaluated = layer(x, generator=seeded(seed)).detach().double()
+    narrow = answer(3, 1, prior_std, generator=seeded(seed))  # next to no noise
     with torch.no_grad():
         narrow.w_mu.copy_(torch.tensor(w_mu)[None])
         narrow.b_mu.fill_(b_mu)
@@ -106,11 +93,9 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         "gradient_of_b_mu": to_b_mu.mean(),
         "slope_in_w_rho": to_w_rho.sum(0),
         "slope_in_b_rho": to_b_rho.sum(),
-        "reproducible": float(torch.equal(y, again.detach().double())),
-        "fresh": float(not torch.equal(y, second.detach().double())),
-        "another_seed_another_draw": float(not torch.equal(y, other.detach().double())),
+        **comparisons,
         "the_same_draw_in_eval": float(torch.equal(y, evaluated)),
-        "outputs_of_a_layer_with_one": narrow(x, generator=seeded()),
+        "outputs_of_a_layer_with_one": narrow(x, generator=seeded(seed)),
         "kl": None if kl is None else kl / draws,
         "gradients_of_the_kl": torch.cat(
             [gradient.reshape(draws, -1).mean(0) for gradient in gradients(kl, q)]

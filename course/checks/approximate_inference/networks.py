@@ -10,6 +10,7 @@ from torch.distributions import Normal, kl_divergence
 
 from course.checks.approximate_inference.layers import VariationalLayer
 from course.checks.approximate_inference.tolerances import FLOAT32
+from course.checks.probing import gradients, seeded
 from course.task import Close, Misconception, Task
 
 
@@ -48,11 +49,8 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
     import numpy as np
     import torch
 
-    def generator(offset=0):
-        return torch.Generator().manual_seed(seed + offset)
-
     x = torch.tensor(x, dtype=torch.float32)
-    model = answer(2, 5, prior_std, generator=generator())
+    model = answer(2, 5, prior_std, generator=seeded(seed))
 
     def fill(rho_of_hidden, rho_of_output, hidden=hidden, output=output):
         with torch.no_grad():
@@ -65,14 +63,9 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
                 layer.w_rho.fill_(rho)
                 layer.b_rho.fill_(rho)
 
-    def gradients(value, inputs):
-        if not getattr(value, "requires_grad", False):
-            return [torch.zeros_like(leaf) for leaf in inputs]
-        return torch.autograd.grad(value.sum(), inputs, materialize_grads=True)
-
     quiet = -40.0  # next to no noise
     fill(quiet, quiet)
-    logits = model(x, generator=generator())
+    logits = model(x, generator=seeded(seed))
     if logits is None:
         return {"logits_without_noise": None}
     means = [model.hidden.w_mu, model.hidden.b_mu, model.output.w_mu, model.output.b_mu]
@@ -81,7 +74,7 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
 
     def moved(*rhos):
         fill(*rhos)
-        noisy = model(x, generator=generator())
+        noisy = model(x, generator=seeded(seed))
         return float(not torch.allclose(noisy, logits, rtol=1e-4, atol=1e-5))
 
     each_is_drawn = [moved(rho, quiet), moved(quiet, rho)]
@@ -91,17 +84,17 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
     points, of_hidden, of_output = torch.cat([torch.zeros(1, 2), torch.eye(2)]), [], []
     for unit in range(6):
         fill(rho, quiet, open_units, one_of[unit : unit + 1])
-        of_hidden.append(model(points, generator=generator()).detach().flatten())
+        of_hidden.append(model(points, generator=seeded(seed)).detach().flatten())
         one_open = 0 * hidden
         one_open[:, -1] = one_of[unit, :5]
         fill(quiet, rho, one_open, 0 * output)
-        of_output.append(model(points[:1], generator=generator()).detach().flatten())
+        of_output.append(model(points[:1], generator=seeded(seed)).detach().flatten())
     of_hidden, of_output = torch.stack(of_hidden[:5]) - 20.0, torch.cat(of_output)
     of_hidden[:, 1:] -= of_hidden[:, :1].clone()
     of_output[:5] -= of_output[5].clone()
     again = (of_output[:, None] - of_hidden.flatten()).abs().min(1).values < 1e-4
     fill(rho, rho)
-    noisy = model(x.repeat(2, 1), generator=generator())
+    noisy = model(x.repeat(2, 1), generator=seeded(seed))
     return {
         "logits_without_noise": logits,
         "gradients_of_the_means": torch.cat([g.flatten() for g in to_means]),
@@ -115,10 +108,10 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
             torch.allclose(noisy[: len(x)], noisy[len(x) :], rtol=1e-4, atol=1e-5)
         ),
         "another_seed_another_draw": float(
-            not torch.equal(model(x, generator=generator(1)), noisy[: len(x)])
+            not torch.equal(model(x, generator=seeded(seed + 1)), noisy[: len(x)])
         ),
         "reproducible": float(
-            torch.equal(model(x.repeat(2, 1), generator=generator()), noisy)
+            torch.equal(model(x.repeat(2, 1), generator=seeded(seed)), noisy)
         ),
     }
 

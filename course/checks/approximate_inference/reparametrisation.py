@@ -10,6 +10,7 @@ import torch.nn.functional as F
 
 from course.checks.approximate_inference.tolerances import six_errors
 from course.checks.draws import DRAWS, gaussian_distance
+from course.checks.probing import drawn, gradients, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -34,25 +35,14 @@ def _sample_cases(rng):
 
 
 def _sample_probe(answer, mu, rho, seed):
+    import numpy as np
     import torch
 
-    draws = 2000
-    mu = torch.tensor(mu, dtype=torch.float32).repeat(draws, 1).requires_grad_()
-    rho = torch.tensor(rho, dtype=torch.float32).repeat(draws, 1).requires_grad_()
-
-    def seeded(offset=0):
-        return torch.Generator().manual_seed(seed + offset)
-
-    generator = seeded()
-    w = answer(mu, rho, generator=generator)
+    mu, rho = leaves(*(np.tile(q, (2000, 1)).astype("float32") for q in (mu, rho)))
+    w, comparisons = drawn(lambda generator: answer(mu, rho, generator=generator), seed)
     if w is None:
         return {"mean": None}
-    second, again = (answer(mu, rho, generator=g) for g in (generator, seeded()))
-    other = answer(mu, rho, generator=seeded(1))
-    gradients = (None, None)
-    if w.requires_grad:
-        gradients = torch.autograd.grad(w.sum(), (mu, rho), allow_unused=True)
-    to_mu, to_rho = (torch.zeros_like(mu) if g is None else g for g in gradients)
+    to_mu, to_rho = gradients(w, [mu, rho])
     # How w moves with ρ, for each unit of its distance from µ.
     w, distance = w.detach(), (w - mu).detach().double()
     slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
@@ -64,9 +54,7 @@ def _sample_probe(answer, mu, rho, seed):
         "gradient_mu": to_mu.mean(0),
         "gradient_rho": slope,
         "correlation": torch.corrcoef(distance.T)[0, 1],
-        "reproducible": float(torch.equal(w, again.detach())),
-        "fresh": float(not torch.equal(w, second.detach())),
-        "another_seed_another_draw": float(not torch.equal(w, other.detach())),
+        **comparisons,
     }
 
 

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
 from course.checks.draws import DRAWS, gaussian_distance
+from course.checks.probing import drawn, gradients, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -30,30 +31,16 @@ def _activations_cases(rng):
 
 
 def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
+    import numpy as np
     import torch
 
-    q = [
-        torch.tensor(value, requires_grad=True)
-        for value in (weight_mu, weight_rho, bias_mu, bias_rho)
-    ]
     # 2,000 equal inputs: as many independent draws
-    rows = torch.tensor(x).repeat(2_000, 1).requires_grad_()
-
-    def seeded(offset=0):
-        return torch.Generator().manual_seed(seed + offset)
-
-    def gradients(value, inputs):
-        if not value.requires_grad:
-            return [torch.zeros_like(leaf) for leaf in inputs]
-        return torch.autograd.grad(
-            value, inputs, retain_graph=True, materialize_grads=True
-        )
-
-    generator = seeded()
-    y = answer(rows, *q, generator=generator)
+    rows, *q = leaves(np.tile(x, (2_000, 1)), weight_mu, weight_rho, bias_mu, bias_rho)
+    y, comparisons = drawn(
+        lambda generator: answer(rows, *q, generator=generator), seed
+    )
     if y is None:
         return {"mean": None}
-    second = answer(rows, *q, generator=generator)
     to_weight_mu, to_bias_mu = gradients(y.sum() / 2_000, [q[0], q[2]])
     # How the noise moves with its parameters, for each unit of itself.
     noise = y - (rows @ q[0].T + q[2])
@@ -72,11 +59,7 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
         "std": y.std(0),
         "mean_distance_in_stds": off.mean(),
         "correlation": torch.corrcoef(y.T)[0, 1],
-        "reproducible": float(torch.equal(y, answer(rows, *q, generator=seeded()))),
-        "fresh": float(not torch.equal(y, second)),
-        "another_seed_another_draw": float(
-            not torch.equal(y, answer(rows, *q, generator=seeded(1)))
-        ),
+        **comparisons,
         "gradient_of_weight_mu": to_weight_mu,
         "gradient_of_bias_mu": to_bias_mu,
         "slope_in_weight_rho": to_weight_rho,

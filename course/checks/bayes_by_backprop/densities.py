@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
+from course.checks.probing import gradients, gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -27,21 +28,9 @@ def _w_cases(rng):
 
 
 def _log_posterior_probe(answer, w, mu, rho):
-    import torch
-
-    w, mu, rho = (torch.tensor(value, requires_grad=True) for value in (w, mu, rho))
+    w, mu, rho = leaves(w, mu, rho)
     value = answer(w, mu, rho)
-    gradients = [torch.zeros_like(leaf) for leaf in (w, mu, rho)]
-    if getattr(value, "requires_grad", False):
-        gradients = torch.autograd.grad(
-            value.sum(), (w, mu, rho), materialize_grads=True
-        )
-    return {
-        "log_q": value,
-        "gradient_of_w": gradients[0],
-        "gradient_of_mu": gradients[1],
-        "gradient_of_rho": gradients[2],
-    }
+    return {"log_q": value, **gradients_of(value, w=w, mu=mu, rho=rho)}
 
 
 def _log_posterior_oracle(w, mu, rho):
@@ -107,13 +96,9 @@ def _log_prior_cases(rng):
 
 
 def _log_prior_probe(answer, w, prior_std):
-    import torch
-
-    w = torch.tensor(w, requires_grad=True)
-    value, gradient = answer(w, prior_std), torch.zeros_like(w)
-    if getattr(value, "requires_grad", False):
-        (gradient,) = torch.autograd.grad(value.sum(), w, materialize_grads=True)
-    return {"log_p": value, "gradient": gradient}
+    (w,) = leaves(w)
+    value = answer(w, prior_std)
+    return {"log_p": value, "gradient": gradients(value, [w])[0]}
 
 
 LOG_PRIOR = Task(
@@ -166,14 +151,9 @@ def _likelihood_cases(rng):
 def _likelihood_probe(answer, prediction, y, noise_std):
     import torch
 
-    prediction = torch.tensor(prediction, requires_grad=True)
+    (prediction,) = leaves(prediction)
     value = answer(prediction, torch.tensor(y), noise_std)
-    gradient = torch.zeros_like(prediction)
-    if getattr(value, "requires_grad", False):
-        (gradient,) = torch.autograd.grad(
-            value.sum(), prediction, materialize_grads=True
-        )
-    return {"log_likelihood": value, "gradient": gradient}
+    return {"log_likelihood": value, "gradient": gradients(value, [prediction])[0]}
 
 
 LOG_LIKELIHOOD = Task(
@@ -237,13 +217,9 @@ def _mixture_cases(rng):
 
 
 def _mixture_probe(answer, w, share, wide_std, narrow_std):
-    import torch
-
-    w = torch.tensor(w, requires_grad=True)
-    value, gradient = answer(w, share, wide_std, narrow_std), torch.zeros_like(w)
-    if getattr(value, "requires_grad", False):
-        (gradient,) = torch.autograd.grad(value.sum(), w, materialize_grads=True)
-    return {"log_p": value, "gradient": gradient}
+    (w,) = leaves(w)
+    value = answer(w, share, wide_std, narrow_std)
+    return {"log_p": value, "gradient": gradients(value, [w])[0]}
 
 
 def mixture_oracle(w, share, wide_std, narrow_std):

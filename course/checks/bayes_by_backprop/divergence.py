@@ -14,6 +14,7 @@ from torch.distributions import Normal, kl_divergence
 from course.checks.bayes_by_backprop.densities import log_mixture, mixture_oracle
 from course.checks.bayes_by_backprop.tolerances import SINGLE, SIX_ERRORS, softplus
 from course.checks.draws import DRAWS, gaussian_distance
+from course.checks.probing import gradients_of, leaves, seeded
 from course.task import Close, Misconception, Task
 
 
@@ -33,17 +34,9 @@ def _kl_cases(rng):
 
 
 def _kl_probe(answer, mu, rho, prior_std):
-    import torch
-
-    mu, rho = (
-        torch.tensor(mu, requires_grad=True),
-        torch.tensor(rho, requires_grad=True),
-    )
+    mu, rho = leaves(mu, rho)
     kl = answer(mu, rho, prior_std)
-    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
-    if getattr(kl, "requires_grad", False):
-        to_mu, to_rho = torch.autograd.grad(kl.sum(), (mu, rho), materialize_grads=True)
-    return {"kl": kl, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
+    return {"kl": kl, **gradients_of(kl, mu=mu, rho=rho)}
 
 
 def _kl_oracle(mu, rho, prior_std):
@@ -143,20 +136,15 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
         narrow = Normal(0.0, narrow_std).log_prob(w)
         return torch.logaddexp(wide + math.log(share), narrow + math.log(1 - share))
 
-    mu = torch.tensor(mu, requires_grad=True)
-    rho = torch.tensor(rho, requires_grad=True)
+    mu, rho = leaves(mu, rho)
 
     def estimate(draws, log_p=log_prior, offset=0, copies=1, at=(mu, rho)):
         mu, rho = (value.repeat(copies, 1).squeeze(0) for value in at)
-        generator = torch.Generator().manual_seed(seed + offset)
-        return answer(mu, rho, log_p, draws=draws, generator=generator)
+        return answer(mu, rho, log_p, draws=draws, generator=seeded(seed + offset))
 
     kl = estimate(2_000)
     if kl is None:
         return {"kl": None}
-    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
-    if kl.requires_grad:
-        to_mu, to_rho = torch.autograd.grad(kl.sum(), (mu, rho), materialize_grads=True)
     # Of weights that are all alike it is plain what noise they have.
     seen = []
 
@@ -176,8 +164,7 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
         "another_seed_another_draw": float(
             not torch.equal(kl, estimate(2_000, offset=1))
         ),
-        "gradient_of_mu": to_mu,
-        "gradient_of_rho": to_rho,
+        **gradients_of(kl, mu=mu, rho=rho),
     }
 
 

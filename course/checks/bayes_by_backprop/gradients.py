@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT
+from course.checks.probing import leaves
 from course.task import Close, Misconception, Task
 
 
@@ -23,10 +24,7 @@ def _gradient_step_cases(rng):
 def _gradient_step_probe(answer, mu, rho, rate):
     import torch
 
-    mu_0, rho_0 = (
-        torch.tensor(mu, requires_grad=True),
-        torch.tensor(rho, requires_grad=True),
-    )
+    mu_0, rho_0 = leaves(mu, rho)
     mu_1, rho_1 = mu_0, rho_0
     for _ in range(2):
         loss = (mu_1**2 * (1 + rho_1**2)).sum() + (rho_1 - mu_1).sum()
@@ -34,14 +32,14 @@ def _gradient_step_probe(answer, mu, rho, rate):
     untouched = torch.equal(mu_0.detach(), torch.tensor(mu)) and torch.equal(
         rho_0.detach(), torch.tensor(rho)
     )
-    leaves = (
+    are_leaves = (
         mu_1.is_leaf and rho_1.is_leaf and mu_1.requires_grad and rho_1.requires_grad
     )
     return {
         "mu_after_two_steps": mu_1,
         "rho_after_two_steps": rho_1,
         "old_values_stay": float(untouched),
-        "new_leaves": float(leaves),
+        "new_leaves": float(are_leaves),
     }
 
 

@@ -20,6 +20,7 @@ from course.checks.bayes_by_backprop.tolerances import (
     softplus,
 )
 from course.checks.draws import DRAWS, gaussian_distance
+from course.checks.probing import drawn, gradients, seeded
 from course.task import Close, Misconception, Task
 
 
@@ -45,17 +46,9 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
 
     outputs = 2_000
 
-    def seeded(offset=0):
-        return torch.Generator().manual_seed(seed + offset)
-
     def made(offset=0):
-        layer = answer(2, outputs, prior_std=prior_std, generator=seeded(offset))
+        layer = answer(2, outputs, prior_std=prior_std, generator=seeded(seed + offset))
         return layer.double()
-
-    def gradients(value, inputs):
-        if not getattr(value, "requires_grad", False):
-            return [torch.zeros_like(leaf) for leaf in inputs]
-        return torch.autograd.grad(value.sum(), inputs, materialize_grads=True)
 
     layer = made()
     start = layer.weight_mu.detach().clone()
@@ -68,13 +61,10 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
         layer.weight_rho.copy_(torch.tensor(weight_rho).expand(outputs, 2))
         layer.bias_mu.fill_(bias_mu)
         layer.bias_rho.fill_(bias_rho)
-    generator = seeded()
     x = torch.tensor(x)
-    y = layer(x, generator=generator)
+    y, comparisons = drawn(lambda generator: layer(x, generator=generator), seed)
     if y is None:
         return {"mean": None}
-    second, again = layer(x, generator=generator), layer(x, generator=seeded())
-    other = layer(x, generator=seeded(1))
     q = [layer.weight_mu, layer.weight_rho, layer.bias_mu, layer.bias_rho]
     to_weight, to_weight_rho, to_bias, to_bias_rho = gradients(y, q)
     y = y.detach()
@@ -82,8 +72,8 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     bias = y[-1]
     weight = torch.linalg.solve(x[:2], y[:2] - bias).T
     off_weight, off_bias = weight - layer.weight_mu, bias - layer.bias_mu
-    drawn = torch.cat([weight, bias[:, None]], dim=1).detach()
-    distance = (drawn - drawn.mean(0)).abs().mean(0) / drawn.std(0)
+    both = torch.cat([weight, bias[:, None]], dim=1).detach()
+    distance = (both - both.mean(0)).abs().mean(0) / both.std(0)
     kl = layer.kl()
     kl_gradients = gradients(kl, q)
     return {
@@ -92,9 +82,7 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
         "mean_distance_in_stds": distance.mean(),
         "correlation_of_the_rows": torch.corrcoef(y),
         "kl": None if kl is None else kl / outputs,
-        "reproducible": float(torch.equal(y, again)),
-        "fresh": float(not torch.equal(y, second)),
-        "another_seed_another_draw": float(not torch.equal(y, other)),
+        **comparisons,
         "gradient_of_weight_mu": to_weight.mean(0),
         "gradient_of_bias_mu": to_bias.mean(0),
         # How the outputs move with ρ, for each unit of a weight's distance from µ.

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
+from course.checks.probing import gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -33,16 +34,10 @@ def _step_cases(rng):
 def _draw_loss_probe(answer, mu, rho, epsilon, x, y, noise_std, prior_std):
     import torch
 
-    epsilon, x, y = (torch.tensor(value) for value in (epsilon, x, y))
-    mu = torch.tensor(mu, requires_grad=True)
-    rho = torch.tensor(rho, requires_grad=True)
-    loss = answer(mu, rho, epsilon, x, y, noise_std=noise_std, prior_std=prior_std)
-    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
-    if getattr(loss, "requires_grad", False):
-        to_mu, to_rho = torch.autograd.grad(
-            loss.sum(), (mu, rho), materialize_grads=True
-        )
-    return {"loss": loss, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
+    mu, rho = leaves(mu, rho)
+    others = (torch.tensor(value) for value in (epsilon, x, y))
+    loss = answer(mu, rho, *others, noise_std=noise_std, prior_std=prior_std)
+    return {"loss": loss, **gradients_of(loss, mu=mu, rho=rho)}
 
 
 def _draw_loss_oracle(mu, rho, epsilon, x, y, noise_std, prior_std):
@@ -123,24 +118,10 @@ def _exact_cases(rng):
 def _exact_probe(answer, mu, rho, x, y, noise_std, prior_std):
     import torch
 
-    mu, rho = (
-        torch.tensor(mu, requires_grad=True),
-        torch.tensor(rho, requires_grad=True),
-    )
-    loss = answer(
-        mu,
-        rho,
-        torch.tensor(x),
-        torch.tensor(y),
-        noise_std=noise_std,
-        prior_std=prior_std,
-    )
-    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
-    if getattr(loss, "requires_grad", False):
-        to_mu, to_rho = torch.autograd.grad(
-            loss.sum(), (mu, rho), materialize_grads=True
-        )
-    return {"loss": loss, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
+    mu, rho = leaves(mu, rho)
+    data = torch.tensor(x), torch.tensor(y)
+    loss = answer(mu, rho, *data, noise_std=noise_std, prior_std=prior_std)
+    return {"loss": loss, **gradients_of(loss, mu=mu, rho=rho)}
 
 
 def _exact_oracle(mu, rho, x, y, noise_std, prior_std):

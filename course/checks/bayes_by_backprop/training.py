@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE
+from course.checks.probing import gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -105,15 +106,9 @@ def _loss_cases(rng):
 def _loss_probe(answer, logits, targets, kl, kl_share):
     import torch
 
-    kl = torch.tensor(kl, dtype=torch.float64, requires_grad=True)
-    logits = torch.tensor(logits, requires_grad=True)
+    logits, kl = leaves(logits, kl)
     loss = answer(logits, torch.tensor(targets), kl, kl_share)
-    to_logits, to_kl = torch.zeros_like(logits), torch.zeros_like(kl)
-    if getattr(loss, "requires_grad", False):
-        to_logits, to_kl = torch.autograd.grad(
-            loss.sum(), (logits, kl), materialize_grads=True
-        )
-    return {"loss": loss, "gradient_of_logits": to_logits, "gradient_of_kl": to_kl}
+    return {"loss": loss, **gradients_of(loss, logits=logits, kl=kl)}
 
 
 def _loss_oracle(logits, targets, kl, kl_share):

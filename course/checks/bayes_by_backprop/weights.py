@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
 from course.checks.draws import DRAWS, gaussian_distance
+from course.checks.probing import drawn, gradients, gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -32,13 +33,9 @@ def _reparametrise_cases(rng):
 def _reparametrise_probe(answer, mu, rho, epsilon):
     import torch
 
-    mu = torch.tensor(mu, requires_grad=True)
-    rho = torch.tensor(rho, requires_grad=True)
+    mu, rho = leaves(mu, rho)
     w = answer(mu, rho, torch.tensor(epsilon))
-    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
-    if getattr(w, "requires_grad", False):
-        to_mu, to_rho = torch.autograd.grad(w.sum(), (mu, rho), materialize_grads=True)
-    return {"w": w, "gradient_of_mu": to_mu, "gradient_of_rho": to_rho}
+    return {"w": w, **gradients_of(w, mu=mu, rho=rho)}
 
 
 def _reparametrise_oracle(mu, rho, epsilon):
@@ -100,22 +97,14 @@ def _sample_cases(rng):
 
 
 def _sample_probe(answer, mu, rho, seed):
+    import numpy as np
     import torch
 
-    mu = torch.tensor(mu).repeat(2_000, 1).requires_grad_()
-    rho = torch.tensor(rho).repeat(2_000, 1).requires_grad_()
-
-    def seeded(offset=0):
-        return torch.Generator().manual_seed(seed + offset)
-
-    generator = seeded()
-    w = answer(mu, rho, generator=generator)
+    mu, rho = leaves(np.tile(mu, (2_000, 1)), np.tile(rho, (2_000, 1)))
+    w, comparisons = drawn(lambda generator: answer(mu, rho, generator=generator), seed)
     if w is None:
         return {"mean": None}
-    second = answer(mu, rho, generator=generator)
-    to_mu, to_rho = torch.zeros_like(mu), torch.zeros_like(rho)
-    if w.requires_grad:
-        to_mu, to_rho = torch.autograd.grad(w.sum(), (mu, rho), materialize_grads=True)
+    to_mu, to_rho = gradients(w, [mu, rho])
     # How w moves with ρ, for each unit of its distance from µ.
     w, distance = w.detach(), (w - mu).detach()
     slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
@@ -125,11 +114,7 @@ def _sample_probe(answer, mu, rho, seed):
         "std": w.std(0),
         "mean_distance_in_stds": off.mean(),
         "correlation": torch.corrcoef(w.T)[0, 1],
-        "reproducible": float(torch.equal(w, answer(mu, rho, generator=seeded()))),
-        "fresh": float(not torch.equal(w, second)),
-        "another_seed_another_draw": float(
-            not torch.equal(w, answer(mu, rho, generator=seeded(1)))
-        ),
+        **comparisons,
         "gradient_of_mu": to_mu.mean(0),
         "slope_in_rho": slope,
     }

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from course.checks.calibration_and_flows.jacobians import mapped
+from course.checks.probing import flow_values
 from course.task import Misconception, Task
 
 
@@ -21,20 +22,7 @@ def _affine_cases(rng):
 
 
 def _affine_probe(answer, z, shift, log_scale):
-    import torch
-
-    inputs = {"z": z, "shift": shift, "log_scale": log_scale}
-    leaves = [torch.tensor(value, requires_grad=True) for value in inputs.values()]
-    result = answer(*leaves)
-    points, log_det = (None, None) if result is None else result
-    values = {"points": points, "log_det": log_det}
-    sums = [part.sum() for part in (points, log_det) if part is not None]
-    gradients = [torch.zeros_like(leaf) for leaf in leaves]
-    if sums and sum(sums).requires_grad:
-        gradients = torch.autograd.grad(sum(sums), leaves, materialize_grads=True)
-    for name, gradient in zip(inputs, gradients, strict=True):
-        values[f"gradient_of_{name}"] = gradient
-    return values
+    return flow_values(answer, z=z, shift=shift, log_scale=log_scale)
 
 
 def _affine_oracle(z, shift, log_scale):
@@ -125,14 +113,7 @@ def _compose_probe(answer, z, strengths, shifts):
         return flow
 
     layers = [layer(float(a), float(b)) for a, b in zip(strengths, shifts, strict=True)]
-    z = torch.tensor(z, requires_grad=True)
-    result = answer(layers, z)
-    points, log_det = (None, None) if result is None else result
-    gradient = torch.zeros_like(z)
-    sums = [part.sum() for part in (points, log_det) if hasattr(part, "sum")]
-    if sums and sum(sums).requires_grad:
-        (gradient,) = torch.autograd.grad(sum(sums), z, materialize_grads=True)
-    return {"points": points, "log_det": log_det, "gradient_of_z": gradient}
+    return flow_values(lambda z: answer(layers, z), z=z)
 
 
 def _compose_oracle(z, strengths, shifts):
@@ -211,23 +192,7 @@ def _radial_cases(rng):
 
 
 def _radial_probe(answer, z, centre, alpha, beta):
-    import torch
-
-    inputs = {"z": z, "centre": centre, "alpha": alpha, "beta": beta}
-    leaves = [
-        torch.tensor(value, dtype=torch.float64, requires_grad=True)
-        for value in inputs.values()
-    ]
-    result = answer(*leaves)
-    points, log_det = (None, None) if result is None else result
-    values = {"points": points, "log_det": log_det}
-    sums = [part.sum() for part in (points, log_det) if part is not None]
-    gradients = [torch.zeros_like(leaf) for leaf in leaves]
-    if sums and sum(sums).requires_grad:
-        gradients = torch.autograd.grad(sum(sums), leaves, materialize_grads=True)
-    for name, gradient in zip(inputs, gradients, strict=True):
-        values[f"gradient_of_{name}"] = gradient
-    return values
+    return flow_values(answer, z=z, centre=centre, alpha=alpha, beta=beta)
 
 
 def _radial_oracle(z, centre, alpha, beta):

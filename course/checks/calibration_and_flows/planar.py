@@ -9,6 +9,7 @@ import torch
 
 from course.checks.calibration_and_flows.jacobians import mapped
 from course.checks.calibration_and_flows.tolerances import SINGLE
+from course.checks.probing import flow_values, gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -32,23 +33,7 @@ def _planar_cases(rng):
 
 
 def _planar_probe(answer, z, u, w, b):
-    import torch
-
-    inputs = {"z": z, "u": u, "w": w, "b": b}
-    leaves = [
-        torch.tensor(value, dtype=torch.float64, requires_grad=True)
-        for value in inputs.values()
-    ]
-    result = answer(*leaves)
-    points, log_det = (None, None) if result is None else result
-    values = {"points": points, "log_det": log_det}
-    sums = [part.sum() for part in (points, log_det) if part is not None]
-    gradients = [torch.zeros_like(leaf) for leaf in leaves]
-    if sums and sum(sums).requires_grad:
-        gradients = torch.autograd.grad(sum(sums), leaves, materialize_grads=True)
-    for name, gradient in zip(inputs, gradients, strict=True):
-        values[f"gradient_of_{name}"] = gradient
-    return values
+    return flow_values(answer, z=z, u=u, w=w, b=b)
 
 
 def _planar_oracle(z, u, w, b):
@@ -122,15 +107,9 @@ def _u_cases(rng):
 
 
 def _u_probe(answer, u, w):
-    import torch
-
-    u = torch.tensor(u, requires_grad=True)
-    w = torch.tensor(w, requires_grad=True)
+    u, w = leaves(u, w)
     value = answer(u, w)
-    to_u, to_w = torch.zeros_like(u), torch.zeros_like(w)
-    if getattr(value, "requires_grad", False):
-        to_u, to_w = torch.autograd.grad(value.sum(), (u, w), materialize_grads=True)
-    return {"u_hat": value, "gradient_of_u": to_u, "gradient_of_w": to_w}
+    return {"u_hat": value, **gradients_of(value, u=u, w=w)}
 
 
 def _u_oracle(u, w):

@@ -8,6 +8,7 @@ import scipy.stats
 import torch
 
 from course.checks.calibration_and_flows.tolerances import DRAWS, EXACT, SINGLE
+from course.checks.probing import gradients_of, leaves, seeded
 from course.task import Close, Misconception, Task
 
 
@@ -37,15 +38,9 @@ def _kl_probe(answer, base_mean, base_std, prior_mean, prior_std, z0, z, log_det
         )
 
     base, prior = normal(base_mean, base_std), normal(prior_mean, prior_std)
-    z = torch.tensor(z, requires_grad=True)
-    log_det = torch.tensor(log_det, requires_grad=True)
+    z, log_det = leaves(z, log_det)
     kl = answer(base, prior, torch.tensor(z0), z, log_det)
-    to_z, to_log_det = torch.zeros_like(z), torch.zeros_like(log_det)
-    if getattr(kl, "requires_grad", False):
-        to_z, to_log_det = torch.autograd.grad(
-            kl.sum(), (z, log_det), materialize_grads=True
-        )
-    return {"kl": kl, "gradient_of_z": to_z, "gradient_of_log_det": to_log_det}
+    return {"kl": kl, **gradients_of(kl, z=z, log_det=log_det)}
 
 
 def _kl_oracle(base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
@@ -139,15 +134,9 @@ def _elbo_probe(answer, log_probs, labels, kl):
     import torch
 
     # Whoever normalises once more is right too: the gradient is that of the logits.
-    logits = torch.tensor(log_probs, requires_grad=True)
-    kl = torch.tensor(kl, requires_grad=True)
+    logits, kl = leaves(log_probs, kl)
     loss = answer(torch.log_softmax(logits, dim=-1), torch.tensor(labels), kl)
-    to_logits, to_kl = torch.zeros_like(logits), torch.zeros_like(kl)
-    if getattr(loss, "requires_grad", False):
-        to_logits, to_kl = torch.autograd.grad(
-            loss.sum(), (logits, kl), materialize_grads=True
-        )
-    return {"loss": loss, "gradient_of_logits": to_logits, "gradient_of_kl": to_kl}
+    return {"loss": loss, **gradients_of(loss, logits=logits, kl=kl)}
 
 
 def _elbo_oracle(log_probs, labels, kl):
@@ -251,10 +240,8 @@ def _predict_probe(answer, x, seed):
             return probs.log(), z0, torch.zeros_like(u)
 
     def once(offset=0, draws=2000):
-        generator = torch.Generator().manual_seed(seed + offset)
-        result = answer(
-            Model(), torch.as_tensor(x.copy()), draws=draws, generator=generator
-        )
+        data = torch.as_tensor(x.copy())
+        result = answer(Model(), data, draws=draws, generator=seeded(seed + offset))
         return (None, None) if result is None else result
 
     def equal(one, two):

@@ -9,6 +9,7 @@ import scipy.special
 import scipy.stats
 
 from course.checks.deep_ensembles.tolerances import FLOAT32
+from course.checks.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 
@@ -32,31 +33,13 @@ def _location_scale_cases(spread):
 
 
 def _gaussian_nll_probe(answer, mean, std, y):
-    import jax
-    import jax.numpy as jnp
-
-    mean, std, y = jnp.asarray(mean), jnp.asarray(std), jnp.asarray(y)
-    nll = answer(mean, std, y)
-    if nll is None:
-        return {"nll": None}
-    jax.make_jaxpr(answer)(mean, std, y)  # training compiles it
-    to_mean, to_std = jax.grad(lambda m, s: jnp.sum(answer(m, s, y)), (0, 1))(mean, std)
-    return {"nll": nll, "gradient_of_mean": to_mean, "gradient_of_std": to_std}
+    keys = ("nll", "gradient_of_mean", "gradient_of_std")
+    return value_and_gradients(keys, answer, mean, std, y, compiled=True)
 
 
 def _laplace_nll_probe(answer, mean, scale, y):
-    import jax
-    import jax.numpy as jnp
-
-    mean, scale, y = jnp.asarray(mean), jnp.asarray(scale), jnp.asarray(y)
-    nll = answer(mean, scale, y)
-    if nll is None:
-        return {"nll": None}
-    jax.make_jaxpr(answer)(mean, scale, y)  # training compiles it
-    to_mean, to_scale = jax.grad(lambda m, s: jnp.sum(answer(m, s, y)), (0, 1))(
-        mean, scale
-    )
-    return {"nll": nll, "gradient_of_mean": to_mean, "gradient_of_scale": to_scale}
+    keys = ("nll", "gradient_of_mean", "gradient_of_scale")
+    return value_and_gradients(keys, answer, mean, scale, y, compiled=True)
 
 
 def _gaussian_nll_oracle(mean, std, y):
@@ -216,16 +199,8 @@ def _categorical_cases(rng):
 
 
 def _categorical_nll_probe(answer, logits, targets):
-    import jax
-    import jax.numpy as jnp
-
-    logits, targets = jnp.asarray(logits), jnp.asarray(targets)
-    nll = answer(logits, targets)
-    if nll is None:
-        return {"nll": None}
-    jax.make_jaxpr(answer)(logits, targets)  # training compiles it
-    gradient = jax.grad(lambda logits: jnp.sum(answer(logits, targets)))(logits)
-    return {"nll": nll, "gradient": gradient}
+    keys = ("nll", "gradient")
+    return value_and_gradients(keys, answer, logits, targets, compiled=True)
 
 
 def _categorical_nll_oracle(logits, targets):

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import FLOAT32
 from course.task import Close, Misconception, Task
 
@@ -90,15 +91,7 @@ def _squared_errors_cases(rng):
 
 
 def _squared_errors_probe(answer, prediction, y):
-    import jax
-    import jax.numpy as jnp
-
-    prediction, y = jnp.asarray(prediction), jnp.asarray(y)
-    errors = answer(prediction, y)
-    if errors is None:
-        return {"errors": None}
-    gradient = jax.grad(lambda prediction: jnp.sum(answer(prediction, y)))(prediction)
-    return {"errors": errors, "gradient": gradient}
+    return value_and_gradients(("errors", "gradient"), answer, prediction, y)
 
 
 def _squared_errors_oracle(prediction, y):

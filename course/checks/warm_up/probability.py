@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
+from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import EXPONENTS, FLOAT32, LARGE
 from course.task import Close, Misconception, Task
 
@@ -128,20 +129,8 @@ def _log_normal_cases(rng):
 
 
 def _log_normal_probe(answer, y, mean, std):
-    import jax
-    import jax.numpy as jnp
-
-    at = jnp.asarray(y), jnp.asarray(mean), jnp.asarray(std)
-    log_density = answer(*at)
-    if log_density is None:
-        return {"log_density": None}
-    to_y, to_mean, to_std = jax.grad(lambda *at: jnp.sum(answer(*at)), (0, 1, 2))(*at)
-    return {
-        "log_density": log_density,
-        "gradient_of_y": to_y,
-        "gradient_of_mean": to_mean,
-        "gradient_of_std": to_std,
-    }
+    keys = ("log_density", "gradient_of_y", "gradient_of_mean", "gradient_of_std")
+    return value_and_gradients(keys, answer, y, mean, std)
 
 
 def _log_normal_oracle(y, mean, std):
@@ -215,15 +204,7 @@ def _log_mean_exp_cases(rng):
 
 
 def _log_mean_exp_probe(answer, log_probs):
-    import jax
-    import jax.numpy as jnp
-
-    log_probs = jnp.asarray(log_probs)
-    log_prob = answer(log_probs)
-    if log_prob is None:
-        return {"log_prob": None}
-    gradient = jax.grad(lambda log_probs: jnp.sum(answer(log_probs)))(log_probs)
-    return {"log_prob": log_prob, "gradient": gradient}
+    return value_and_gradients(("log_prob", "gradient"), answer, log_probs)
 
 
 def _log_mean_exp_oracle(log_probs):

@@ -1,0 +1,93 @@
+"""Functions that probes share, for PyTorch and for JAX.
+
+The source of this module is copied into graded notebooks with that of each probe. It holds
+functions alone, and all their imports are inside them.
+"""
+
+
+def leaves(*values):
+    """Return tensors that require gradients; Python's numbers become double precision."""
+    import numpy as np
+    import torch
+
+    return [torch.tensor(np.asarray(value), requires_grad=True) for value in values]
+
+
+def gradients(value, inputs):
+    """Return the gradients of the sum of a tensor, all 0 if it carries no graph."""
+    import torch
+
+    if not getattr(value, "requires_grad", False):
+        return [torch.zeros_like(leaf) for leaf in inputs]
+    return torch.autograd.grad(
+        value.sum(), inputs, retain_graph=True, materialize_grads=True
+    )
+
+
+def gradients_of(value, **inputs):
+    """Return the same gradients by name, as ``gradient_of_<name>``."""
+    found = gradients(value, list(inputs.values()))
+    return {
+        f"gradient_of_{name}": gradient
+        for name, gradient in zip(inputs, found, strict=True)
+    }
+
+
+def flow_values(flow, **inputs):
+    """Call a flow; return its points, log|det|, and the gradients of the sum of both."""
+    named = dict(zip(inputs, leaves(*inputs.values()), strict=True))
+    result = flow(*named.values())
+    points, log_det = (None, None) if result is None else result
+    total = sum(part.sum() for part in (points, log_det) if hasattr(part, "sum"))
+    return {"points": points, "log_det": log_det, **gradients_of(total, **named)}
+
+
+def seeded(seed):
+    """Return a random generator of PyTorch with this seed."""
+    import torch
+
+    return torch.Generator().manual_seed(seed)
+
+
+def drawn(draw, seed):
+    """Call ``draw(generator)`` four times; return the first draw and comparisons with it.
+
+    The second draw takes the same generator again, the third a new one with the same seed, the
+    fourth one with another seed.
+    """
+    import torch
+
+    generator = seeded(seed)
+    first = draw(generator)
+    if first is None:
+        return None, {}
+    second, again, other = draw(generator), draw(seeded(seed)), draw(seeded(seed + 1))
+    return first, {
+        "reproducible": float(torch.equal(first, again)),
+        "fresh": float(not torch.equal(first, second)),
+        "another_seed_another_draw": float(not torch.equal(first, other)),
+    }
+
+
+def value_and_gradients(keys, function, *inputs, compiled=False):
+    """Call a function of JAX arrays; return its value and the gradients of the value's sum.
+
+    Args:
+        keys: of the value, and of the gradient with respect to each of the first inputs.
+        function: the function.
+        inputs: its inputs.
+        compiled: whether the function must run under ``jax.jit``, too.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    inputs = [jnp.asarray(value) for value in inputs]
+    value = function(*inputs)
+    if value is None:
+        return {keys[0]: None}
+    if compiled:
+        jax.make_jaxpr(function)(*inputs)
+    total, first = lambda *at: jnp.sum(function(*at)), range(len(keys) - 1)
+    return dict(
+        zip(keys, (value, *jax.grad(total, tuple(first))(*inputs)), strict=True)
+    )
