@@ -50,7 +50,8 @@ def pytest_collection_modifyitems(config, items):
         item.extra_keyword_matches.add(item.name.replace("-", "_"))
         if "book" in item.fixturenames:  # its build takes minutes
             item.add_marker("long")
-    builds = max(reading, key=seconds.get, default=None)
+    # The same in all workers, where several take the same time.
+    builds = max(reading, key=lambda path: (seconds[path], path), default=None)
     items.sort(
         key=lambda item: (
             item.path != builds,
