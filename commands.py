@@ -153,7 +153,7 @@ def exercises(practicals: tuple[str, ...], check: bool) -> None:
     "--module",
     default="",
     metavar="MODULE",
-    help="The module of the solutions that it belongs to; by default the last.",
+    help="The module of the solutions that it belongs to; by default the last one that solutions/STEM/__init__.py imports.",
 )
 def new_task(practical: str, name: str, module: str) -> None:
     """Write the skeleton of a new task: solution, check, prompt, right and wrong answers.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -70,6 +71,7 @@ def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
     chapter, module = read_chapter(lab.chapter), lab.solutions()
     translator = translator_of(lab)
     kept = [cell for cell in chapter.cells if cell.role != "book-only"]
+    _refuse_skeletons(chapter)
     for cell in kept:
         if cell.kind == "markdown":
             translator.number(cell.source)
@@ -260,6 +262,19 @@ def _code_cells(
         return [new]
     _refuse_other_imports(cell, chapter, module)
     return [new_code_cell(cell.source)]
+
+
+def _refuse_skeletons(chapter: Chapter) -> None:
+    """Refuse a chapter with a prompt that ``course new-task`` left to write.
+
+    Raises:
+        CourseError: it holds a TODO.
+    """
+    for cell in chapter.cells:
+        if match := re.search(r"\bTODO\b.*", cell.source):
+            line = cell.line + cell.source[: match.start()].count("\n")
+            problem = f"Something is left to write: {match[0]}"
+            raise CourseError(chapter.path, line, problem, "Write it.")
 
 
 def _refuse_other_imports(cell: ChapterCell, chapter: Chapter, module: Module) -> None:

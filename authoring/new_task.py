@@ -14,7 +14,7 @@ from project.source import files_of
 
 SOLUTION = '''
 
-def {name}(x):
+def {name}(x: {array}) -> {array}:
     """TODO: what it computes, in a line.
 
     Args:
@@ -66,12 +66,14 @@ CHAPTER = """
 ````{{exercise}} TODO: title
 :label: {id}
 
+*Goal: TODO, in half a sentence.*
+
+TODO: the prompt.
+
 ```{{task-info}} {id}
 :minutes: 10
 :level: core
 ```
-
-TODO: the prompt.
 ````
 
 ```{{code-cell}} ipython3
@@ -92,8 +94,8 @@ ANSWERS = """    "{name}": {{
 }}
 """
 ARRAYS = {
-    "jax": ("import jax.numpy as jnp", "jnp.asarray"),
-    "torch": ("import torch", "torch.as_tensor"),
+    "jax": ("import jax.numpy as jnp", "jnp.asarray", "Array"),
+    "torch": ("import torch", "torch.as_tensor", "Tensor"),
 }
 
 
@@ -114,7 +116,7 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
         lab: the name of a lab, which is the stem of a practical with only one.
         name: of the function that a student writes.
         module: the name of its file in ``solutions/<stem>/`` and in the checks; by default
-            that of the last file.
+            the last one that the package imports.
 
     Raises:
         CourseError: there is no such practical or module, the name is none or is taken, or a
@@ -130,7 +132,9 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
     if name in definitions:
         place = definitions[name].path
         problem = f"There is a {name} already."
-        raise CourseError(place, None, problem, "Choose another name.")
+        raise CourseError(
+            place, None, problem, "Choose another name, or undo with git."
+        )
     edits = _edits(chosen, name, _solution(chosen, module))
     with all_or_none():
         for edit in edits:
@@ -141,7 +145,7 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
 def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     root, stem, chapter = lab.root, lab.stem, lab.chapter
     framework = "jax" if "import jax" in solution.read_text("utf-8") else "torch"
-    imported, array = ARRAYS[framework]
+    imported, array, annotation = ARRAYS[framework]
     checks = root / "course" / "checks" / stem
     check = checks / solution.name  # test_structure.py wants the same name
     check_text = _read(check) if check.exists() else CHECK_MODULE
@@ -152,7 +156,7 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     edits = [
         Edit(
             solution,
-            _read(solution) + SOLUTION.format(name=name),
+            _read(solution) + SOLUTION.format(name=name, array=annotation),
             "the docstring and the reference solution",
         ),
         Edit(
@@ -161,7 +165,8 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
             + CHECK.format(
                 name=name, constant=constant, framework=imported, array=array
             ),
-            "inputs, oracle, misconceptions and hints",
+            "inputs, oracle, misconceptions and hints"
+            + ("" if check.exists() else "; and what its tasks are about"),
         ),
         Edit(
             checks / "__init__.py",
@@ -177,7 +182,11 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     if solution.parent.name == stem:
         package = solution.parent / "__init__.py"
         line = f"from solutions.{stem}.{solution.stem} import {name}\n"
-        edits.append(Edit(package, _read(package) + line, "nothing; it is imported"))
+        edits.append(
+            Edit(
+                package, _read(package) + line, "nothing; `make lint` puts it in order"
+            )
+        )
     for kind in ("right", "wrong"):
         path = root / "tests" / f"{kind}_answers" / f"{stem}.py"
         text = _replaced(path, r"\}\s*\Z", ANSWERS.format(name=name))
@@ -196,7 +205,8 @@ def _solution(lab: Lab, module: str) -> Path:
         lab.root / "solutions" / lab.stem,
         None,
         f"There is no module {module!r}.",
-        f"There are {', '.join(path.stem for path in paths)}.",
+        f"There are {', '.join(path.stem for path in paths)}; a new one has to be imported "
+        "in __init__.py.",
     )
 
 

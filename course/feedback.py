@@ -102,9 +102,8 @@ class Check:
         count, seen = len(task.hints), self._seen.get(task_id, 0)
         wanted = min(seen + 1, count) if level is None else level
         if not 1 <= wanted <= count:
-            raise NoSuchHint(
-                f"{task_id} has the hints 1 to {count}; there is no hint {wanted}."
-            )
+            there = f"the hints 1 to {count}; there is no hint {wanted}"
+            raise NoSuchHint(f"{task_id} has {there if count else 'no hints'}.")
         self._seen[task_id] = wanted
         hint = f"Hint {wanted} of {count}: {task.hints[wanted - 1]}"
         print(textwrap.fill(hint, width=88))

@@ -199,6 +199,7 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     chapter = copy / "book/02-approximate-inference.md"
     replace(chapter, "TODO: title", "Halve it")
     replace(chapter, "TODO: the prompt.", "Write `halved`.")
+    replace(chapter, "TODO, in half a sentence.", "a half.")
     for kind, answer in (("right", "0.5 * x"), ("wrong", "0.5001 * x")):
         answers = copy / f"tests/{kind}_answers/{stem}.py"
         replace(answers, '# "what it does": lambda x: …', f'"one": lambda x: {answer}')

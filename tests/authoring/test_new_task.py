@@ -28,7 +28,10 @@ def content(root):
     [
         (["deep_ensembels", "brier"], "There is no practical 'deep_ensembels'."),
         (["deep_ensembles", "Brier"], "'Brier' is not the name of a function."),
-        (["deep_ensembles", "heads"], "There is a heads already. Choose another name."),
+        (
+            ["deep_ensembles", "heads"],
+            "There is a heads already. Choose another name, or undo with git.",
+        ),
         (["warm-up", "brier", "--module", "x"], "There is no module 'x'. There are"),
     ],
 )
