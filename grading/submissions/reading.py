@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -149,17 +150,21 @@ def with_labs(
 
 
 def _with_labs(batch: list[LoadedFile], known: Mapping[str, KnownLab]) -> list[Content]:
-    open_ = [one for one in batch if one.budget.seconds > 0]
+    within = [one.budget.seconds > 0 for one in batch]
+    asked = [(one.data, one.name) for one in itertools.compress(batch, within)]
     try:
-        asked = [(one.data, one.name) for one in open_]
-        found = bounded(_each, lab_of, asked, known) if asked else []
+        found = iter(bounded(_each, lab_of, asked, known) if asked else [])
     except Exception:  # one by one, so that a bad file affects only its own student
         return [_by_itself(one, known) for one in batch]
-    told = {}
-    for one, (lab, seconds) in zip(open_, found, strict=True):
-        one.budget.seconds -= seconds
-        told[id(one)] = _of_lab(one.content, known.get(lab))
-    return [told.get(id(one)) or _by_itself(one, known) for one in batch]
+    contents = []
+    for one, is_within in zip(batch, within, strict=True):
+        if is_within:
+            lab, seconds = next(found)
+            one.budget.seconds -= seconds
+            contents.append(_of_lab(one.content, known.get(lab)))
+        else:
+            contents.append(_by_itself(one, known))
+    return contents
 
 
 def _by_itself(one: LoadedFile, known: Mapping[str, KnownLab]) -> Content:
