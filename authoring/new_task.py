@@ -183,9 +183,7 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
         package = solution.parent / "__init__.py"
         line = f"from solutions.{stem}.{solution.stem} import {name}\n"
         edits.append(
-            Edit(
-                package, _read(package) + line, "nothing; `make lint` puts it in order"
-            )
+            Edit(package, _read(package) + line, "nothing; ruff puts it in order")
         )
     for kind in ("right", "wrong"):
         path = root / "tests" / f"{kind}_answers" / f"{stem}.py"

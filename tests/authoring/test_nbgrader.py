@@ -90,9 +90,7 @@ def test_the_command_writes_a_course_folder_and_keeps_an_instructors_settings(
     done = CliRunner().invoke(main, arguments)
     assert done.output.count("wrote ") == 1
     assert config.read_text("utf-8") == "c = get_config()\n"
-    assert path.read_text("utf-8") == source(
-        ROOT, ROOT / "book/03-bayes-by-backprop.md"
-    )
+    assert path.read_text("utf-8") == source(COURSE.lab("bayes_by_backprop"))
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path):

@@ -233,7 +233,7 @@ def test_everybody_has_a_row_with_the_reason_or_a_grade(tmp_path):
         "script": r"no notebook .*\(1 file: \.py\)",
         "pdf": r"no notebook .*\(1 file: \.pdf\)",
         "checkpoint": "checkpoints",
-        "deeper": "deeper than what is read",
+        "deeper": "nested more deeply",
         "empty": "folder is empty",
     }
     assert found.keys() == good | reasons.keys()
