@@ -100,6 +100,7 @@ def test_in_the_untouched_exercise_only_stubs_raise(lab, tmp_path):
             assert names <= {"NotImplementedError"}, cell["id"]
 
 
+@pytest.mark.long
 @each_lab
 def test_in_the_untouched_exercise_every_check_fails(lab, tmp_path):
     """Without the cells that train and draw."""

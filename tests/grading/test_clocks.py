@@ -140,6 +140,7 @@ def computing(practical, what):
     return f"{COMPUTES}\n{source[:body]}{what}\n    {source[body:]}"
 
 
+@pytest.mark.long
 @pytest.mark.sandbox
 def test_a_right_answer_is_right_beside_six_busy_loops(practical, graded):
     """It needs three fifths of its time limit, and gets at most a third of a processor."""

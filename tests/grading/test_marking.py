@@ -342,6 +342,7 @@ def test_a_table_somebody_has_written_in_is_found_in_the_output_folder(tmp_path)
     assert filled_table(tmp_path) is None
 
 
+@pytest.mark.long
 @pytest.mark.sandbox
 def test_a_filled_table_in_the_output_folder_counts_in_the_next_run(tmp_path):
     write_submissions(tmp_path / "in", 1)

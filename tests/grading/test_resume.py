@@ -45,6 +45,7 @@ def copied(once, tmp_path):
     return shutil.copytree(once, tmp_path / "copied")
 
 
+@pytest.mark.long
 def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(copied):
     one, two = copied / "out", copied / "two"
     finish(start(copied / "in", two, "--jobs", "3"))
@@ -83,6 +84,7 @@ def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
     assert len(kept(tmp_path / "out")) == 1
 
 
+@pytest.mark.long
 def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
     """A kernel may also have been stopped because the machine was busy."""
     write_submissions(tmp_path / "in", 2)
@@ -175,7 +177,7 @@ def test_a_kernel_never_outlives_what_started_it():
 
 @pytest.mark.long
 def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
-    """At moments that each commit draws anew: 12 of them, or 50 where ``SOAK`` is set."""
+    """At moments that each commit draws anew: 8 of them, or 50 where ``SOAK`` is set."""
     write_submissions(tmp_path / "in", 20)
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
     began = time.monotonic()
@@ -186,7 +188,7 @@ def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     finish(process)
     draw, kills, seen, most = random.Random(first_seed()), 0, {}, 0
     started = []
-    while kills < (50 if SOAK else 12):
+    while kills < (50 if SOAK else 8):
         process = start(tmp_path / "in", out, "--jobs", "2")
         time.sleep(draw.uniform(0.2, 1.2 * first))
         if (

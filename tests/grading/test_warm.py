@@ -268,6 +268,7 @@ def test_a_zygote_that_exits_is_not_used(start, library):
     (library / "ends.py").unlink()
 
 
+@pytest.mark.long
 @each_lab
 def test_what_every_lab_imports_can_be_forked(start, lab):
     """JAX starts threads with its first operation, so no import may run one."""

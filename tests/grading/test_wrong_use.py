@@ -295,6 +295,7 @@ echo "status $?"
 """
 
 
+@pytest.mark.long
 @pytest.mark.sandbox
 @pytest.mark.parametrize("state", ["keep", "lose"])
 def test_a_full_disk_is_said_and_changes_nothing(graded, tmp_path, state):

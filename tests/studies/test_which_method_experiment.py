@@ -252,6 +252,7 @@ def test_least_squares_aside_is_that_of_numpy():
     assert float(row["NLL"]) == pytest.approx(nll, rel=1e-5)
 
 
+@pytest.mark.long
 def test_a_short_run_scores_every_method_on_every_problem(tmp_path):
     main(["--quick", "--out", str(tmp_path)])
     complete(rows_of(tmp_path), QUICK.seeds)
