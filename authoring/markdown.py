@@ -183,7 +183,10 @@ class Translator:
                 page = (self.path.parent / href.partition("#")[0]).with_suffix(".md")
                 elsewhere = page.is_file() and not page.name[0].isdigit()
                 if elsewhere and page.name not in self.named:
-                    new += " (a page of the book)"  # not an exercise beside this one
+                    # Not an exercise beside this one: say where to find it.
+                    new += (
+                        f" (in the book's class edition, the page `{page.stem}.html`)"
+                    )
                     self.named.add(page.name)
             else:
                 continue
@@ -216,6 +219,13 @@ class Translator:
             return f"({self.equations[content]})"
         if name == "math":
             return f"${content}$"
+        if name in ("ref", "prf:ref", "numref") and not content.endswith(">"):
+            raise CourseError(
+                self.path,
+                line,
+                f"{{{name}}}`{content}` has no text of its own.",
+                f"Write {{{name}}}`text <{content}>`: an exercise has no numbering.",
+            )
         if name in ("ref", "prf:ref", "numref", "term", "doc", "abbr"):
             return re.sub(r"\s*<[^>]*>$", "", content)
         if name == "index":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 import traceback
 from pathlib import Path
@@ -134,7 +135,7 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
     mismatch = compare(values, right)
     if mismatch is None:
         return None
-    parts = [_difference(task, mismatch, cases[mismatch.case])]
+    parts = [_difference(task, answer, mismatch, cases[mismatch.case])]
     misconception = recognise(task, values, cases, right)
     if misconception is not None:
         parts.append(
@@ -169,7 +170,7 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
     advice = NO_GRAPH if "does not require grad" in message else ADVICE.get(kind)
     if advice is not None:
         text += f"\n{textwrap.fill(advice, width=88)}"
-    return f"{text}\n\non the input\n{_inputs(case)}"
+    return f"{text}\n\non the input\n{_inputs(task, answer, case)}"
 
 
 def _unwritten(task: Task, answer: Any, error: NotImplementedError) -> str:
@@ -198,9 +199,9 @@ def _file(answer: Any) -> str | None:
     return next((code.co_filename for code in codes if code is not None), None)
 
 
-def _difference(task: Task, mismatch: Mismatch, case: Case) -> str:
+def _difference(task: Task, answer: Any, mismatch: Mismatch, case: Case) -> str:
     close, key, got = mismatch.close, mismatch.key, mismatch.got
-    inputs = f"on the input\n{_inputs(case)}"
+    inputs = f"on the input\n{_inputs(task, answer, case)}"
     shape = _shape(close.value.shape)
     if mismatch.kind in ("missing", "none"):
         return f"`{task.name}` gives no {key}: it is None. Is a `return` missing?\n\n{inputs}"
@@ -262,8 +263,38 @@ def _tolerance(rtol: float, atol: float) -> str:
     return "to within " + " plus ".join(parts) if parts else "exactly"
 
 
-def _inputs(case: Case) -> str:
-    return "\n".join(_row(name, value) for name, value in case.items())
+def _inputs(task: Task, answer: Any, case: Case) -> str:
+    """Format a case, and say how the answer's arguments are made of it if that is not plain."""
+    rows = [_row(name, value) for name, value in case.items()]
+    made = task.made_of or _not_passed(task, answer, case)
+    if made:
+        rows.append(textwrap.indent(textwrap.fill(f"({made})", width=84), "    "))
+    return "\n".join(rows)
+
+
+def _not_passed(task: Task, answer: Any, case: Case) -> str:
+    """Name the inputs that no parameter of the answer is named after; empty if there are none."""
+    functions = [answer]
+    if isinstance(answer, type):
+        functions += [value for value in vars(answer).values() if callable(value)]
+    named: set[str] = set()
+    try:
+        for function in functions:
+            parameters = inspect.signature(function).parameters.values()
+            if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+                return ""
+            named |= {parameter.name for parameter in parameters}
+    except (TypeError, ValueError):  # built-in functions may have no signature
+        return ""
+    others = [name for name in case if name not in named]
+    if not others:
+        return ""
+    listed = " and ".join([", ".join(others[:-1])] * (len(others) > 1) + others[-1:])
+    verb = "are" if len(others) > 1 else "is"
+    return (
+        f"The check makes the arguments of `{task.name}` from these; "
+        f"{listed} {verb} not among them."
+    )
 
 
 def _row(name: str, value: Any, digits: int = 5) -> str:

@@ -69,6 +69,8 @@ class Task:
         id: ``<stem>/<name>``, with hyphens in both parts; ``tasks`` sets it.
         proof: for symbolic answers, called once the numbers agree; returns what is
             wrong, or None.
+        made_of: a sentence for students that says how the probe makes the answer's
+            arguments from the inputs, where their names do not say it.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Task:
     misconceptions: Sequence[Misconception] = ()
     hints: Sequence[str] = ()
     proof: Callable[[Any], str | None] | None = None
+    made_of: str = ""
     id: str = ""
 
     def __post_init__(self) -> None:

@@ -221,7 +221,8 @@ def test_the_first_cell_says_what_is_missing_and_how_to_get_it(lab):
 def test_a_page_that_is_no_exercise_is_told_once():
     translator = Translator(ROOT / "book/01-deep-ensembles.md", BibliographyData())
     text = "[Sums](sums-and-means.md#a), [Sums](sums-and-means), [two](02-approximate-inference.md), [here](#there)"
-    assert translator.translate(text) == "Sums (a page of the book), Sums, two, here"
+    place = "in the book's class edition, the page `sums-and-means.html`"
+    assert translator.translate(text) == f"Sums ({place}), Sums, two, here"
 
 
 # --- refused sources ------------------------------------------------------------------
@@ -250,6 +251,7 @@ CHAPTER, SOLUTIONS = (
         (CHAPTER, "{cite:t}`lakshminarayanan2017`", "{frobnicate}`x`", "does not know the role"),
         (CHAPTER, "```{prf:definition}", "```{frobnicate}", "does not know the directive"),
         (CHAPTER, "equation {eq}`eq:fgsm`", "equation {eq}`eq:none`", "No equation is labelled"),
+        (CHAPTER, "equation {eq}`eq:fgsm`", "{numref}`fig-adam`", "has no text of its own"),
         (CHAPTER, ":minutes: 10", ":minutes: some", "how long it takes"),
         (CHAPTER, ":level: core", ":level: hard", "has no level"),
         (CHAPTER, "{task-info} deep-ensembles/heads", "{task-info} deep-ensembles/haeds", "Did you mean deep-ensembles/heads"),

@@ -105,3 +105,16 @@ def test_a_lost_graph_gets_a_word(monkeypatch):
         raise RuntimeError("element 0 of tensors does not require grad")
 
     assert "create_graph" in told(monkeypatch, answer, 1.0)
+
+
+def test_an_input_that_is_no_argument_is_explained(monkeypatch):
+    assert "x is not among them" in told(monkeypatch, lambda z: 0.0, 1.0)
+    assert "among them" not in told(monkeypatch, lambda x: 0.0, 1.0)
+    assert "among them" not in told(monkeypatch, lambda *inputs: 0.0, 1.0)
+
+
+def test_a_task_says_what_its_inputs_are_made_into():
+    with pytest.raises(feedback.CheckFailed) as failure:
+        feedback.check("calibration-and-flows/compose", lambda layers, z: (z, z))
+    message = " ".join(str(failure.value).split())
+    assert "layer k maps z to z + strengths[k] · tanh(z + shifts[k])" in message

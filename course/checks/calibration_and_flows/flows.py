@@ -143,6 +143,8 @@ COMPOSE = Task(
     cases=_compose_cases,
     probe=_compose_probe,
     oracle=_compose_oracle,
+    made_of="The check makes the layers: layer k maps z to z + strengths[k] · tanh(z + shifts[k]) and returns "
+    "log|det| with it.",
     misconceptions=[
         Misconception(
             _composed(lambda total, new: new),
@@ -167,7 +169,7 @@ COMPOSE = Task(
     ],
     hints=[
         "det(J₂J₁) = det J₂ · det J₁.",
-        "Start the total at zeros of the shape z.shape[:-1], so that no layer at all works too.",
+        "Start the total at z.new_zeros(z.shape[:-1]), which has the precision of z: then no layer at all works too.",
     ],
 )
 

@@ -210,7 +210,7 @@ NEGATIVE_ELBO = Task(
     hints=[
         "Per datum: −log p(y | x, z) + KL. Both are of the shape (…, N).",
         "Categorical(logits=log_probs).log_prob(labels) picks log p(y | x, z), with the labels broadcast over draws.",
-        "Subtract, then .mean(-1) over the N data.",
+        "Both terms raise the loss: minus the first, plus the second. What is asked for is per datum.",
     ],
 )
 

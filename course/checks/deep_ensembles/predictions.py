@@ -258,7 +258,7 @@ ENTROPY = Task(
             lambda probs: (
                 -jnp.sum(jax.scipy.special.xlogy(probs, probs), axis=-1) / np.log(2)
             ),
-            "the logarithm to base 2 is taken, which gives bits. This course counts in nats.",
+            "the logarithm to base 2 is taken, which gives bits; nats are asked for.",
         ),
         Misconception(
             lambda probs: jnp.sum(jax.scipy.special.xlogy(probs, probs), axis=-1),
@@ -323,6 +323,10 @@ KNOWLEDGE = Task(
         Misconception(
             lambda probs: _h(probs).mean(0) - _h(probs.mean(0)),
             "the two terms are exchanged: a divergence is never negative.",
+        ),
+        Misconception(
+            lambda probs: (_h(probs.mean(0)) - _h(probs).mean(0)) / np.log(2),
+            "the logarithm to base 2 is taken, which gives bits; nats are asked for.",
         ),
         Misconception(
             lambda probs: probs.var(0).sum(-1),

@@ -86,6 +86,10 @@ KL_CATEGORICAL = Task(
             "the sign is turned: a divergence is never negative.",
         ),
         Misconception(
+            lambda log_p, log_q: _kl(log_p, log_q) / jnp.log(2),
+            "the logarithm to base 2 is taken, which gives bits; nats are asked for.",
+        ),
+        Misconception(
             lambda log_p, log_q: _kl(log_p, log_q, jnp.mean),
             "the classes are averaged. An expectation is a sum: p holds the weights already.",
         ),
