@@ -193,6 +193,23 @@ def test_a_chapter_opens_as_a_notebook_and_is_formatted(lab, tmp_path):
     )
 
 
+PAGES = [
+    page
+    for page in sorted((ROOT / "book").glob("*.md"))
+    if "jupytext:" in page.read_text("utf-8")
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_written_as_jupytext_writes_it(page):
+    """Else whoever edits it as a notebook finds changes that are not theirs."""
+    written = jupytext.writes(jupytext.read(page), fmt="md:myst")
+    unversioned = re.sub(r"    (format|jupytext)_version: .*\n", "", written, count=2)
+    assert page.read_text("utf-8") == unversioned, (
+        f"{page.name}: write it as `jupytext --sync {page.name}` does"
+    )
+
+
 def test_names_become_ids():
     assert task_id("deep_ensembles", "gaussian_nll") == "deep-ensembles/gaussian-nll"
     assert task_id("approximate_inference", "LinearVariational") == (
