@@ -50,15 +50,17 @@ def pytest_collection_modifyitems(config, items):
         item.extra_keyword_matches.add(item.name.replace("-", "_"))
         if "book" in item.fixturenames:  # its build takes minutes
             item.add_marker("long")
-    # The same in all workers, where several take the same time.
+    place = {path: n for n, path in enumerate(in_order(seconds, reading))}
+    items.sort(key=lambda item: place[item.path])
+
+
+def in_order(seconds, reading):
+    """Return the files of ``seconds`` in the order in which workers take them.
+
+    The order is the same in every worker, also where several files take the same time.
+    """
     builds = max(reading, key=lambda path: (seconds[path], path), default=None)
-    items.sort(
-        key=lambda item: (
-            item.path != builds,
-            item.path in reading,
-            -seconds[item.path],
-        )
-    )
+    return sorted(seconds, key=lambda p: (p != builds, p in reading, -seconds[p], p))
 
 
 def pytest_runtest_logreport(report):

@@ -7,7 +7,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, in_order
 from labs import COURSE
 
 from authoring.release import bundle
@@ -131,3 +131,12 @@ def test_no_two_classes_share_a_name():
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(path)
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_workers_take_the_test_files_in_one_order():
+    """The one that builds the book first, its other readers last, else by duration."""
+    seconds = dict.fromkeys("dcbae", 0) | {"slow": 9, "page": 5, "pages": 5, "quick": 1}
+    for names in (list(seconds), sorted(seconds), sorted(seconds, reverse=True)):
+        shuffled = {name: seconds[name] for name in names}
+        order = in_order(shuffled, {"page", "pages"})
+        assert order == ["pages", "slow", "quick", *"abcde", "page"]

@@ -261,6 +261,8 @@ CHAPTER, SOLUTIONS = (
         (CHAPTER, ":label: deep-ensembles/heads", ":label: deep-ensembles/head", "No exercise above"),
         (CHAPTER, "import init_mlp, init_ensemble, mlp", "import init_mlp, init_ensemble", "given cell before this one"),
         (CHAPTER, "plots.use_style()", "import solutions", "names `solutions`"),
+        (CHAPTER, "plots.use_style()", "# TODO: a figure", "left to write: TODO: a figure"),
+        (CHAPTER, "*Goal:", "TODO: the prompt.\n\n*Goal:", "left to write: TODO: the prompt."),
         (CHAPTER, "plots.use_style()", "from math import prod as jnp", "takes the name of `import jax.numpy as jnp`"),
         (CHAPTER, "plots.use_style()", "from math import prod as mlp", "takes the name of `the definition of mlp`"),
         (CHAPTER, "plots.use_style()", "glue('a', 1)", "glues a number"),

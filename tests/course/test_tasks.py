@@ -1,5 +1,6 @@
 """Every task of every practical: the reference is right, every misconception is named."""
 
+import dataclasses
 import importlib
 import inspect
 import itertools
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from seeds import SOAK
 
+from course import feedback
 from course.checks import probing
 from course.feedback import SEEDS, Check, CheckFailed, check
 from course.judge import answered, compare, expected, recognise
@@ -233,3 +235,10 @@ def test_a_hint_asked_for_by_number_is_where_the_next_goes_on(capsys):
         ask.hint(task.id, 4)
     ask.hint(task.id)
     assert "Hint 2 of 3" in capsys.readouterr().out
+
+
+def test_a_task_without_hints_says_so(monkeypatch):
+    task = dataclasses.replace(TASKS[0], hints=[])
+    monkeypatch.setattr(feedback, "find", lambda task_id: task)
+    with pytest.raises(ValueError, match=f"{task.id} has no hints"):
+        check.hint(task.id)
