@@ -1,6 +1,8 @@
 # Two commands do everything on a fresh machine: `make book` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
+# Python compiles a module when it is first imported: most of those installed never are.
+QUICKLY := --quiet --disable-pip-version-check --no-compile
 
 .PHONY: book pdf test test-long soak bench bench-grading mnist which lint exercises clean help
 .DEFAULT_GOAL := help
@@ -10,12 +12,12 @@ help:  ## this list
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install $(QUICKLY) -c constraints.txt -e '.[dev]'
 	@touch $@
 
 # Other graders have requirements of their own, so each has an environment of its own.
 GRADERS := .venv/ready constraints.txt constraints-graders.txt
-PIP_GRADERS := install --quiet --disable-pip-version-check -c constraints.txt -c constraints-graders.txt
+PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
 
 # The kernels that nbgrader starts are those of .venv, where the course is.
 .venv-nbgrader/ready: $(GRADERS)

@@ -214,14 +214,9 @@ def fuzz(count, seed):
             raise AssertionError(f"mutant {number} of seed {seed}") from error
 
 
-def test_mutated_notebooks_give_answers_or_not_gradable():
-    fuzz(25, seed=0)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 11) if SOAK else [first_seed()])
-def test_hundreds_of_mutated_notebooks_give_answers_or_not_gradable(seed):
-    fuzz(100, seed)
+@pytest.mark.parametrize("seed", range(40) if SOAK else [first_seed()])
+def test_mutated_notebooks_give_answers_or_not_gradable(seed):
+    fuzz(25, seed)
 
 
 # --- time to read ---------------------------------------------------------------------
