@@ -47,7 +47,7 @@ def laplace_covariance(
 
     Source: MacKay (1992), section 2; Bishop (2006), section 4.4.
     """
-    # Start from hurried_laplace_covariance and mend it: whose Hessian does it invert?
+    # Start from hurried_laplace_covariance and fix it: whose Hessian does it invert?
     ### BEGIN SOLUTION
     n = len(x)
     weight_decay = 1 / (n * prior_variance)
