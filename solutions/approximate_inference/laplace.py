@@ -24,10 +24,11 @@ def hurried_laplace_covariance(
         What should be the posterior's covariance, shape (D, D).
     """
     n = len(x)
-    weight_decay = 1 / (2 * n * prior_variance)
+    weight_decay = 1 / (n * prior_variance)
 
     def loss(w: Tensor) -> Tensor:
-        return F.binary_cross_entropy_with_logits(x @ w, y) + weight_decay * (w @ w)
+        nll = F.binary_cross_entropy_with_logits(x @ w, y)
+        return nll + weight_decay / 2 * (w @ w)
 
     return torch.linalg.inv(torch.autograd.functional.hessian(loss, w))
 
@@ -46,13 +47,14 @@ def laplace_covariance(
 
     Source: MacKay (1992), section 2; Bishop (2006), section 4.4.
     """
-    # Start from hurried_laplace_covariance and mend it: whose Hessian does it invert?
+    # Start from hurried_laplace_covariance and fix it: whose Hessian does it invert?
     ### BEGIN SOLUTION
     n = len(x)
-    weight_decay = 1 / (2 * n * prior_variance)
+    weight_decay = 1 / (n * prior_variance)
 
     def loss(w: Tensor) -> Tensor:
-        return F.binary_cross_entropy_with_logits(x @ w, y) + weight_decay * (w @ w)
+        nll = F.binary_cross_entropy_with_logits(x @ w, y)
+        return nll + weight_decay / 2 * (w @ w)
 
     return torch.linalg.inv(n * torch.autograd.functional.hessian(loss, w))
     ### END SOLUTION

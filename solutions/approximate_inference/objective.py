@@ -46,7 +46,7 @@ def negative_log_joint(
 
 
 def prior_variance_of(weight_decay: float, n: int) -> float:
-    """The prior variance σ₀² that a penalty λ‖w‖² stands for.
+    """The prior variance σ₀² that a penalty λ/2 ‖w‖² stands for.
 
     The penalty is added to the *mean* loss of n data.
 
@@ -59,5 +59,5 @@ def prior_variance_of(weight_decay: float, n: int) -> float:
     """
     # Multiply the objective by n: then its terms are those of the negative log joint.
     ### BEGIN SOLUTION
-    return 1 / (2 * n * weight_decay)
+    return 1 / (n * weight_decay)
     ### END SOLUTION

@@ -186,7 +186,7 @@ def test_no_line_of_a_solution_is_in_a_bundle(practicals):
 def test_a_planted_line_would_be_found():
     files = bundle(COURSE)
     assert "with torch.no_grad():" not in solution_lines()  # it is in every chapter
-    line = "return 1 / (2 * n * weight_decay)"
+    line = "return 1 / (n * weight_decay)"
     assert line in solution_lines()
     for name in (
         "course/data.py",

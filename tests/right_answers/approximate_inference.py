@@ -202,8 +202,8 @@ ANSWERS = {
         "one vector": joint_of_a_vector,
     },
     "prior_variance_of": {
-        "tensors": lambda decay, n: float(1 / (2 * n * single(decay))),
-        "a fraction": lambda decay, n: 0.5 * (n * decay) ** -1,
+        "tensors": lambda decay, n: float(1 / (n * single(decay))),
+        "a fraction": lambda decay, n: (n * decay) ** -1,
     },
     "hessian_by_backward": {
         "autograd's own": torch.autograd.functional.hessian,

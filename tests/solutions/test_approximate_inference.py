@@ -57,7 +57,7 @@ def test_weight_decay_and_prior_variance_have_the_same_mode(blobs):
     x, y, _ = blobs
     decay = 0.05
     w = ref.find_mode(x, y, ref.prior_variance_of(decay, len(x))).requires_grad_()
-    loss = F.binary_cross_entropy_with_logits(x @ w, y) + decay * w @ w
+    loss = F.binary_cross_entropy_with_logits(x @ w, y) + decay / 2 * w @ w
     (gradient,) = torch.autograd.grad(loss, w)
     assert float(gradient.norm()) < 1e-12
 

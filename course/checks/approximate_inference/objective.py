@@ -191,28 +191,28 @@ PRIOR_VARIANCE_OF = Task(
     ],
     probe=_decay_probe,
     oracle=lambda weight_decay, n: {
-        "prior_variance": Close(0.5 / weight_decay / n, rtol=1e-5, because=SINGLE)
+        "prior_variance": Close(1 / weight_decay / n, rtol=1e-5, because=SINGLE)
     },
     misconceptions=[
         Misconception(
-            lambda weight_decay, n: 1 / (2 * weight_decay),
+            lambda weight_decay, n: 1 / weight_decay,
             "the factor N gets lost: the penalty was added to the mean loss, and the posterior needs the sum.",
         ),
         Misconception(
-            lambda weight_decay, n: 1 / (n * weight_decay),
-            "the ½ gets lost: the prior's exponent is ‖w‖²/(2σ₀²), the penalty is λ‖w‖² without a ½.",
+            lambda weight_decay, n: 1 / (2 * n * weight_decay),
+            "the ½ is counted twice: λ/2 ‖w‖² has one already, as has ‖w‖²/(2σ₀²). (For λ‖w‖² this would be right.)",
         ),
         Misconception(
-            lambda weight_decay, n: 2 * n * weight_decay,
+            lambda weight_decay, n: n * weight_decay,
             "the precision is returned: the variance is one over it.",
         ),
         Misconception(
-            lambda weight_decay, n: n / (2 * weight_decay),
+            lambda weight_decay, n: n / weight_decay,
             "N stands on the wrong side: multiplying the mean loss by N multiplies λ as well.",
         ),
     ],
     hints=[
-        "Multiply mean NLL + λ‖w‖² by N. What multiplies ‖w‖² then?",
-        "Nλ must equal 1/(2σ₀²).",
+        "Multiply mean NLL + λ/2 ‖w‖² by N. What multiplies ‖w‖² then?",
+        "Nλ/2 must equal 1/(2σ₀²).",
     ],
 )
