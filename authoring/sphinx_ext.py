@@ -39,7 +39,7 @@ from project.source import Definition
 EDITIONS = ("public", "class")
 CACHE = "_build/.jupyter_cache"
 # The extensions that write the text of a page.
-OWN = (__name__, "authoring.mathematics")
+OWN = (__name__, "authoring.mathematics", "authoring.strip_unused_assets")
 WIDE = 800  # pixels: several panels side by side
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 # Text that adjoins a formula without a space.
