@@ -148,9 +148,9 @@ def write(course: Course, names: Iterable[str] = ()) -> list[Path]:
 
 
 def macros(root: Path) -> dict[str, str | list]:
-    """Read the book's MathJax macros, which MathJax in Jupyter does not have."""
+    """Read the book's TeX macros, which MathJax in Jupyter does not have."""
     text = (root / "_config.yml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
+    return yaml.safe_load(text)["sphinx"]["config"]["math_macros"]
 
 
 def _first(cells: list, kind: str) -> int:

@@ -38,6 +38,8 @@ from project.source import Definition
 
 EDITIONS = ("public", "class")
 CACHE = "_build/.jupyter_cache"
+# The extensions that write the text of a page.
+OWN = (__name__, "authoring.mathematics", "authoring.strip_unused_assets")
 WIDE = 800  # pixels: several panels side by side
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 # Text that adjoins a formula without a space.
@@ -233,7 +235,7 @@ def forget_stale_outputs(
             cache.remove_cache(record.pk)
     write_whole(notes, json.dumps(made_by, indent=1))
     # Each edition has its own environment, which records the sources its pages were read with.
-    extension = digest_of(root, closure(root, "", root / "_config.yml", __name__))
+    extension = digest_of(root, closure(root, "", root / "_config.yml", *OWN))
     read = getattr(env, "made_by", {})
     env.made_by = {page: f"{made} {extension}" for page, made in made_by.items()}
     return [page for page in made_by if read.get(page) != env.made_by[page]]

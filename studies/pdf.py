@@ -21,9 +21,9 @@ from rich.progress import track
 ROOT = Path(__file__).parents[1]
 BUILT = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "known-unknowns.pdf"
-READY = """() => document.readyState === "complete"
-  && (!document.querySelector("script[src*=mathjax]") || window.MathJax?.startup?.promise
-      .then(() => true))"""
+READY = """() =>
+  document.readyState === "complete" && document.fonts.status === "loaded"
+"""
 UNFOLD = """() => {
   for (const fold of document.querySelectorAll("details")) {
     fold.querySelector("summary")?.remove();

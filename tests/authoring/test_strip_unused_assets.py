@@ -1,11 +1,23 @@
-"""Unused icons are removed from the built pages, and pictures get smaller."""
+"""Unused icons, rules and markup are removed from the built pages; pictures get smaller."""
 
 import random
+import shutil
+from pathlib import Path
 
+import pydata_sphinx_theme
 import pytest
+from fontTools.ttLib import TTFont
 from PIL import Image
 
-from authoring.strip_unused_assets import COLOURS, keep_icons, reduce_colours
+from authoring.strip_unused_assets import (
+    COLOURS,
+    drop_search,
+    keep_glyphs,
+    keep_icons,
+    keep_rules,
+    lighten_page,
+    reduce_colours,
+)
 
 SCRIPT = (
     'var p={monero:[496,512,[],"f3d0","M1 2z"],bars:[448,512,["navicon"],"f0c9","M3z"],'
@@ -44,3 +56,60 @@ def test_a_picture_gets_smaller_and_looks_the_same(tmp_path, mode):
     reduce_colours(path)
     assert path.read_bytes() == once
     assert [p.name for p in tmp_path.iterdir()] == ["field.png"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept"),
+    [
+        (".card .gone{x:1}", ""),
+        (".gone,.card > p{x:1}", ".card > p{x:1}"),
+        ("#gone{x:1}", ""),
+        ("a:hover{x:1}", "a:hover{x:1}"),
+        (".card:not(.gone:is(.never, .was)){x:1}",) * 2,
+        (".card:has(.gone){x:1}",) * 2,
+        ("[class*=gone]{x:1}",) * 2,
+        (r".w-1\/2{x:1}",) * 2,
+        (r".w-1\/3{x:1}", ""),
+        (".bs-tooltip-end{x:1}",) * 2,  # put together by a script
+        ("@media print{.gone{x:1}.card{y:2}}", "@media print{.card{y:2}}"),
+        ("@media print{.gone{x:1}}", ""),
+        ("@font-face{font-family:F;src:url(gone.woff2)}",) * 2,
+        ("@keyframes gone{from{x:1}to{x:2}}",) * 2,
+        ("/* gone */ .card{x:url(a.b)}", ".card{x:url(a.b)}"),
+    ],
+)
+def test_rules_stay_that_can_match(rule, kept):
+    assert keep_rules(rule, {"card", "w-1", "2"}) == kept
+
+
+def test_an_icon_font_keeps_the_glyphs_of_the_style_sheets(tmp_path):
+    fonts = "theme/pydata_sphinx_theme/static/vendor/fontawesome/webfonts"
+    font = Path(pydata_sphinx_theme.__file__).parent / fonts / "fa-solid-900.woff2"
+    path = Path(shutil.copy(font, tmp_path))
+    for _ in range(2):  # a file that was not copied anew since the last build
+        keep_glyphs(path, {0xF0C1, 0xF030, 0xE999})
+        assert path.stat().st_size < 2000
+        with TTFont(path) as small:
+            assert set(small.getBestCmap()) == {0xF0C1, 0xF030}
+    assert [p.name for p in tmp_path.iterdir()] == ["fa-solid-900.woff2"]
+
+
+def test_code_keeps_the_markup_that_colours_it():
+    code = '<span class="k">def</span><span class="w"> </span><span class="nf">f</span>'
+    context = {"body": f'{code}<span class="p">(</span><span class="n">x</span>'}
+    lighten_page(None, "page", "page.html", context, None)
+    assert context["body"] == ('<span class="k">def</span> <span class="nf">f</span>(x')
+
+
+def test_pages_load_no_search(tmp_path):
+    page, rest = (
+        tmp_path / "page.html",
+        '<script src="_static/doctools.js?v=1"></script>',
+    )
+    loading = "".join(
+        f'\n    <script src="../{name}.js"></script>'
+        for name in ("_static/searchtools", "_static/language_data", "searchindex")
+    )
+    page.write_text(f"<head>{rest}{loading}</head>")
+    drop_search(page)
+    assert page.read_text() == f"<head>{rest}</head>"

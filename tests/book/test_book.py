@@ -14,17 +14,14 @@ from course.task import find
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 DESKTOP = {"viewport": {"width": 1300, "height": 900}}
 
-# True once all mathematics is typeset, all pictures are loaded, the theme is set, and no colour
-# transition is running.
+# True once all pictures and fonts are loaded, the theme is set, and no colour transition is
+# running.
 READY = """
 () => document.querySelector("main") && document.readyState === "complete"
   && ["light", "dark"].includes(document.documentElement.dataset.theme)
   && [...document.images].every(image => image.complete)
+  && document.fonts.status === "loaded"
   && !document.getAnimations().some(animation => animation instanceof CSSTransition)
-  && (!document.querySelector("script[src*=mathjax]") || (() => {
-        window.MathJax?.startup?.promise?.then(() => { window.typeset = true });
-        return window.typeset;
-     })())
 """
 
 # Facts about a page that do not depend on the screen.
@@ -33,7 +30,7 @@ FACTS = r"""
   const main = document.querySelector("main");
   const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), prose = [];
   while (texts.nextNode())
-    if (!texts.currentNode.parentElement.closest("pre, code, script, style, mjx-container"))
+    if (!texts.currentNode.parentElement.closest("pre, code, script, style"))
       prose.push(texts.currentNode.data);
   const count = selector => document.querySelectorAll(selector).length;
   return {
@@ -42,10 +39,9 @@ FACTS = r"""
     folded: [...main.querySelectorAll("details:not([open]) pre")]
       .map(pre => pre.textContent.trim()),
     formulas: count(".math"),
-    typeset: count(".math mjx-container"),
-    // MathJax marks what it cannot parse; what it does not know it sets as plain text.
-    broken: count("mjx-merror, [data-mjx-error], [data-mml-node=merror]")
-      + [...document.querySelectorAll("mjx-container")]
+    typeset: count(".math > .katex, .math > .katex-display > .katex"),
+    broken: count(".katex-error, merror")
+      + [...document.querySelectorAll(".katex")]
         .filter(formula => formula.textContent.includes("\\")).length,
     images: [...main.querySelectorAll("img")].map(image => ({
       name: image.getAttribute("src"),

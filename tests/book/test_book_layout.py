@@ -17,9 +17,9 @@ async () => {
   document.querySelectorAll(".dropdown").forEach(fold => fold.classList.add("toggle-shown"));
   document.querySelectorAll(".toggle-hidden").forEach(
     fold => fold.classList.remove("toggle-hidden"));
-  await window.MathJax?.startup.promise;
+  await document.fonts.ready;
   const schema = box => box.textContent.includes('"description": ');
-  const boxes = [...document.querySelectorAll("main pre, main mjx-container[display=true]")]
+  const boxes = [...document.querySelectorAll("main pre, main .katex-display")]
     .filter(box => box.checkVisibility() && !schema(box));
   // A line that would go on below is cut off now.
   boxes.forEach(box => { if (box.tagName === "PRE") box.style.whiteSpace = "pre"; });
@@ -33,8 +33,8 @@ async () => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
   document.querySelectorAll(".toggle-hidden").forEach(
     fold => fold.classList.remove("toggle-hidden"));
-  await window.MathJax?.startup.promise;
-  return [...document.querySelectorAll("main span.math mjx-container")]
+  await document.fonts.ready;
+  return [...document.querySelectorAll("main span.math .katex")]
     .filter(formula => formula.checkVisibility() && !formula.closest("table"))
     .filter(formula => {
       const column = formula.closest("p, li, dd, dt, figcaption, h1, h2, h3, div");
@@ -47,11 +47,11 @@ async () => {
 # Punctuation after a formula that wraps to the beginning of the next line.
 PARTED = """
 async () => {
-  await window.MathJax?.startup.promise;
+  await document.fonts.ready;
   const parted = [];
   for (const formula of document.querySelectorAll("main span.math")) {
     const after = formula.nextSibling;
-    const last = [...formula.querySelectorAll("mjx-container")].at(-1);
+    const last = [...formula.querySelectorAll(".base")].at(-1);
     if (after?.nodeType !== Node.TEXT_NODE || !/^\\S/.test(after.data) || !last) continue;
     const range = document.createRange();
     range.setStart(after, 0);

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import gzip
 import re
 import warnings
 from pathlib import Path
@@ -12,8 +13,10 @@ from browser import served
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
-MAX_PAGE = 2_000_000  # bytes, without MathJax
-MATHS = "mathjax"
+MAX_PAGE = 2_000_000  # bytes
+# Bytes of a page with all that it loads but pictures, and when compressed for transfer.
+MAX_TEXT, MAX_PACKED = 1_200_000, 450_000
+PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
 WORDS = ROOT / "book" / "words.txt"
 WORD = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)*")
 
@@ -147,11 +150,11 @@ def test_the_word_list_holds_no_word_that_nobody_uses(pages, dictionary):
 
 
 def page_size(page):
-    """Return the size in bytes of a page with all files that it loads, without MathJax."""
+    """Return the size in bytes of a page with all files that it names."""
     parts = {page}
     for link in soup(page).select("link[rel=stylesheet], img[src], script[src]"):
         address = urlsplit(link.get("href") or link.get("src"))
-        if not address.scheme and MATHS not in address.path:
+        if not address.scheme:
             parts.add((page.parent / unquote(address.path)).resolve())
     return sum(part.stat().st_size for part in parts)
 
@@ -160,6 +163,45 @@ def test_no_page_exceeds_two_megabytes(pages):
     sizes = {page.name: page_size(page) for page in pages}
     assert {name: n for name, n in sizes.items() if n > MAX_PAGE} == {}
     assert max(sizes.values()) > 100_000  # loaded files are included
+
+
+def packed_size(path):
+    """Return the number of bytes that are sent for a file; fonts are compressed already."""
+    data = path.read_bytes()
+    return len(data) if path.suffix == ".woff2" else len(gzip.compress(data, 6))
+
+
+@pytest.mark.browser
+def test_pages_load_quickly_over_a_slow_line(pages, browser, address, book):
+    sizes, packed, loaded = {}, {}, set()
+    for path in pages:
+        requested = set()
+        with browser.new_context() as context:  # each with an empty cache
+            page = context.new_page()
+            page.on("request", lambda request, to=requested: to.add(request.url))
+            page.goto(f"{address}/book/{path.name}")
+            page.wait_for_load_state("load")
+            page.evaluate("async () => { await document.fonts.ready }")
+        files = [book / unquote(urlsplit(url).path).lstrip("/") for url in requested]
+        files = [f for f in files if f.is_file() and f.suffix not in PICTURES]
+        sizes[path.name] = sum(file.stat().st_size for file in files)
+        packed[path.name] = sum(packed_size(file) for file in files)
+        loaded |= {file.suffix for file in files}
+    assert loaded >= {".html", ".css", ".js", ".woff2"}
+    assert {name: n for name, n in sizes.items() if n > MAX_TEXT} == {}
+    assert {name: n for name, n in packed.items() if n > MAX_PACKED} == {}
+
+
+def test_code_without_markup_has_the_colour_of_its_markup(book):
+    style = (book / "_static" / "pygments.css").read_text("utf-8")
+    themes = re.findall(r"([^{}]*)\.highlight\s*\{[^}]*[^-]color:\s*(#\w+)", style)
+    assert len(themes) == 2
+    for theme, colour in themes:
+        for plain in ("n", "p", "w"):
+            (own,) = re.findall(
+                re.escape(theme) + r"\.highlight \." + plain + r"\s*\{([^}]*)\}", style
+            )
+            assert own.strip() == f"color: {colour}"
 
 
 # --- accessibility --------------------------------------------------------------------

@@ -1,0 +1,126 @@
+"""Formulas in the built pages: complete without scripts, for the eye and for screen readers."""
+
+import pytest
+from browser import served
+from bs4 import BeautifulSoup
+
+SCREENS = {
+    "desktop": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "phone": {
+        "viewport": {"width": 390, "height": 844},
+        "is_mobile": True,
+        "color_scheme": "dark",
+    },
+}
+# Formulas that are not drawn, or drawn without the fonts of the book.
+NOT_DRAWN = """
+async () => {
+  await document.fonts.ready;
+  const fonts = [...document.fonts].filter(font => font.family.startsWith("KaTeX"));
+  const loaded = fonts.filter(font => font.status === "loaded").map(font => font.family);
+  const drawn = formula => {
+    const box = formula.querySelector(".katex-html").getBoundingClientRect();
+    return box.width > 2 && box.height > 2 && getComputedStyle(formula).fontFamily
+      .startsWith("KaTeX_Main") && loaded.includes("KaTeX_Main");
+  };
+  return [...document.querySelectorAll("main .math .katex")]
+    .filter(formula => formula.checkVisibility() && !drawn(formula))
+    .map(formula => formula.textContent);
+}
+"""
+# Elements within formulas that the tab key would stop at.
+STOPS = """
+() => [...document.querySelectorAll(".math, .math *")]
+  .filter(element => element.tabIndex >= 0 && !element.matches(".headerlink"))
+  .map(element => element.outerHTML)
+"""
+# Equation numbers that are outside the column, or covered by their equation.
+NUMBERS = """
+async () => {
+  await document.fonts.ready;
+  document.querySelectorAll("details").forEach(fold => fold.open = true);
+  const width = document.documentElement.clientWidth;
+  return [...document.querySelectorAll("main .eqno")].filter(number => {
+    const [box, formula] = [number, number.parentElement.querySelector(".katex-display")]
+      .map(element => element.getBoundingClientRect());
+    return box.right > width || box.left < formula.right - 1;
+  }).map(number => number.textContent);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def pages(book):
+    """Parsed pages of the book, by name."""
+    return {
+        path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        for path in sorted(book.glob("book/*.html"))
+    }
+
+
+@pytest.fixture(scope="module")
+def address(book):
+    with served(book) as at:
+        yield at
+
+
+def visit(browser, address, names, script, **options):
+    """Evaluate a script on every page; return its results and the addresses requested."""
+    found, asked = {}, []
+    with browser.new_context(**options) as context:
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        for name in names:
+            page.goto(f"{address}/book/{name}")
+            page.wait_for_load_state("load")
+            found[name] = page.evaluate(script)
+    return {name: result for name, result in found.items() if result}, asked
+
+
+def test_every_formula_is_in_the_page_for_eyes_and_for_screen_readers(pages):
+    formulas = [formula for page in pages.values() for formula in page.select(".math")]
+    assert len(formulas) > 900
+    for formula in formulas:
+        assert len(formula.select(".katex")) == 1, formula
+        assert formula.select_one(".katex-mathml math").get_text().strip(), formula
+        assert formula.select_one(".katex-html")["aria-hidden"] == "true", formula
+        assert not formula.select("mtext[mathcolor], .katex-error, annotation"), formula
+
+
+def test_no_script_typesets_anything(pages):
+    for name, page in pages.items():
+        scripts = " ".join(str(script)[:2000] for script in page.select("script"))
+        for typesetter in ("mathjax", "katex", "temml"):
+            assert typesetter not in scripts.lower(), name
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("screen", SCREENS)
+def test_formulas_are_complete_without_javascript(browser, address, pages, screen):
+    options = SCREENS[screen] | {"java_script_enabled": False}
+    not_drawn, asked = visit(browser, address, pages, NOT_DRAWN, **options)
+    assert not_drawn == {}
+    assert any("KaTeX_Math-Italic" in url for url in asked)
+    assert [url for url in asked if not url.startswith(address)] == []
+
+
+@pytest.mark.browser
+def test_formulas_are_no_tab_stops(browser, address, pages):
+    assert visit(browser, address, pages, STOPS, **SCREENS["desktop"])[0] == {}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("screen", SCREENS)
+def test_equation_numbers_are_beside_their_equations(browser, address, pages, screen):
+    assert visit(browser, address, pages, NUMBERS, **SCREENS[screen])[0] == {}
+
+
+def test_references_to_equations_show_the_number_of_the_equation(pages):
+    shown = 0
+    for name, page in pages.items():
+        for link in page.select("a.reference[href*='#equation-']"):
+            target, _, anchor = link["href"].partition("#")
+            number = pages[target or name].find(id=anchor).select_one(".eqno")
+            assert link.get_text() == number.get_text().rstrip("#¶"), link
+            shown += 1
+    assert shown > 40
