@@ -122,7 +122,7 @@ def main() -> None:
     help="Write nothing; fail with a diff if an exercise is out of date.",
 )
 def exercises(practicals: tuple[str, ...], check: bool) -> None:
-    """Generate the exercise notebooks from the chapters and the solutions.
+    """Generate the exercise notebooks, and the clone command in README.md.
 
     \b
     Example:

@@ -24,9 +24,11 @@ from pybtex.database import BibliographyData, parse_file
 from authoring.chapter import Chapter, ChapterCell, read_chapter
 from authoring.markdown import Translator
 from course.task import find
+from project.closure import closure
 from project.errors import CourseError
 from project.files import write_whole
 from project.practicals import ANSWER_HERE, Course, Lab, cell_id
+from project.publication import EXTRAS, Publication
 from project.source import Definition, Module, imports_of
 
 KERNEL = {
@@ -43,6 +45,8 @@ given; you need not change them.
 {tasks} tasks, {points} points; they take about {minutes} minutes in all. {questions} \
 questions ask for an answer in words, for up to 3 points each. You may leave a task out; the \
 cells that train or draw need the tasks above them, and some of them take half a minute."""
+# Between these comments README.md says how to get the course.
+CLONE = re.compile(r"(<!-- clone:.*? -->).*?(<!-- end -->)", re.DOTALL)
 READY = """# Is everything here? If not, this cell says what to do.
 from importlib.util import find_spec
 
@@ -94,8 +98,17 @@ def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
     for index, cell in enumerate(cells):
         if "course" not in cell.metadata:
             cell["id"] = f"c{index:03d}"
-    ready = new_code_cell(READY.format(packages=json.dumps(_packages(cells))))
-    cells.insert(_first(cells, "code"), _locked(ready, "ready", "ready"))
+    packages = packages_of(lab, cells)
+    first = {
+        "install": Publication.read(lab.root).install_cell(packages),
+        "ready": READY.format(packages=json.dumps(packages)),
+    }
+    place = _first(cells, "code")
+    cells[place:place] = [
+        _locked(new_code_cell(source), role, role)
+        for role, source in first.items()
+        if source
+    ]
     metadata = {
         "kernelspec": KERNEL,
         "language_info": {"name": "python"},
@@ -116,19 +129,18 @@ def translator_of(lab: Lab) -> Translator:
 
 
 def differences(course: Course, names: Iterable[str] = ()) -> str:
-    """Return a diff from the committed to the generated exercises; empty if they agree.
+    """Return a diff from the committed to the generated files; empty if they agree.
 
     ``names`` are stems or names of labs; without any, all labs are compared.
     """
     report = []
-    for lab in course.labs(*names):
-        path = lab.exercise
+    for path, text in _generated(course, names).items():
         now = (
             path.read_text(encoding="utf-8").splitlines(keepends=True)
             if path.exists()
             else []
         )
-        new = generate(lab).splitlines(keepends=True)
+        new = text.splitlines(keepends=True)
         name = path.relative_to(course.root)
         report += difflib.unified_diff(
             now, new, f"{name} (committed)", f"{name} (generated)"
@@ -139,12 +151,29 @@ def differences(course: Course, names: Iterable[str] = ()) -> str:
     return "".join(report)
 
 
-def write(course: Course, names: Iterable[str] = ()) -> list[Path]:
-    """Generate exercises and write each atomically; none is written if one fails to generate."""
+def _generated(course: Course, names: Iterable[str]) -> dict[Path, str]:
+    """Return the texts of the generated files: exercises, and README with its clone command."""
     texts = {lab.exercise: generate(lab) for lab in course.labs(*names)}
+    return texts | _readme(course.root)
+
+
+def write(course: Course, names: Iterable[str] = ()) -> list[Path]:
+    """Write what is generated, each file atomically; none if one fails to generate."""
+    texts = _generated(course, names)
     for path, text in texts.items():
         write_whole(path, text)
     return list(texts)
+
+
+def _readme(root: Path) -> dict[Path, str]:
+    """Return README.md with the commands that clone the repository; empty without README."""
+    path = root / "README.md"
+    if not path.is_file():
+        return {}
+    clone = "\n".join(Publication.read(root).clone)
+    shown = f"```sh\n{clone}\n```" if clone else "Clone or download this repository."
+    old = path.read_text("utf-8")
+    return {path: CLONE.sub(lambda found: f"{found[1]}\n\n{shown}\n\n{found[2]}", old)}
 
 
 def macros(root: Path) -> dict[str, str | list]:
@@ -160,17 +189,33 @@ def _first(cells: list, kind: str) -> int:
     )
 
 
-def _packages(cells: list) -> list[str]:
-    """List the import names of the packages that these cells need."""
-    sources = (cell.source for cell in cells if cell.cell_type == "code")
-    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
+def packages_of(lab: Lab, cells: list) -> list[str]:
+    """List the import names of the packages that the cells of a lab's exercise need.
+
+    Of the packages that modules of the course import in turn, only the frameworks are
+    listed. The checks are left out: they use the notebook's own framework.
+    """
+    source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    modules = closure(lab.root, source, lab.exercise.resolve())
+    indirect = {
+        name
+        for path in modules
+        if path.suffix == ".py"
+        for name in _imported(path.read_text("utf-8"))
+    }
+    names = _imported(source) | (indirect & {*EXTRAS})
+    return sorted(names - sys.stdlib_module_names)
+
+
+def _imported(source: str) -> set[str]:
+    """Return the names of the top-level packages that a source imports."""
     names = set()
-    for node in nodes:
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module.partition(".")[0])
-    return sorted(names - sys.stdlib_module_names)
+    return names
 
 
 def _how_to_begin(chapter: Chapter, minutes: int) -> str:

@@ -17,8 +17,10 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from authoring.exercises import packages_of
 from project.errors import CourseError
 from project.practicals import Course, Lab
+from project.publication import extras_of
 
 NAME = "known-unknowns"
 MARK = "# Written by `course release`."
@@ -41,9 +43,7 @@ dependencies = [
 ]
 
 [project.optional-dependencies]
-student = [
-{student}
-]
+{extras}
 
 [tool.setuptools]
 packages.find = {{ include = ["course*"] }}
@@ -54,7 +54,8 @@ REQUIREMENTS = """\
 {mark}
 # In this folder: python -m pip install -r requirements.txt
 -c constraints.txt
-.[student]
+.[{extras}]
+jupyterlab
 """
 
 README = """\
@@ -70,7 +71,7 @@ python3 -m venv .venv
 ```
 
 On Windows, write `py` for `python3` and `.venv\\Scripts` for `.venv/bin`. It takes some
-minutes, most of them for PyTorch and JAX.
+minutes, most of them for PyTorch or JAX.
 
 ## Work
 
@@ -168,12 +169,14 @@ def bundle(course: Course, names: Iterable[str] = ()) -> dict[str, bytes]:
     root = course.root
     files: dict[str, bytes] = {}
     wanted: set[Path] = set()
+    packages: set[str] = set()
     lines = []
     for lab in course.labs(*names):
         path, notebook = lab.exercise, lab.released()
         _refuse_answers(lab, notebook)
         files[f"exercises/{path.name}"] = path.read_bytes()
         wanted |= lab.closure()
+        packages |= {*packages_of(lab, notebook.cells)}
         title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
         lines.append(f"- `exercises/{path.name}`: {title}")
     for path in sorted(wanted):
@@ -197,9 +200,12 @@ def bundle(course: Course, names: Iterable[str] = ()) -> dict[str, bytes]:
             description=about["description"],
             python=about["requires-python"],
             dependencies=_list(about["dependencies"]),
-            student=_list(about["optional-dependencies"]["student"]),
+            extras="\n".join(
+                f"{name} = [\n{_list(about['optional-dependencies'][name])}\n]"
+                for name in ("jax", "torch")
+            ),
         ),
-        "requirements.txt": REQUIREMENTS.format(mark=MARK),
+        "requirements.txt": REQUIREMENTS.format(mark=MARK, extras=extras_of(packages)),
         "README.md": README.format(
             python=re.sub(r">=([\d.]+)", r"\1 or newer", about["requires-python"]),
             exercises="\n".join(lines),

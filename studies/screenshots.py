@@ -1,10 +1,10 @@
-"""Screenshots of a real class report for the book.
+"""Screenshots of a real class report for the book, and of a check for README.md.
 
     python -m studies.screenshots
 
 generates notebooks for 24 fictional students and grades them with ``course grade``, which
-takes some minutes. It writes ``report.png``, ``heat-map.png``, ``feedback.png`` and
-``marking.png`` to ``book/images``. It needs Chromium.
+takes some minutes. It writes ``report.png``, ``heat-map.png``, ``feedback.png``,
+``marking.png`` and ``exercise.png`` to ``book/images``. It needs Chromium.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from playwright.sync_api import Browser, sync_playwright
 
+from project.practicals import Course
 from studies.submissions import write_class
 
 ROOT = Path(__file__).parents[1]
@@ -26,6 +29,27 @@ PICTURES = {
     "feedback": ("feedback/Galois/bayes_by_backprop.html", 760, 820),
     "marking": ("marking.html", 1000, 620),
 }
+TASK = "deep-ensembles--gaussian-mixture-moments"
+MISTAKE = "return jnp.mean(means, axis=0), jnp.mean(stds**2, axis=0)"
+
+
+def exercise(browser: Browser, target: Path) -> None:
+    """Run a task with a mistake in it, and take a screenshot of its two cells."""
+    notebook = Course.read(ROOT).lab("deep_ensembles").released()
+    ids = ("given--imports", TASK, f"{TASK}--check")
+    notebook.cells = [cell for cell in notebook.cells if cell.id in ids]
+    imports, task, check = notebook.cells
+    imports.source += "\nfrom course import check"
+    task.source = task.source.replace("raise NotImplementedError()", MISTAKE)
+    NotebookClient(notebook, allow_errors=True).execute(cwd=ROOT)
+    notebook.cells = [task, check]
+    page = browser.new_page(
+        viewport={"width": 820, "height": 600}, device_scale_factor=1.5
+    )
+    page.route("https://**", lambda route: route.abort())
+    page.set_content(HTMLExporter().from_notebook_node(notebook)[0])
+    page.locator("main").screenshot(path=target)
+    page.close()
 
 
 def main() -> None:
@@ -50,6 +74,7 @@ def main() -> None:
                 page.goto(f"{out.as_uri()}/{address}")
                 page.screenshot(path=images / f"{name}.png")
                 page.close()
+            exercise(browser, images / "exercise.png")
             browser.close()
 
 

@@ -14,6 +14,8 @@ import pytest
 from documented import PAGES, block, clone, commands, furnish, shell, surroundings
 from graded_class import ROOT, write_submissions
 
+from project.publication import Publication
+
 CLUSTER = "Grade faster, or on many machines"
 NBGRADER = "tests/authoring/test_nbgrader.py::test_the_real_nbgrader_grades_and_exports"
 RECIPES = "tests/test_contributing.py::test_a_chapter_is_added_by_the_book"
@@ -52,7 +54,7 @@ ELSEWHERE = {
     "nbgrader generate_feedback 03-bayes-by-backprop": NBGRADER,
     "nbgrader export": NBGRADER,
     "cd my-course": NBGRADER,
-}
+} | dict.fromkeys(Publication.read(ROOT).clone, "needs the network")
 # Blocks and sentences whose commands run below, except those in ELSEWHERE.
 SET_UP = ("README.md", "Read the book", 1)
 TO_DO = [("README.md", "Do the exercises"), ("book/intro.md", "Begin in two minutes")]

@@ -23,6 +23,7 @@ from grading.submissions.sources import (
     free,
     quietly,
 )
+from project.publication import INSTALLS
 
 # Cell magics that run the cell as Python.
 PYTHON_MAGICS = {"%%time", "%%timeit", "%%capture", "%%prun"}
@@ -117,7 +118,8 @@ class Statement:
         answers: the degree to which it looks like an answer, by the answer's name.
         alike: those of these names that it defines with the parameters of the stub.
         check: the task whose check it calls.
-        idle: it checks, or trains or draws as the release does, and is not run.
+        idle: it checks, installs the course, or trains or draws as the release does, and is
+            not run.
         fixed: it is an import or a definition, not a value that other statements may change.
     """
 
@@ -205,7 +207,7 @@ def _statement(node: ast.stmt, text: str, own: str, release: Release) -> Stateme
             text = f"{name} = {quietly(ast.unparse, argument)}"
             return Statement(text, answers={name: Rank.WEAK}, idle=True)
         return Statement(text, check=task, idle=True)
-    names = _binds(node)
+    names, plain = _binds(node), squeezed(own)
     answers = {name: _rank(node, name, release) for name in names & {*release.stubs}}
     alike = {
         name
@@ -219,7 +221,7 @@ def _statement(node: ast.stmt, text: str, own: str, release: Release) -> Stateme
         frozenset(_changes(node)),
         {name: rank for name, rank in answers.items() if rank},
         frozenset(alike),
-        idle=squeezed(own) in release.idle,
+        idle=plain in release.idle or plain.startswith(INSTALLS),
         fixed=isinstance(node, (*DEFINITIONS, ast.Import, ast.ImportFrom)),
     )
 

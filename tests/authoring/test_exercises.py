@@ -16,12 +16,13 @@ from labs import COURSE, LABS, each_lab
 from pybtex.database import BibliographyData
 
 from authoring.chapter import read_chapter
-from authoring.exercises import differences, generate, write
+from authoring.exercises import differences, generate, packages_of, write
 from authoring.markdown import Translator
 from commands import main
 from course.task import task_id, tasks_of
 from project.errors import CourseError
 from project.practicals import Course
+from project.publication import Publication, extras_of
 from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]
@@ -220,7 +221,10 @@ def test_names_become_ids():
 
 @each_lab
 def test_the_first_cell_says_what_is_missing_and_how_to_get_it(lab):
-    code = [c for c in notebook(lab).cells if c.cell_type == "code"]
+    cells = [c for c in notebook(lab).cells if c.cell_type == "code"]
+    code = cells[
+        bool(Publication.read(ROOT).repository) :
+    ]  # a fork's first one installs
     assert code[0].id == "ready"
     here = [sys.executable, "-c", code[0].source]
     done = subprocess.run(here, capture_output=True, text=True, cwd=ROOT)
@@ -342,6 +346,22 @@ def test_help_shows_an_example_for_each_command():
         text = CliRunner().invoke(main, [name, "--help"]).output
         assert "Example:" in text
         assert f"course {name}" in text
+
+
+def test_readme_tells_the_time_and_the_frameworks_of_the_practicals():
+    minutes, extras = 0, {}
+    for lab in LABS:
+        cells = lab.released().cells
+        begin = next(c.source for c in cells if "How to begin" in c.source)
+        minutes += int(re.search(r"about (\d+) minutes", begin)[1])
+        needed = extras_of(packages_of(lab, cells))
+        extras.setdefault(needed, []).append(str(int(lab.number)))
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"All tasks together take about {minutes / 60:.0f} hours." in readme
+    assert f"only practical {extras.pop('jax,torch')[0]} needs both" in readme
+    for extra, (*most, last) in extras.items():
+        practicals = f"{', '.join(most)} and {last}"
+        assert f"| {practicals} | `'.[{extra}]' jupyterlab` |" in readme
 
 
 def test_each_chapter_has_its_exercise():

@@ -25,10 +25,12 @@ def bound(statement):
     """Return the names that a statement binds."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        return {(a.asname or a.name).partition(".")[0] for a in statement.names}
-    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    nodes = list(ast.walk(statement))
+    imported = [node for node in nodes if isinstance(node, ast.alias)]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)} | {
+        (one.asname or one.name).partition(".")[0] for one in imported
+    }
 
 
 def statements(cell):

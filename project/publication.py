@@ -1,0 +1,115 @@
+"""Where the course is published: the block ``publication`` of ``_config.yml``.
+
+A fork fills it. While it is empty, pages and notebooks name no repository and no site.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote
+
+import yaml
+
+from project.errors import CourseError
+
+CONFIG, BLOCK = "_config.yml", "publication"
+# The extra of pyproject.toml that installs each package of the frameworks.
+EXTRAS = {"jax": "jax", "numpyro": "jax", "optax": "jax", "torch": "torch"}
+# One statement, which the grader recognises by its beginning and never runs.
+INSTALLS = "try: import course except ModuleNotFoundError: import subprocess"
+INSTALL = """\
+# This cell does nothing where the course is installed. Where it is missing, as on Colab, pip
+# installs it from its repository, with the checks and the packages of this notebook.
+try:
+    import course
+except ModuleNotFoundError:
+    import subprocess
+    import sys
+
+    print("Installing the course from {repository}: a minute or two …")
+    source = "known-unknowns[{extras}] @ git+{repository}@{branch}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", source], check=True)"""
+FORMATS = {
+    "repository": (
+        r"https://github\.com/[\w-]+/(?!.*\.git$)[\w.-]*[\w-]",
+        "https://github.com/<owner>/<name>, without a slash or .git at the end",
+    ),
+    "branch": (r"\w[\w./-]*", "the name of a branch, in quotes if it is a number"),
+    "site": (
+        r"https://[\w.-]+\w(:\d+)?(/[\w.~-]+)*",
+        "an address that begins with https://, without a slash at the end",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The addresses of a fork; ``repository`` and ``site`` are empty if there is none."""
+
+    repository: str = ""
+    branch: str = "main"
+    site: str = ""
+
+    @classmethod
+    def read(cls, root: Path) -> Self:
+        """Read the block from the checkout's ``_config.yml``.
+
+        Raises:
+            CourseError: it has an unknown key, or a value that is not such an address.
+        """
+        path = root / CONFIG
+        block = (yaml.safe_load(path.read_text("utf-8")) or {}).get(BLOCK) or {}
+        names = [field.name for field in fields(cls)]
+        if not isinstance(block, dict):
+            block = {str(block): None}
+        for key, value in block.items():
+            if key not in names:
+                problem = f"`{BLOCK}` has the unknown key {key!r}."
+                raise CourseError(path, None, problem, f"Use {', '.join(names)}.")
+            pattern, expected = FORMATS[key]
+            if value and not (isinstance(value, str) and re.fullmatch(pattern, value)):
+                problem = f"`{BLOCK}: {key}` is {value!r}."
+                raise CourseError(path, None, problem, f"Write {expected}.")
+        return cls(**{key: value for key, value in block.items() if value})
+
+    @property
+    def clone(self) -> list[str]:
+        """The commands that clone the repository."""
+        if not self.repository:
+            return []
+        name = self.repository.rpartition("/")[2]
+        branch = "" if self.branch == "main" else f"-b {self.branch} "
+        return [f"git clone {branch}{self.repository}", f"cd {name}"]
+
+    def launchers(self, notebook: str) -> dict[str, str]:
+        """Return the addresses that open a notebook of the repository, by service."""
+        if not self.repository:
+            return {}
+        name = self.repository.removeprefix("https://github.com/")
+        branch = quote(self.branch, safe="")
+        return {
+            "Colab": "https://colab.research.google.com/github/"
+            f"{name}/blob/{self.branch}/{notebook}",
+            "Binder": f"https://mybinder.org/v2/gh/{name}/{branch}"
+            f"?labpath={quote(notebook, safe='')}",
+            "Codespaces": f"https://codespaces.new/{name}/tree/{self.branch}",
+        }
+
+    def install_cell(self, packages: Iterable[str]) -> str:
+        """Return the source of a notebook's first cell; empty if there is no repository.
+
+        Args:
+            packages: the import names of the packages that the notebook needs.
+        """
+        return self.repository and INSTALL.format(
+            extras=extras_of(packages), repository=self.repository, branch=self.branch
+        )
+
+
+def extras_of(packages: Iterable[str]) -> str:
+    """Return the extras that install these packages, as pip expects them: ``jax,torch``."""
+    return ",".join(sorted({EXTRAS[name] for name in packages if name in EXTRAS}))

@@ -1,0 +1,59 @@
+"""Every practical's checks work where the other framework is not installed."""
+
+import subprocess
+import sys
+
+import pytest
+from labs import COURSE
+
+FRAMEWORKS = {
+    "warm_up": "jax",
+    "deep_ensembles": "jax",
+    "approximate_inference": "torch",
+    "bayes_by_backprop": "torch",
+    "calibration_and_flows": "torch",
+    "which_method": "jax",
+}
+OTHER = {"jax": ("torch",), "torch": ("jax", "jaxlib", "numpyro", "optax")}
+JUDGE = """
+import importlib, sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+from course import check, data, nuts, plots
+from course.task import tasks_of
+
+tasks = list(tasks_of({stem!r}).values())
+for task in tasks if {whole} else tasks[:1]:
+    check(task.id, getattr(importlib.import_module("solutions.{stem}"), task.name))
+"""
+
+
+@pytest.mark.parametrize(
+    ("stem", "whole"),
+    [
+        ("warm_up", False),
+        ("calibration_and_flows", False),
+        *(pytest.param(stem, True, marks=pytest.mark.long) for stem in COURSE.stems),
+    ],
+)
+def test_the_checks_work_without_the_other_framework(stem, whole):
+    source = JUDGE.format(blocked=OTHER[FRAMEWORKS[stem]], stem=stem, whole=whole)
+    done = subprocess.run(
+        [sys.executable, "-c", source], cwd=COURSE.root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.startswith("✓ ")
+
+
+@pytest.mark.long
+def test_a_framework_that_is_missing_is_noticed():
+    source = JUDGE.format(blocked=OTHER["torch"], stem="warm_up", whole=False)
+    done = subprocess.run(
+        [sys.executable, "-c", source], cwd=COURSE.root, capture_output=True, text=True
+    )
+    assert "No module named 'jax'" in done.stderr
