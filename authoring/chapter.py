@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jupytext
@@ -32,7 +32,8 @@ class ChapterCell:
     """One cell of a chapter.
 
     ``names`` are the names that a task or given cell imports, or the name that a check cell
-    checks; ``task`` is the task's id, if the cell belongs to one.
+    checks; ``task`` is the task's id, if the cell belongs to one. The code of a ``folded`` cell
+    only makes a figure or a table: page and exercise show it on demand.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class ChapterCell:
     names: tuple[str, ...] = ()
     task: str | None = None
     caption: str | None = None
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,11 @@ def _cell(path: Path, stem: str, raw, line: int) -> ChapterCell:
     role = roles[0] if roles else None
     if raw.cell_type == "code":
         figure = raw.metadata.get("mystnb", {}).get("figure", {})
-        return _code_cell(path, stem, role, raw.source, line, figure.get("caption"))
+        cell = _code_cell(path, stem, role, raw.source, line)
+        caption = figure.get("caption")
+        return replace(
+            cell, caption=caption, folded=bool(caption) or "hide-input" in tags
+        )
     if role not in (None, "written", "book-only"):
         raise CourseError(
             path,
@@ -153,7 +159,6 @@ def _code_cell(
     role: str | None,
     source: str,
     line: int,
-    caption: str | None,
 ) -> ChapterCell:
     if role in ("task", "given"):
         names = names_imported(source, f"solutions.{stem}")
@@ -204,7 +209,7 @@ def _code_cell(
             "An untagged cell glues a number.",
             "Move the glue into a cell of its own tagged book-only.",
         )
-    return ChapterCell("code", role, source, line, caption=caption)
+    return ChapterCell("code", role, source, line)
 
 
 def _checked(source: str) -> tuple[str | None, str | None]:

@@ -306,7 +306,8 @@ def _code_cells(
         new.metadata["nbgrader"] |= {"grade": True, "points": find(cell.task).points}
         return [new]
     _refuse_other_imports(cell, chapter, module)
-    return [new_code_cell(cell.source)]
+    folded = {"jupyter": {"source_hidden": True}} if cell.folded else {}
+    return [new_code_cell(cell.source, metadata=folded)]
 
 
 def _refuse_skeletons(chapter: Chapter) -> None:

@@ -100,17 +100,32 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
                 block.rawsource = source
                 block.children = [nodes.Text(source)]
             if task and not is_class(app):
-                cell["hide_mode"] = "input"
-                cell["prompt_show"], cell["prompt_hide"] = (
-                    "Show a solution",
-                    "Hide the solution",
-                )
+                hide_code(cell, "Show a solution", "Hide the solution")
     except CourseError as error:
         raise ExtensionError(str(error)) from None
     except KeyError as error:
         raise ExtensionError(
             f"{page}: {module.path} does not define {error}."
         ) from None
+
+
+def hide_code(cell: nodes.container, show: str, hide: str) -> None:
+    """Fold the code of a cell, under these two labels."""
+    cell["hide_mode"], cell["prompt_show"], cell["prompt_hide"] = "input", show, hide
+
+
+def fold_figures(app: Sphinx, doctree: nodes.document) -> None:
+    """Fold the code of every figure: readers look first, and a cell that teaches draws none."""
+    for figure in doctree.findall(nodes.figure):
+        cell = figure.parent
+        while cell and cell.get("nb_element") != "cell_code":
+            cell = cell.parent
+        if cell and not cell.get("hide_mode"):
+            hide_code(
+                cell,
+                "Show the code of this figure",
+                "Hide the code of this figure",
+            )
 
 
 class TaskInfo(SphinxDirective):
@@ -281,6 +296,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-get-outdated", forget_stale_outputs)
     app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)
+    app.connect("doctree-read", fold_figures)
     for tidy in (mark_wide_figures, write_minus_signs, keep_together):
         app.connect("doctree-resolved", tidy)
     app.connect("html-page-context", name_list_items)

@@ -121,6 +121,15 @@ def test_ids_and_metadata_are_those_of_the_design(lab):
 
 
 @each_lab
+def test_the_code_of_figures_is_collapsed_and_stays_runnable(lab):
+    cells = nbformat.read(lab.exercise, as_version=4).cells
+    hidden = {c.source: c.metadata["jupyter"] for c in cells if "jupyter" in c.metadata}
+    own = [cell for cell in read_chapter(lab.chapter).cells if not cell.role]
+    assert {cell.source for cell in own if cell.caption} <= set(hidden)
+    assert hidden == {c.source: {"source_hidden": True} for c in own if c.folded}
+
+
+@each_lab
 def test_the_markdown_reads_without_extensions(lab):
     text = "\n".join(
         cell.source for cell in notebook(lab).cells if cell.cell_type == "markdown"

@@ -68,6 +68,17 @@ WIDTHS = """
   .filter(image => image.naturalWidth > 800)
   .map(image => [image.getAttribute("src"), image.getBoundingClientRect().width])
 """
+# The share of the main column's height that visible code takes.
+CODE = """
+() => {
+  const main = document.querySelector("main article");
+  const code = [...main.querySelectorAll(".cell_input, div.highlight")]
+    .filter(box => box.checkVisibility() && !box.parentElement.closest(".cell_input")
+      && !box.closest(".cell_output"));
+  const height = box => box.getBoundingClientRect().height;
+  return code.map(height).reduce((sum, one) => sum + one, 0) / height(main);
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +114,12 @@ def test_the_front_page_says_it_in_one_screen(browser, address):
             box = part.bounding_box()
             assert box["y"] + box["height"] <= DESKTOP["viewport"]["height"]
             assert " tasks · " in part.inner_text()
+
+
+def test_a_page_shows_ideas_before_plotting_code(browser, address, names):
+    practicals = [name for name in names if name[0].isdigit()]
+    found = on_every_page(browser, address, practicals, DESKTOP, CODE)
+    assert {name: share for name, share in found.items() if share > 0.15} == {}
 
 
 def test_code_and_equations_are_not_cut_off_on_a_desktop(browser, address, names):
