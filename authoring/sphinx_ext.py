@@ -41,6 +41,7 @@ CACHE = "_build/.jupyter_cache"
 # The extensions that write the text of a page.
 OWN = (__name__, "authoring.mathematics", "authoring.strip_unused_assets")
 WIDE = 800  # pixels: several panels side by side
+LONG = 25  # lines of given code, beyond which it is folded
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 # Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
@@ -101,6 +102,8 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
                 block.children = [nodes.Text(source)]
             if task and not is_class(app):
                 hide_code(cell, "Show a solution", "Hide the solution")
+            elif not task and cell.astext().count("\n") > LONG:
+                hide_code(cell, "Show the given code", "Hide the given code")
     except CourseError as error:
         raise ExtensionError(str(error)) from None
     except KeyError as error:
