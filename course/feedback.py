@@ -17,6 +17,7 @@ from course.judge import (
     compare,
     expected,
     recognise,
+    related,
 )
 from course.task import Case, Close, Task, find
 
@@ -141,7 +142,9 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
         parts.append(
             textwrap.fill(f"This is what comes out when {misconception.hint}", width=88)
         )
-    return "\n\n".join(parts)
+    elif mismatch.kind in ("shape", "nan", "value"):
+        parts.append(textwrap.fill(related(values, right, cases), width=88))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _report(task: Task, problem: str) -> str:

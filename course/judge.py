@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from course.relations import told
 from course.task import Case, Close, Misconception, Task
 
 Values = Mapping[str, Any]
@@ -123,6 +124,16 @@ def recognise(
         if same(values, answered(task, misconception.answer, cases), right):
             return misconception
     return None
+
+
+def related(
+    values: Sequence[Values],
+    right: Sequence[Mapping[str, Close]],
+    cases: Sequence[Case],
+) -> str:
+    """Say how wrong numbers are related to the right ones; empty if in no way that is known."""
+    numbers = [{key: as_numbers(got) for key, got in row.items()} for row in values]
+    return told(numbers, right, cases)
 
 
 def _largest(numbers: np.ndarray) -> float:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from course.judge import compare, same
+from course.judge import compare, related, same
 from grading.execution.expected import Key
 from grading.execution.values import VALUES, decode_values
 from grading.record import Verdict
@@ -93,6 +93,9 @@ def judge(
                 hint=mistake.hint,
                 mistake=f"{key.task}#{mistake.number}",
             )
+    if mismatch.kind in ("shape", "nan", "value"):
+        cases = key.cases or [{} for _ in key.right]
+        reason = f"{reason} {related(values, key.right, cases)}".strip()
     return wrong(key, reason, pass_number=pass_number)
 
 
