@@ -101,10 +101,12 @@ def same(
             one, two = as_numbers(got_here.get(key)), as_numbers(other_here.get(key))
             if one is None or two is None or one.shape != two.shape:
                 return False
+            # The tolerance of an infinite number would be infinite.
+            finite = np.isfinite(one) & np.isfinite(two)
             with np.errstate(invalid="ignore"):
                 equal = (
-                    close.near(one, two)
-                    | (np.abs(one - two) <= SINGLE * _largest(two))
+                    (finite & close.near(one, two))
+                    | (finite & (np.abs(one - two) <= SINGLE * _largest(two)))
                     | (one == two)
                     | (np.isnan(one) & np.isnan(two))
                 )

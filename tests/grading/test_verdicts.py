@@ -67,6 +67,17 @@ def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
     assert judge(key, [shown(1e-8, 0.0)], pass_number=1).status == "wrong"
 
 
+@pytest.mark.parametrize("infinite", [-np.inf, np.inf])
+def test_only_an_infinite_number_equals_an_infinite_one_of_a_mistake(infinite):
+    right = [{"mean": Close([1.25, 2.5], rtol=1e-5, because="a test")}]
+    mistake = KnownMistake(1, "it underflows.", [{"mean": np.array([infinite, 2.5])}])
+    key = dataclasses.replace(KEY, right=right, mistakes=[mistake])
+    assert not judge(key, [shown(7.0, 2.5)], pass_number=1).hint
+    assert not judge(key, [shown(str(-infinite), 2.5)], pass_number=1).hint
+    assert not judge(key, [shown("nan", 2.5)], pass_number=1).hint
+    assert judge(key, [shown(str(infinite), 2.5)], pass_number=1).hint
+
+
 def test_a_relation_is_said_where_no_mistake_is_known():
     right = [{"mean": Close([1.25, 2.5, 0.3], atol=1e-6, because="a test")}]
     key = dataclasses.replace(
