@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from course.relations import told
+from course.side_effects import watched
 from course.task import Case, Close, Misconception, Task
 
 Values = Mapping[str, Any]
@@ -39,8 +40,17 @@ def expected(task: Task, cases: Sequence[Case]) -> list[dict[str, Close]]:
     return [dict(task.oracle(**case)) for case in cases]
 
 
-def answered(task: Task, answer: Any, cases: Sequence[Case]) -> list[Values]:
-    """Probe an answer: one dictionary of numbers per case; exceptions are passed on."""
+def answered(
+    task: Task,
+    answer: Any,
+    cases: Sequence[Case],
+    left: list[tuple[str, str]] | None = None,
+) -> list[Values]:
+    """Probe an answer: one dictionary of numbers per case; exceptions are passed on.
+
+    Changed arguments and state that it leaves behind are added to ``left``.
+    """
+    answer = watched(answer, [] if left is None else left)
     return [dict(task.probe(answer, **case)) for case in cases]
 
 
