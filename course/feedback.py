@@ -17,11 +17,14 @@ from course.judge import (
     compare,
     expected,
     recognise,
+    related,
 )
+from course.side_effects import WrongCall, sentences, watched
 from course.task import Case, Close, Task, find
 
 SEEDS = (0, 1, 2)
 HERE = Path(__file__).parent
+WATCH = watched.__code__.co_filename
 
 # Advice for exceptions, by the name of their type.
 SINGULAR = "The matrix has no inverse. Is a term missing that gives it one, such as the prior's?"
@@ -58,6 +61,13 @@ class NoSuchHint(ValueError):
         return [str(self)]
 
 
+class WrongUse(TypeError):
+    """The check was called with something that it cannot take."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 class Check:
     """Check answers with ``check(…)``, and give hints with ``check.hint(…)``."""
 
@@ -74,7 +84,10 @@ class Check:
         Raises:
             CheckFailed: it is not right; the message says what was expected on which input.
             UnknownTask: there is no such task.
+            WrongUse: the arguments are no id and no answer.
         """
+        if not isinstance(task_id, str):
+            raise WrongUse(_no_id(task_id, answer))
         task = find(task_id)
         problem = None
         for seed in SEEDS:
@@ -98,7 +111,15 @@ class Check:
         Raises:
             NoSuchHint: there is no such hint.
             UnknownTask: there is no such task.
+            WrongUse: the id is no text, or the level no whole number.
         """
+        if not isinstance(task_id, str):
+            raise WrongUse(_no_id(task_id, None))
+        if level is not None and type(level) is not int:
+            raise WrongUse(
+                f"The level of a hint is a whole number, as in check.hint({task_id!r}, 2); "
+                f"{level!r} is {_a(type(level).__name__)}."
+            )
         task = find(task_id)
         count, seen = len(task.hints), self._seen.get(task_id, 0)
         wanted = min(seen + 1, count) if level is None else level
@@ -118,14 +139,13 @@ check = Check()
 
 
 def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
-    if answer is None:
-        return f"`{task.name}` is None. Run the cell that defines it, and let it define a function or class."
-    if not callable(answer):
-        return f"`{task.name}` is {_a(type(answer).__name__)}, not a function or class."
-    values = []
+    problem = _not_asked_for(task, answer)
+    if problem is not None:
+        return problem
+    values, left = [], []
     for case in cases:
         try:
-            values += answered(task, answer, [case])
+            values += answered(task, answer, [case], left)
         except NotImplementedError as error:
             return _unwritten(task, answer, error)
         # A student's code may raise anything; report it to the student.
@@ -133,15 +153,43 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
             return _raised(task, answer, error, case)
     right = expected(task, cases)
     mismatch = compare(values, right)
+    side_effects = textwrap.fill(sentences(left), width=88)
     if mismatch is None:
-        return None
+        return side_effects or None
     parts = [_difference(task, answer, mismatch, cases[mismatch.case])]
     misconception = recognise(task, values, cases, right)
     if misconception is not None:
         parts.append(
             textwrap.fill(f"This is what comes out when {misconception.hint}", width=88)
         )
-    return "\n\n".join(parts)
+    elif mismatch.kind in ("shape", "nan", "value"):
+        parts.append(textwrap.fill(related(values, right, cases), width=88))
+    parts.append(side_effects)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _no_id(task_id: Any, answer: Any) -> str:
+    name = getattr(task_id, "__name__", "answer")
+    if isinstance(answer, str):
+        return f'The arguments are in the wrong order. Write check("{answer}", {name}).'
+    return (
+        "The first argument is the id of a task, a text such as "
+        f'"deep-ensembles/entropy", and not {_a(type(task_id).__name__)}.'
+    )
+
+
+def _not_asked_for(task: Task, answer: Any) -> str | None:
+    """Return what is wrong with the kind of an answer."""
+    name, is_class = task.name, task.name[:1].isupper()
+    if answer is None:
+        return f"`{name}` is None. Run the cell that defines it, and let it define a function or class."
+    if is_class and type(answer).__name__ == name:
+        return f'`{name}` is asked for, the class itself. This is an instance of it: write check("{task.id}", {name}).'
+    if not is_class and isinstance(answer, type):
+        return f"`{name}` is a class; a function is asked for."
+    if not callable(answer):
+        return f"`{name}` is {_a(type(answer).__name__)}, not a function or class."
+    return None
 
 
 def _report(task: Task, problem: str) -> str:
@@ -154,13 +202,18 @@ def _report(task: Task, problem: str) -> str:
 def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
     kind = type(error).__name__
     message = str(error).strip().split("\n")[0]
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _theirs(f)]
+    trace = traceback.extract_tb(error.__traceback__)
+    frames = [f for f in trace if _theirs(f)]
     own = [frame for frame in frames if frame.filename == _file(answer)]
-    if own:
+    if isinstance(error, WrongCall):
+        text = f"`{task.name}` {message}."
+    elif own:
         text = f"`{task.name}` raised {kind}: {message}"
         text += f"\n    in line {own[-1].lineno} of your cell: {own[-1].line}"
     elif frames:
         text = f"`{task.name}` raised {kind}: {message}\n    in `{frames[-1].name}`, which it calls"
+    elif any(frame.filename == WATCH for frame in trace):
+        text = f"`{task.name}` raised {kind}: {message}"
     else:
         # The call itself returned; the probe failed on the value.
         text = (

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from course.relations import told
+from course.side_effects import watched
 from course.task import Case, Close, Misconception, Task
 
 Values = Mapping[str, Any]
@@ -38,8 +40,17 @@ def expected(task: Task, cases: Sequence[Case]) -> list[dict[str, Close]]:
     return [dict(task.oracle(**case)) for case in cases]
 
 
-def answered(task: Task, answer: Any, cases: Sequence[Case]) -> list[Values]:
-    """Probe an answer: one dictionary of numbers per case; exceptions are passed on."""
+def answered(
+    task: Task,
+    answer: Any,
+    cases: Sequence[Case],
+    left: list[tuple[str, str]] | None = None,
+) -> list[Values]:
+    """Probe an answer: one dictionary of numbers per case; exceptions are passed on.
+
+    Changed arguments and state that it leaves behind are added to ``left``.
+    """
+    answer = watched(answer, [] if left is None else left)
     return [dict(task.probe(answer, **case)) for case in cases]
 
 
@@ -100,10 +111,12 @@ def same(
             one, two = as_numbers(got_here.get(key)), as_numbers(other_here.get(key))
             if one is None or two is None or one.shape != two.shape:
                 return False
+            # The tolerance of an infinite number would be infinite.
+            finite = np.isfinite(one) & np.isfinite(two)
             with np.errstate(invalid="ignore"):
                 equal = (
-                    close.near(one, two)
-                    | (np.abs(one - two) <= SINGLE * _largest(two))
+                    (finite & close.near(one, two))
+                    | (finite & (np.abs(one - two) <= SINGLE * _largest(two)))
                     | (one == two)
                     | (np.isnan(one) & np.isnan(two))
                 )
@@ -123,6 +136,16 @@ def recognise(
         if same(values, answered(task, misconception.answer, cases), right):
             return misconception
     return None
+
+
+def related(
+    values: Sequence[Values],
+    right: Sequence[Mapping[str, Close]],
+    cases: Sequence[Case],
+) -> str:
+    """Say how wrong numbers are related to the right ones; empty if in no way that is known."""
+    numbers = [{key: as_numbers(got) for key, got in row.items()} for row in values]
+    return told(numbers, right, cases)
 
 
 def _largest(numbers: np.ndarray) -> float:

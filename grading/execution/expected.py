@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ class KnownMistake:
 
 @dataclass(frozen=True)
 class Key:
-    """A task in this run: the source of its probe, with the inputs, and the right values."""
+    """A task in this run: the source of its probe, the inputs, and the right values."""
 
     task: str
     name: str
@@ -49,6 +49,7 @@ class Key:
     probe: str
     right: list[dict[str, Close]]
     mistakes: list[KnownMistake]
+    cases: list[dict[str, Any]] = field(default_factory=list)
 
 
 def draw(lab: Lab, seed: int, target: Path) -> None:
@@ -90,7 +91,8 @@ def key_of(task: Task, seed: int) -> Key:
         if values is not None:
             mistakes.append(KnownMistake(number, misconception.hint, values))
     probe = probe_source(task, cases)
-    return Key(task.id, task.name, task.points, probe, right, mistakes)
+    inputs = [dict(case) for case in cases]
+    return Key(task.id, task.name, task.points, probe, right, mistakes, inputs)
 
 
 def _given(task: Task, answer: Any, cases: Sequence[Case]) -> Values | None:

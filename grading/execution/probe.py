@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from course import side_effects
 from course.checks import probing
 from course.task import Case, Task
 from grading.execution.values import MAX_NUMBERS, VALUES
@@ -25,6 +26,8 @@ import numpy as np
 from IPython.display import publish_display_data
 
 {shared}
+
+{watching}
 
 {probe}
 
@@ -57,11 +60,12 @@ def numbers(got):
         return {{"dtype": type(got).__name__, "shape": []}}
 
 
-values = []
+values, left = [], []
+answer = watched(answer, left)
 for case in json.loads(cases):
     case = {{name: plain(value) for name, value in case.items()}}
     values.append({{key: numbers(got) for key, got in dict({name}(answer, **case)).items()}})
-publish_display_data({{{mime!r}: {{"task": {task!r}, "values": values}}}})
+publish_display_data({{{mime!r}: {{"task": {task!r}, "values": values, "left": left}}}})
 """
 
 
@@ -69,6 +73,7 @@ def probe_source(task: Task, cases: Sequence[Case]) -> str:
     """The source of a cell that calls the answer on these cases and displays its numbers."""
     source = PROBE.format(
         shared=inspect.getsource(probing),
+        watching=inspect.getsource(side_effects),
         probe=textwrap.dedent(inspect.getsource(task.probe)),
         name=task.probe.__name__,
         most=MAX_NUMBERS,

@@ -13,6 +13,8 @@ VALUES = "application/vnd.known-unknowns.values+json"
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 MAX_CASES, MAX_KEYS, MAX_NAME, MAX_AXES = 1_000, 100, 100, 16
 MAX_NUMBERS = 1_000_000  # of one task; no probe displays more in one value
+LEFT = {("generator", name) for name in ("torch", "numpy", "random")}
+LEFT |= {("gradients", ""), ("dtype", "")}
 NAME = re.compile(r"[\w .<>|\[\],-]{1,60}", re.ASCII)
 
 
@@ -36,7 +38,7 @@ def decode_values(
     Raises:
         ValueError: it does not have the form that a probe displays, or is too large.
     """
-    if not isinstance(payload, dict) or payload.keys() != {"task", "values"}:
+    if not isinstance(payload, dict) or payload.keys() - {"left"} != {"task", "values"}:
         raise ValueError("the values are not in the format of a probe")
     cases = payload["values"]
     if not isinstance(payload["task"], str) or not isinstance(cases, list):
@@ -55,6 +57,36 @@ def decode_values(
             left -= getattr(values[key], "size", 1)
         decoded.append(values)
     return decoded
+
+
+def decode_left(payload: dict[str, Any], source: str) -> list[tuple[str, str]]:
+    """Decode what the answer's calls left behind, for ``course.side_effects.sentences``.
+
+    Args:
+        payload: as for ``decode_values``.
+        source: the answer; the name of an argument is kept only if it occurs there.
+
+    Raises:
+        ValueError: it does not have the form that a probe displays.
+    """
+    left = payload.get("left", [])
+    if not isinstance(left, list) or len(left) > MAX_KEYS:
+        raise ValueError("the side effects are not in the format of a probe")
+    found = []
+    for item in left:
+        if not isinstance(item, list) or not all(
+            isinstance(part, str) for part in item
+        ):
+            raise ValueError("a side effect is not in the format of a probe")
+        kind, name = item if len(item) == 2 else ("", "")
+        if kind == "changed":
+            named = name.isidentifier() and len(name) <= MAX_NAME and name in source
+            found.append((kind, name if named else ""))
+        elif (kind, name) in LEFT:
+            found.append((kind, name))
+        else:
+            raise ValueError("a side effect is not one of those that a probe displays")
+    return list(dict.fromkeys(found))
 
 
 def _value(value: Any, limit: int) -> np.ndarray | Foreign | None:

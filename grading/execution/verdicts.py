@@ -13,9 +13,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from course.judge import compare, same
+from course.judge import compare, related, same
+from course.side_effects import sentences
 from grading.execution.expected import Key
-from grading.execution.values import VALUES, decode_values
+from grading.execution.values import VALUES, decode_left, decode_values
 from grading.record import Verdict
 
 # Python's own exceptions, and those that the frameworks raise on mistakes in an answer.
@@ -35,6 +36,7 @@ KNOWN = frozenset(
 # Exceptions whose messages name what is missing.
 NAMING = {"AttributeError", "ModuleNotFoundError", "NameError", "UnboundLocalError"}
 UNWRITTEN = "It is not written yet."
+WRONG_CALL = "It could not be called: its arguments differ from those of the exercise."
 
 
 def judge(
@@ -67,6 +69,7 @@ def judge(
         )
     try:
         values = decode_values(shown[0])
+        side_effects = sentences(decode_left(shown[0], source))
     except ValueError:
         return wrong(
             key, "The displayed values cannot be read.", pass_number=pass_number
@@ -74,6 +77,8 @@ def judge(
     if len(values) != len(key.right):
         return wrong(key, "Values are missing.", pass_number=pass_number)
     mismatch = compare(values, key.right)
+    if mismatch is None and side_effects:
+        return wrong(key, side_effects, pass_number=pass_number)
     if mismatch is None:
         return Verdict(key.task, key.points, "right", pass_number)
     reason = {
@@ -93,6 +98,10 @@ def judge(
                 hint=mistake.hint,
                 mistake=f"{key.task}#{mistake.number}",
             )
+    if mismatch.kind in ("shape", "nan", "value"):
+        cases = key.cases or [{} for _ in key.right]
+        reason = f"{reason} {related(values, key.right, cases)}".strip()
+    reason = f"{reason} {side_effects}".strip()
     return wrong(key, reason, pass_number=pass_number)
 
 
@@ -125,6 +134,8 @@ def raised(
     """
     if kind == "NotImplementedError":
         return UNWRITTEN
+    if kind == "WrongCall":
+        return WRONG_CALL
     where = f" in line {line}" if line is not None else ""
     quoted = re.findall(r"'([A-Za-z_]\w{0,60})'", said[:1_000])[-1:]
     about = ""

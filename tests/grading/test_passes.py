@@ -92,6 +92,15 @@ def test_missing_answers_are_wrong_and_the_rest_is_judged(graded):
     assert result.flags == ()
 
 
+def test_what_an_answer_leaves_behind_is_named(practical, graded):
+    seeds = practical.reference[FIRST].replace(
+        "return", "__import__('random').seed(0)\n    return"
+    )
+    _, verdicts = graded({FIRST: seeds})
+    assert statuses(verdicts) == ["wrong", "right", "right"]
+    assert "Python's global random generator" in verdicts[FIRST].reason
+
+
 def test_a_wrong_early_task_does_not_spoil_those_that_build_on_it(practical, graded):
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
     tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)

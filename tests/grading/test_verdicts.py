@@ -67,6 +67,32 @@ def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
     assert judge(key, [shown(1e-8, 0.0)], pass_number=1).status == "wrong"
 
 
+@pytest.mark.parametrize("infinite", [-np.inf, np.inf])
+def test_only_an_infinite_number_equals_an_infinite_one_of_a_mistake(infinite):
+    right = [{"mean": Close([1.25, 2.5], rtol=1e-5, because="a test")}]
+    mistake = KnownMistake(1, "it underflows.", [{"mean": np.array([infinite, 2.5])}])
+    key = dataclasses.replace(KEY, right=right, mistakes=[mistake])
+    assert not judge(key, [shown(7.0, 2.5)], pass_number=1).hint
+    assert not judge(key, [shown(str(-infinite), 2.5)], pass_number=1).hint
+    assert not judge(key, [shown("nan", 2.5)], pass_number=1).hint
+    assert judge(key, [shown(str(infinite), 2.5)], pass_number=1).hint
+
+
+def test_a_relation_is_said_where_no_mistake_is_known():
+    right = [{"mean": Close([1.25, 2.5, 0.3], atol=1e-6, because="a test")}]
+    key = dataclasses.replace(
+        KEY, right=right, mistakes=[], cases=[{"x": np.zeros((7, 2))}]
+    )
+    verdict = judge(key, [shown(8.75, 17.5, 2.1, shape=(3,))], pass_number=1)
+    assert verdict.reason == (
+        "mean is not right. `mean` is exactly n times what is expected, on every input, "
+        "where n is the length of axis 0 of `x`."
+    )
+    without = dataclasses.replace(key, cases=[])
+    verdict = judge(without, [shown(8.75, 17.5, 2.1, shape=(3,))], pass_number=1)
+    assert "times one number" in verdict.reason
+
+
 @pytest.mark.parametrize(
     ("outputs", "reason"),
     [
