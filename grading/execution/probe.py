@@ -61,10 +61,10 @@ def numbers(got):
 
 
 values, left = [], []
-answer = watched(answer, left)
+observed = watched(answer, left)
 for case in json.loads(cases):
     case = {{name: plain(value) for name, value in case.items()}}
-    values.append({{key: numbers(got) for key, got in dict({name}(answer, **case)).items()}})
+    values.append({{key: numbers(got) for key, got in dict({name}(observed, **case)).items()}})
 publish_display_data({{{mime!r}: {{"task": {task!r}, "values": values, "left": left}}}})
 """
 

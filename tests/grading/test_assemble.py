@@ -84,7 +84,8 @@ def bound(node):
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             return [alias.asname or alias.name for alias in names]
         case ast.Assign(targets=targets):
-            return [target.id for target in targets]
+            inside = [part for target in targets for part in ast.walk(target)]
+            return [part.id for part in inside if isinstance(part, ast.Name)]
     return []
 
 
