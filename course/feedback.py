@@ -19,6 +19,7 @@ from course.judge import (
     recognise,
     related,
 )
+from course.quiz import Quiz, find_quiz
 from course.side_effects import WrongCall, sentences, watched
 from course.task import Case, Close, Task, find
 
@@ -133,6 +134,39 @@ class Check:
             print(f"(More: check.hint({task_id!r}))")
         elif level is None and seen == count:
             print("(This is the last hint; there are no more.)")
+
+    def quiz(
+        self,
+        quiz_id: str,
+        question: int | None = None,
+        answer: str | float | None = None,
+    ) -> Quiz | None:
+        """Return a quiz, which Jupyter shows, or judge an answer to one of its questions.
+
+        Args:
+            quiz_id: for example ``deep-ensembles/regression``.
+            question: the number of a question, from 1; by default the quiz is returned.
+            answer: a choice's letter, or its number.
+
+        Raises:
+            CheckFailed: the answer is wrong; the message says what it mistakes.
+            UnknownTask: there is no such quiz.
+            WrongUse: there is no such question or choice.
+        """
+        quiz = find_quiz(quiz_id)
+        if question is None:
+            return quiz
+        if question not in range(1, len(quiz.questions) + 1):
+            last = len(quiz.questions)
+            raise WrongUse(f"{quiz_id} has the questions 1 to {last}, no {question!r}.")
+        choice = quiz.questions[question - 1].choice(answer)
+        if choice is None:
+            raise WrongUse(f"Question {question} has no choice {answer!r}.")
+        said = f"{'✓' if choice.right else '✗'} {choice.text}\n\n"
+        said += textwrap.fill(choice.why, width=88)
+        if not choice.right:
+            raise CheckFailed(said)
+        print(said)
 
 
 check = Check()

@@ -9,7 +9,7 @@ import difflib
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -92,7 +92,7 @@ class Task:
 
 
 class UnknownTask(KeyError):
-    """No task has this id."""
+    """No task, or no quiz, has this id."""
 
     def __str__(self) -> str:
         return self.args[0]
@@ -152,7 +152,11 @@ def find(task_id: str) -> Task:
     tasks = tasks_of(stem) if stem in stems() else {}
     if task_id not in tasks:
         known = list(tasks) or [id_ for stem in stems() for id_ in tasks_of(stem)]
-        near = difflib.get_close_matches(task_id, known, n=2, cutoff=0.4)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise UnknownTask(f"There is no task {task_id!r}.{hint}")
+        raise UnknownTask(f"There is no task {task_id!r}.{closest(task_id, known)}")
     return tasks[task_id]
+
+
+def closest(wanted: str, known: Iterable[str]) -> str:
+    """Return a sentence that names the known ids closest to an unknown one, if any is close."""
+    near = difflib.get_close_matches(wanted, known, n=2, cutoff=0.4)
+    return f" Did you mean {' or '.join(near)}?" if near else ""

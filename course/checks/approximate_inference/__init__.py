@@ -25,7 +25,9 @@ from course.checks.approximate_inference.predictions import (
     PROBIT_PREDICTIVE,
     SAMPLED_PREDICTIVE,
 )
+from course.checks.approximate_inference.quiz import LOGISTIC_REGRESSION, NETWORKS
 from course.checks.approximate_inference.reparametrisation import REPARAMETRISED_SAMPLE
+from course.quiz import quizzes
 from course.task import tasks
 
 TASKS = tasks(
@@ -48,3 +50,5 @@ TASKS = tasks(
     VARIATIONAL_MLP,
     DROPOUT_MLP,
 )
+
+QUIZZES = quizzes(__name__, logistic_regression=LOGISTIC_REGRESSION, networks=NETWORKS)

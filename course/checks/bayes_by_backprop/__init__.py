@@ -16,8 +16,10 @@ from course.checks.bayes_by_backprop.predictions import (
     PREDICTIVE_ENTROPY,
     PREDICTIVE_MOMENTS,
 )
+from course.checks.bayes_by_backprop.quiz import DIGITS, REGRESSION
 from course.checks.bayes_by_backprop.training import KL_WEIGHTS, MINIBATCH_LOSS
 from course.checks.bayes_by_backprop.weights import REPARAMETRISE, SAMPLE_WEIGHTS
+from course.quiz import quizzes
 from course.task import tasks
 
 TASKS = tasks(
@@ -42,3 +44,5 @@ TASKS = tasks(
     PREDICTIVE_ENTROPY,
     KEEP_MASK,
 )
+
+QUIZZES = quizzes(__name__, regression=REGRESSION, digits=DIGITS)

@@ -8,6 +8,7 @@ from course.checks.calibration_and_flows.calibration import (
 from course.checks.calibration_and_flows.flows import AFFINE_FLOW, COMPOSE, RADIAL_FLOW
 from course.checks.calibration_and_flows.logistic import BOUNDARY_LINE
 from course.checks.calibration_and_flows.planar import INVERTIBLE_U, PLANAR_FLOW
+from course.checks.calibration_and_flows.quiz import CALIBRATION, STOCHASTIC_FLOWS
 from course.checks.calibration_and_flows.stochastic import (
     FLOW_KL,
     NEGATIVE_ELBO,
@@ -17,6 +18,7 @@ from course.checks.calibration_and_flows.temperature import (
     CALIBRATED_PROBS,
     FIT_TEMPERATURE,
 )
+from course.quiz import quizzes
 from course.task import tasks
 
 TASKS = tasks(
@@ -36,3 +38,5 @@ TASKS = tasks(
     PREDICT,
     RADIAL_FLOW,
 )
+
+QUIZZES = quizzes(__name__, calibration=CALIBRATION, stochastic_flows=STOCHASTIC_FLOWS)

@@ -18,8 +18,10 @@ from course.checks.deep_ensembles.predictions import (
     KNOWLEDGE,
     LAPLACE_MIXTURE,
 )
+from course.checks.deep_ensembles.quiz import CLASSIFICATION, REGRESSION
 from course.checks.deep_ensembles.student_t import STUDENT_T_NLL
 from course.checks.deep_ensembles.training import ADAM_STEP
+from course.quiz import quizzes
 from course.task import tasks
 
 TASKS = tasks(
@@ -40,3 +42,5 @@ TASKS = tasks(
     ENTROPY,
     KNOWLEDGE,
 )
+
+QUIZZES = quizzes(__name__, regression=REGRESSION, classification=CLASSIFICATION)

@@ -8,6 +8,8 @@ from course.checks.warm_up.derivatives import (
 )
 from course.checks.warm_up.objectives import MINIBATCH_OBJECTIVE, WEIGHT_DECAY_OF
 from course.checks.warm_up.probability import KL_CATEGORICAL, LOG_MEAN_EXP, LOG_NORMAL
+from course.checks.warm_up.quiz import BASICS
+from course.quiz import quizzes
 from course.task import tasks
 
 TASKS = tasks(
@@ -22,3 +24,5 @@ TASKS = tasks(
     MINIBATCH_OBJECTIVE,
     WEIGHT_DECAY_OF,
 )
+
+QUIZZES = quizzes(__name__, basics=BASICS)

@@ -7,6 +7,8 @@ from course.checks.which_method.comparison import (
 )
 from course.checks.which_method.laplace import LAST_LAYER_LOG_PROBS
 from course.checks.which_method.mimo import MIMO_INPUTS, MIMO_LOG_PROBS, MIMO_LOSS
+from course.checks.which_method.quiz import COMPARISON
+from course.quiz import quizzes
 from course.task import tasks
 
 TASKS = tasks(
@@ -19,3 +21,5 @@ TASKS = tasks(
     MIMO_LOSS,
     MIMO_LOG_PROBS,
 )
+
+QUIZZES = quizzes(__name__, comparison=COMPARISON)

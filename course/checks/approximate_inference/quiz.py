@@ -1,0 +1,176 @@
+"""The quizzes of practical 2."""
+
+import numpy as np
+from scipy.special import expit
+
+from course.quiz import Choice, QuizQuestion
+
+CURVATURE = 4.0  # of the negative log joint at its mode
+MEAN, VARIANCE = 2.0, 24 / np.pi  # of a logit
+
+
+def _kl(mean, variance, prior_mean, prior_variance):
+    """Compute KL(N(mean, variance) ‖ N(prior_mean, prior_variance))."""
+    ratio = variance / prior_variance
+    return 0.5 * (ratio + (mean - prior_mean) ** 2 / prior_variance - 1 - np.log(ratio))
+
+
+def _mackay(mean, variance, factor=np.pi / 8):
+    return expit(mean / np.sqrt(1 + factor * variance))
+
+
+LOGISTIC_REGRESSION = (
+    QuizQuestion(
+        "You replace a positive parameter v by w = log v, density and all. What changes?",
+        (
+            Choice(
+                "The maximum-likelihood estimate: it belongs to another v",
+                "The likelihood is a density of the data, not of v, so its maximum stays where it was.",
+            ),
+            Choice(
+                "The mode (the MAP estimate): it belongs to another v",
+                "The density of w has the factor |dv/dw|, which moves the maximum.",
+                right=True,
+            ),
+            Choice(
+                "The predictive distribution",
+                "It is an integral over the posterior; substituting another variable leaves an integral as it is.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "At its mode the negative log joint has the second derivative 4. "
+        "What is the variance of Laplace's approximation?",
+        (
+            Choice.number(
+                1 / CURVATURE, "The inverse of the curvature.", right=True, digits=2
+            ),
+            Choice.number(
+                CURVATURE, "This is the precision: take its inverse.", digits=2
+            ),
+            Choice.number(CURVATURE**-0.5, "This is the standard deviation.", digits=2),
+            Choice.number(
+                -1 / CURVATURE,
+                "You took the Hessian of the log joint, without the minus sign. "
+                "A variance is never negative.",
+                digits=2,
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "What is KL(N(1, 2²) ‖ N(0, 1²))?",
+        (
+            Choice.number(
+                _kl(0, 1, 1, 4), "This is the divergence the other way round."
+            ),
+            Choice.number(
+                _kl(1, 2, 0, 1), "You used the standard deviation as the variance."
+            ),
+            Choice.number(_kl(1, 4, 0, 1), "½ (4 + 1 − 1 − log 4).", right=True),
+            Choice.number(
+                _kl(1, 4, 0, 1) + 0.5 * np.log(4),
+                "You left out the logarithm of the ratio of variances.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "A logit has mean 2 and variance 24/π = 7.64. "
+        "What does MacKay's approximation give for the probability?",
+        (
+            Choice.number(
+                expit(MEAN),
+                "This is the plug-in forecast: it ignores the variance of the logit.",
+            ),
+            Choice.number(
+                _mackay(MEAN, VARIANCE),
+                "1 + πs²/8 = 4, so the logit's mean is halved: sigmoid(1).",
+                right=True,
+            ),
+            Choice.number(
+                _mackay(MEAN, np.sqrt(VARIANCE)),
+                "You used the standard deviation of the logit in place of its variance.",
+            ),
+            Choice.number(
+                _mackay(MEAN, VARIANCE, 1.0),
+                "You forgot the factor π/8, which makes the probit's slope that of the sigmoid.",
+            ),
+        ),
+    ),
+)
+
+NETWORKS = (
+    QuizQuestion(
+        "You call model.eval() and average 100 forward passes of a network with dropout. "
+        "What is the standard deviation of the 100 forecasts?",
+        (
+            Choice(
+                "The model's uncertainty about its weights",
+                "It would be, with the masks drawn; in evaluation mode dropout does nothing.",
+            ),
+            Choice(
+                "Exactly 0",
+                "Evaluation mode switches dropout off, so all passes are the same.",
+                right=True,
+            ),
+            Choice(
+                "The noise in the data",
+                "Neither masks nor passes know of it: it is in the forecast probabilities themselves.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "Four HMC chains on the weights of a network: R̂ is 1.04 for many weights and 1.002 for the "
+        "forecasts. What can you use?",
+        (
+            Choice(
+                "Nothing: the sampler has failed",
+                "The forecasts are functions of the weights with an R̂ of their own, and theirs is fine.",
+            ),
+            Choice(
+                "Everything: 1.04 is close to 1",
+                "The usual threshold is 1.01. The chains disagree about those weights.",
+            ),
+            Choice(
+                "The forecasts, but not statements about single weights",
+                "Permuting units gives equal forecasts, so chains in different modes can agree on forecasts.",
+                right=True,
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "With prior A the ELBO of a network is 20 nats higher than with prior B. What follows for the evidence?",
+        (
+            Choice(
+                "Nothing: each ELBO is below its evidence by an unknown gap",
+                "The gap is KL(q‖posterior), which differs between the two and can exceed 20 nats.",
+                right=True,
+            ),
+            Choice(
+                "The evidence is higher with prior A",
+                "A bound orders evidences only if its gaps are smaller than the difference.",
+            ),
+            Choice(
+                "Prior A generalises better",
+                "The ELBO bounds the evidence of the training data. Neither of them is a score on new data.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "You train with dropout p = 0.5 on 400 times as many data points. What happens to the width of its forecasts?",
+        (
+            Choice(
+                "It shrinks by a factor of about 20",
+                "A posterior would narrow like 1/√N. The masks do not depend on N.",
+            ),
+            Choice(
+                "It becomes 0",
+                "Every pass still drops half of the hidden units.",
+            ),
+            Choice(
+                "It need not shrink at all",
+                "p is fixed, so the thinned networks still differ, however much the data say.",
+                right=True,
+            ),
+        ),
+    ),
+)
