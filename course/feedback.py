@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from course.errors import CheckFailed, NoSuchHint, WrongUse
 from course.judge import (
     Mismatch,
     answered,
@@ -46,27 +47,6 @@ NO_GRAPH = (
     "Its graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
     "without create_graph=True."
 )
-
-
-class CheckFailed(AssertionError):
-    """An answer is not right. Jupyter shows only the message, without a traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
-
-
-class NoSuchHint(ValueError):
-    """A task has no hint of this level."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
-
-
-class WrongUse(TypeError):
-    """The check was called with something that it cannot take."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
 
 
 class Check:

@@ -11,7 +11,7 @@ from labs import COURSE
 from torch import distributions as d
 
 from course import check
-from course.feedback import CheckFailed, WrongUse
+from course.errors import CheckFailed, WrongUse
 from course.quiz import LETTERS, Choice, Quiz, QuizQuestion, quizzes_of
 from course.task import UnknownTask, stems
 
