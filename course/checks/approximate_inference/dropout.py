@@ -309,7 +309,7 @@ DROPOUT_MLP = Task(
     ],
     hints=[
         "nn.Dropout and F.dropout take no generator: draw the mask yourself, in the shape of the hidden units.",
-        "A unit is kept where torch.rand(hidden.shape, generator=generator) >= self.p.",
+        "A uniform number in [0, 1) is below p with probability p: compare one for each hidden unit with self.p.",
         "Multiply the hidden units by the mask, divide by 1 − p, then the output layer, then .squeeze(-1).",
     ],
 )

@@ -163,7 +163,7 @@ GAUSSIAN_KL = Task(
     hints=[
         "Write down the KL of one weight; the weights are independent, so the divergences add up.",
         "std = F.softplus(rho). The prior's variance is prior_std**2.",
-        "log(prior_std) − log(std) + (std² + mu²)/(2 prior_std²) − ½, summed over all weights.",
+        "Check: with std = prior_std a weight contributes mu²/(2 prior_std²), so 0 for mu = 0. Sum over all weights.",
     ],
 )
 

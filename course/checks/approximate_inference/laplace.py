@@ -214,7 +214,7 @@ LAPLACE_LOG_EVIDENCE = Task(
     hints=[
         "The evidence is the integral of exp(log joint). Laplace puts a Gaussian bump in its place.",
         "A bump of height h and covariance Σ has the volume h (2π)^(D/2) √det Σ. Take the logarithm.",
-        "-negative_log_joint(...) + len(w)/2 · log 2π + ½ torch.logdet(covariance)",
+        "Three terms: the log joint at the mode (mind its sign), D/2 · log 2π, and half of torch.logdet of the covariance.",
     ],
 )
 
@@ -318,6 +318,6 @@ SOFTMAX_LAPLACE_COVARIANCE = Task(
     hints=[
         "For one datum the Hessian with respect to the logits is diag(p) − ppᵀ, and logit k is wₖᵀx.",
         "By the chain rule, entry ((k, i), (l, j)) is the sum over data of (diag(p) − ppᵀ)ₖₗ xᵢ xⱼ.",
-        'torch.einsum("nkl,ni,nj->kilj", curvature, x, x).reshape(K·D, K·D), plus the identity over σ₀²; invert.',
+        "torch.einsum sums over the letter n of the data; order the others as kilj and reshape to (K·D, K·D). Add the prior's precision, then invert.",
     ],
 )

@@ -201,7 +201,7 @@ LINEAR_VARIATIONAL = Task(
     hints=[
         "You have the two parts already: reparametrised_sample and gaussian_kl.",
         "kl: weights plus biases. forward: one draw of the weights, one of the biases, then F.linear.",
-        "F.linear(x, weight, bias) with weight = reparametrised_sample(self.w_mu, self.w_rho, generator=generator).",
+        "The weight is reparametrised_sample of its own µ and ρ, and so is the bias; both draws take the generator.",
     ],
 )
 
@@ -346,6 +346,6 @@ LOCAL_LINEAR_VARIATIONAL = Task(
     hints=[
         "An output is a sum of independent Gaussians, so it is Gaussian. What are its mean and its variance?",
         "Both are linear layers: the mean of x, with µ; the variance of x², with the squares of softplus(ρ).",
-        "mean + torch.sqrt(variance) * ε, where ε = torch.randn(mean.shape, ...) has the shape of the outputs.",
+        "Draw as reparametrised_sample does, with the outputs' mean and standard deviation: one ε for every output of every row.",
     ],
 )

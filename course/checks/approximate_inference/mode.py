@@ -125,8 +125,8 @@ HESSIAN_BY_BACKWARD = Task(
     ],
     hints=[
         "Row i of the Hessian is the gradient of component i of the gradient.",
-        "gradient = torch.autograd.grad(function(w), w, create_graph=True)[0]; then loop over its components.",
-        "torch.autograd.grad(component, w, retain_graph=True)[0] is one row; torch.stack puts them together.",
+        "torch.autograd.grad gives the gradient; with create_graph=True it can be differentiated again. Then loop over its components.",
+        "Each component needs the gradient's graph, so keep it with retain_graph=True; torch.stack puts the rows together.",
     ],
 )
 
@@ -199,7 +199,7 @@ LOGISTIC_HESSIAN = Task(
     hints=[
         "The gradient is Xᵀ(p − y) + w/σ₀². Differentiate once more: dp/dw = p(1 − p) x.",
         "That gives Xᵀ diag(p(1 − p)) X, without ever forming the N × N diagonal matrix: scale the columns of Xᵀ.",
-        "(x.T * (p * (1 - p))) @ x, plus the identity over the prior variance.",
+        "For one data point x = 2 with p = ½, and σ₀² = 4, the Hessian is ¼ · 2² + ¼. The last term is the prior's: the identity over its variance.",
     ],
 )
 
@@ -314,7 +314,7 @@ FIND_MODE = Task(
     ],
     hints=[
         "Newton's step is w − H⁻¹g, with gradient and Hessian of the same function: the negative log joint.",
-        "The gradient is x.T @ (torch.sigmoid(x @ w) - y) + w / prior_variance; you have the Hessian already.",
-        "w = w - torch.linalg.solve(logistic_hessian(w, x, prior_variance), gradient)",
+        "The gradient is the sum over the data of (p − y) x, plus w over the prior variance; you have the Hessian already.",
+        "In one dimension a gradient of 3 and a Hessian of 1.5 move w by −2. With matrices, torch.linalg.solve(H, g) is H⁻¹g.",
     ],
 )

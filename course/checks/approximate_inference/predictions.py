@@ -89,7 +89,7 @@ SAMPLED_PREDICTIVE = Task(
     hints=[
         "Every sample gives each input a logit: rows @ weights.T has the shape (rows, S).",
         "Sigmoid first, then the mean over the samples.",
-        "probs.append(torch.sigmoid(rows @ weights.T).mean(dim=1))",
+        "The samples are on dim=1. Check: logits of 0 and of +∞ give ¾, where the sigmoid of their mean would give 1.",
     ],
 )
 
@@ -192,7 +192,7 @@ PROBIT_PREDICTIVE = Task(
     ],
     hints=[
         "You need mean and variance of the logit xᵀw, for each input.",
-        "The variance is xᵀΣx: ((x @ covariance) * x).sum(dim=1) gives all N of them.",
-        "Divide the mean by torch.sqrt(1 + math.pi * variance / 8); then the sigmoid.",
+        "The variance is xᵀΣx. For all N at once: x @ covariance, times x element by element, summed over each row.",
+        "A variance of 24/π makes 1 + π · variance/8 equal to 4, and the mean is divided by its root, 2. The sigmoid comes last.",
     ],
 )

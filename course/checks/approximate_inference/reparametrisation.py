@@ -177,6 +177,6 @@ REPARAMETRISED_SAMPLE = Task(
     hints=[
         "Draw ε first, from a distribution that has no parameters; then shift and scale it.",
         "The standard deviation is F.softplus(rho), and ε has the shape of mu.",
-        "torch.randn(mu.shape, dtype=mu.dtype, generator=generator)",
+        "torch.randn takes a shape, a dtype and a generator; the first two are those of mu.",
     ],
 )

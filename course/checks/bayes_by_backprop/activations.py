@@ -174,8 +174,8 @@ SAMPLE_ACTIVATIONS = Task(
         ),
     ],
     hints=[
-        "The mean: F.linear(x, weight_mu, bias_mu).",
+        "The mean is a linear layer of the means; F.linear computes it.",
         "The variance: F.linear of the squared inputs, the squared σ of the weights and the squared σ of the biases.",
-        "mean + sqrt(variance) · ε, with an ε of the shape of mean.",
+        "Then shift and scale noise of the outputs' shape: the scale is a standard deviation, not a variance.",
     ],
 )

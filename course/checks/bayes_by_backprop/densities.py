@@ -83,7 +83,7 @@ LOG_POSTERIOR = Task(
     ],
     hints=[
         "torch.distributions.Normal takes a mean and a standard deviation.",
-        "Normal(mu, F.softplus(rho)) has a method log_prob.",
+        "rho is no standard deviation yet. Normal has a method log_prob, which takes w.",
     ],
 )
 
@@ -133,7 +133,10 @@ LOG_PRIOR = Task(
             "the prior is N(0, 1) whatever prior_std says.",
         ),
     ],
-    hints=["The prior's mean is 0.", "Normal(0.0, prior_std).log_prob(w)."],
+    hints=[
+        "The prior's mean is 0.",
+        "Use Normal as in log_posterior: its standard deviation is given here.",
+    ],
 )
 
 
@@ -196,7 +199,7 @@ LOG_LIKELIHOOD = Task(
     ],
     hints=[
         "The network's output is the mean of a Gaussian, noise_std its standard deviation.",
-        "Normal(prediction, noise_std).log_prob(y).",
+        "The log-density of that Normal at y: one value per data point.",
     ],
 )
 

@@ -104,7 +104,7 @@ GRADIENT_STEP = Task(
         ),
     ],
     hints=[
-        "torch.autograd.grad(loss, (mu, rho)) returns both gradients.",
+        "torch.autograd.grad takes the loss and a tuple of tensors, and returns a gradient for each.",
         "New value = old value − rate × gradient.",
         "End both with .detach().requires_grad_(): the next step starts from a leaf.",
     ],

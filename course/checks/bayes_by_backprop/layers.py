@@ -304,7 +304,7 @@ BAYESIAN_LINEAR = Task(
         ),
     ],
     hints=[
-        "forward: draw the weight and the bias with sample_weights, then F.linear(x, weight, bias).",
+        "forward: draw the weight and the bias with sample_weights; F.linear does the rest.",
         "kl: gaussian_kl of the weights plus gaussian_kl of the biases.",
         "Draw in forward, not in __init__: every call is another network.",
     ],

@@ -190,6 +190,6 @@ EXACT_LOSS = Task(
     hints=[
         "The expected log q − log p is the KL of two Gaussians, in closed form.",
         "E[(y − wx)²] = (y − µx)² + σ²x²: the square of the mean error plus the variance of wx.",
-        "Each datum adds ½ log 2πτ² + ((y − µx)² + σ²x²)/(2τ²); sum them, and add log(σ₀/σ) + (µ² + σ²)/(2σ₀²) − ½.",
+        "For one data point with x = 1, y = 0, and µ = σ = τ = 1 the expected NLL is ½ log 2π + (1 + 1)/2. Sum over the data; the KL counts once.",
     ],
 )

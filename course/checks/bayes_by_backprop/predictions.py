@@ -248,7 +248,7 @@ KEEP_MASK = Task(
         ),
     ],
     hints=[
-        "The ratio is mu.abs() / F.softplus(rho).",
+        "The ratio is |µ|/σ, with σ = softplus(ρ).",
         "ratio.argsort() lists the weights, the smallest ratio first.",
         "Start from a mask of ones, and set the first round(removed * n) of that list to False.",
     ],

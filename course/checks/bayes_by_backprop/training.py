@@ -81,7 +81,7 @@ KL_WEIGHTS = Task(
     hints=[
         "Both schemes sum to 1 over an epoch; check yours with .sum().",
         "Divide 2^(M−i) and 2^M − 1 by 2^M: what is left holds only negative powers of 2.",
-        "0.5**i / (1 - 0.5**batches), for i = 1, …, batches.",
+        "For M = 2 they are 2/3 and 1/3: each is half of the one before, over what makes the sum 1.",
     ],
 )
 
@@ -170,7 +170,7 @@ MINIBATCH_LOSS = Task(
         ),
     ],
     hints=[
-        "F.log_softmax(logits, dim=-1), and of every row the entry of its target.",
+        "Take log_softmax over the classes, and of every row the entry of its target.",
         "Minus their sum, not their mean, plus kl_share times kl.",
     ],
 )

@@ -80,7 +80,7 @@ REPARAMETRISE = Task(
     hints=[
         "First the standard deviation: σ = softplus(ρ).",
         "The weight is the mean plus the standard deviation times the noise.",
-        "mu + F.softplus(rho) * epsilon.",
+        "Check: µ = 1, σ = 2 and ε = −½ give 0.",
     ],
 )
 

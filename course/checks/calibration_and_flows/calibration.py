@@ -127,7 +127,7 @@ CALIBRATION_BINS = Task(
     hints=[
         "probs.max(-1) gives the confidence and the predicted class together.",
         "torch.bincount(index, minlength=n_bins) counts; with weights it adds them up by bin.",
-        "Divide the sums by count.clamp(min=1), so that an empty bin gives 0.",
+        "Divide the sums by the counts; clamp these at 1, so that an empty bin gives 0.",
     ],
 )
 
@@ -286,7 +286,7 @@ BRIER_DECOMPOSITION = Task(
         ),
     ],
     hints=[
-        "bin_index(forecast, n_bins), then counts and sums by bin as in calibration_bins.",
+        "bin_index says which bin each forecast is in; then counts and sums by bin as in calibration_bins.",
         "Each of the first two parts is Σ_b n_b/N · (a difference)².",
         "An empty bin has the weight 0, so it is enough that its means are finite.",
     ],

@@ -81,7 +81,7 @@ AFFINE_FLOW = Task(
     ],
     hints=[
         "The Jacobian is diagonal: what is the logarithm of its determinant?",
-        "log_scale.sum(-1).expand(z.shape[:-1]) gives one value per point.",
+        "It is the sum of log_scale, the same for every point: expand it to the shape of z without its last axis.",
     ],
 )
 
@@ -169,7 +169,7 @@ COMPOSE = Task(
     ],
     hints=[
         "det(J₂J₁) = det J₂ · det J₁.",
-        "Start the total at z.new_zeros(z.shape[:-1]), which has the precision of z: then no layer at all works too.",
+        "Start the total at zeros, one per point: z.new_zeros gives them the precision of z. Then no layer at all works too.",
     ],
 )
 

@@ -94,7 +94,7 @@ PLANAR_FLOW = Task(
     hints=[
         "h = tanh(z @ w + b) has one value per point; h.unsqueeze(-1) lets it multiply the vector u.",
         "The Jacobian is 1 + u ψᵀ with ψ = (1 − h²) w, and det(1 + u ψᵀ) = 1 + uᵀψ.",
-        "log_det = torch.log1p((u @ w) * (1 - h**2)).",
+        "Check: where h = 0 and uᵀw = 1 the determinant is 2. torch.log1p(a) is log(1 + a), precise for small a too.",
     ],
 )
 
@@ -178,6 +178,6 @@ INVERTIBLE_U = Task(
     hints=[
         "Only the component of u along w matters: compute a = wᵀu and what it should be, m(a).",
         "Moving u by t · w / ‖w‖² changes wᵀu by just t.",
-        "softplus(a + math.log(math.e − 1)) − 1 is m(a); the step is (m(a) − a) · w / (w @ w).",
+        "m(a) = softplus(a + c) − 1, with a constant c for which m(0) = 0. The step has t = m(a) − a.",
     ],
 )

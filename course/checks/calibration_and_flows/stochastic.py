@@ -346,7 +346,7 @@ PREDICT = Task(
         ),
     ],
     hints=[
-        "model.draw((draws, *x.shape), generator=generator) is noise for every draw and every datum at once.",
+        "model.draw takes a shape: with a first dimension for the draws it gives noise for every draw and every data point at once.",
         "model(x, z0) gives log-probabilities of shape (draws, N, K), in a torch.no_grad() block.",
         "Exponentiate first; then the mean and the variance over axis 0.",
     ],

@@ -97,7 +97,7 @@ FIT_TEMPERATURE = Task(
     hints=[
         "torch.nn.functional.cross_entropy(logits / temperature, labels) is what is minimised.",
         "T must stay positive: optimise log_temperature, and use log_temperature.exp().",
-        "LBFGS wants a closure: zero_grad, loss, backward, return loss. Then return log_temperature.detach().exp().",
+        "LBFGS wants a closure: zero_grad, loss, backward, return loss. Return the temperature itself, not its logarithm, and detach it.",
     ],
 )
 

@@ -286,7 +286,7 @@ CATEGORICAL_NLL = Task(
     ],
     hints=[
         "Turn logits into log-probabilities first, without ever leaving the logarithm.",
-        "jax.nn.log_softmax(logits, axis=-1); a one-hot target then picks out the class that happened.",
+        "jax.nn.log_softmax works over the last axis; a one-hot target then picks out the class that happened.",
         "Multiply targets and log-probabilities, and sum over the last axis.",
     ],
 )

@@ -231,7 +231,7 @@ PER_EXAMPLE_GRADIENTS = Task(
     ],
     hints=[
         "Two steps: a function that gives both gradients for one datum, and that function mapped over the data.",
-        "jax.grad(loss, argnums=(0, 1)) returns a pair.",
+        "With a tuple as argnums, jax.grad returns a tuple of gradients.",
         "jax.vmap takes in_axes, a tuple with an entry for each argument: 0 for x and for y. The parameters are shared, so they have no axis to map over.",
     ],
 )

@@ -293,6 +293,6 @@ GAUSSIAN_CRPS = Task(
     hints=[
         "Standardise first: z = (y − mean) / std.",
         "scipy.stats.norm.cdf(z) is Φ(z), scipy.stats.norm.pdf(z) is φ(z).",
-        "std * (z * (2 Φ − 1) + 2 φ − 1/√π).",
+        "Check: at y = mean it is std · (√2 − 1)/√π.",
     ],
 )

@@ -114,8 +114,8 @@ LAST_LAYER_LOG_PROBS = Task(
         ),
     ],
     hints=[
-        "The logits' means are features @ weights.T; what is missing is one variance per logit.",
-        'vₙₖ = φₙᵀΣₖφₙ: jnp.einsum("ni,kij,nj->nk", features, covariances, features).',
-        "log_softmax of mean / jnp.sqrt(1 + jnp.pi * variance / 8), over the last axis.",
+        "The logits' means are linear in the features; what is missing is one variance per logit.",
+        "vₙₖ = φₙᵀΣₖφₙ. In jnp.einsum the letters of n and k stay, and both indices of Σₖ are summed.",
+        "A variance of 8/π divides a logit's mean by √2. log_softmax comes last, over the last axis.",
     ],
 )

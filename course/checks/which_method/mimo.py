@@ -167,7 +167,7 @@ MIMO_INPUTS = Task(
     hints=[
         "One permutation of all rows decides which data are repeated: the last ones of it.",
         "Each member then shuffles the first N − round(repetition · N) rows with a key of its own.",
-        "jnp.stack(orders, axis=1) has the shape (N, M); x[rows] and targets[rows] do the rest.",
+        "Stacked along axis 1, the orders of the members have the shape (N, M); indexing x and the targets with them does the rest.",
     ],
 )
 
