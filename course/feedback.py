@@ -31,6 +31,7 @@ WATCH = watched.__code__.co_filename
 # Advice for exceptions, by the name of their type.
 SINGULAR = "The matrix has no inverse. Is a term missing that gives it one, such as the prior's?"
 ADVICE = {
+    "NameError": "Run the cells above that define it; if you have, compare the spelling.",
     "LinAlgError": SINGULAR,
     "_LinAlgError": SINGULAR,
     "TracerArrayConversionError": "Use functions of jax and jnp: JAX cannot look inside NumPy's or SciPy's.",

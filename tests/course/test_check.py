@@ -100,6 +100,12 @@ def test_what_a_singular_matrix_raises_gets_a_word(monkeypatch):
     assert "no inverse" in message
 
 
+def test_a_name_of_a_cell_that_was_not_run_gets_a_word(monkeypatch):
+    message = told(monkeypatch, lambda x: not_run(x), 1.0)  # noqa: F821
+    assert "name 'not_run' is not defined" in message
+    assert "Run the cells above" in message
+
+
 def test_a_lost_graph_gets_a_word(monkeypatch):
     def answer(x):
         raise RuntimeError("element 0 of tensors does not require grad")
