@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,10 @@ def _{name}_oracle(x):
     cases=_{name}_cases,
     probe=_{name}_probe,
     oracle=_{name}_oracle,
-    misconceptions=[],  # TODO: at least two
+    misconceptions=[
+        # TODO: at least two, such as
+        # Misconception(lambda x: 2 * x, "the value is doubled."),
+    ],
     hints=[],  # TODO: one to three
 )
 """
@@ -71,7 +75,7 @@ CHAPTER = """
 TODO: the prompt.
 
 ```{{task-info}} {id}
-:minutes: 10
+:minutes: 5
 :level: core
 ```
 ````
@@ -150,8 +154,10 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     check = checks / solution.name  # test_structure.py wants the same name
     check_text = _read(check) if check.exists() else CHECK_MODULE
     constant = name.upper()
-    line = f"from course.checks.{stem}.{check.stem} import {constant}\n"
-    listed = _replaced(checks / "__init__.py", "from course.task", f"{line}\\g<0>")
+    init = checks / "__init__.py"
+    listed = _listed(
+        init, _imported(init, f"course.checks.{stem}.{check.stem}", constant), constant
+    )
     id_ = task_id(stem, name)
     edits = [
         Edit(
@@ -168,11 +174,7 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
             "inputs, oracle, misconceptions and hints"
             + ("" if check.exists() else "; and what its tasks are about"),
         ),
-        Edit(
-            checks / "__init__.py",
-            re.sub(r"\)\s*\Z", f"    {constant},\n)\n", listed),
-            "the task's place in the order of the practical",
-        ),
+        Edit(init, listed, "the task's place in the order of the practical"),
         Edit(
             chapter,
             _read(chapter) + CHAPTER.format(id=id_, stem=stem, name=name),
@@ -181,15 +183,54 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     ]
     if solution.parent.name == stem:
         package = solution.parent / "__init__.py"
-        line = f"from solutions.{stem}.{solution.stem} import {name}\n"
-        edits.append(
-            Edit(package, _read(package) + line, "nothing; ruff puts it in order")
-        )
+        module = f"solutions.{stem}.{solution.stem}"
+        edits.append(Edit(package, _imported(package, module, name), "nothing"))
     for kind in ("right", "wrong"):
         path = root / "tests" / f"{kind}_answers" / f"{stem}.py"
         text = _replaced(path, r"\}\s*\Z", ANSWERS.format(name=name))
         edits.append(Edit(path, text, f"{kind} answers, written in other ways"))
     return edits
+
+
+def _imported(path: Path, module: str, name: str) -> str:
+    """Return the text of a package's file, importing one more name of a module.
+
+    Where nothing is imported from the module yet, the import follows the last one.
+    """
+    text = _read(path)
+    imports = [one for one in ast.parse(text).body if isinstance(one, ast.ImportFrom)]
+    lines = text.splitlines(keepends=True)
+    for node in imports:
+        if node.module == module:
+            names = [*(alias.name for alias in node.names), name]
+            listed = "".join(f"    {one},\n" for one in names)
+            new = [f"from {module} import (\n{listed})\n"]
+            lines[node.lineno - 1 : node.end_lineno] = new
+            return "".join(lines)
+    end = max((one.end_lineno or 0 for one in imports), default=len(lines))
+    lines.insert(end, f"from {module} import {name}\n")
+    return "".join(lines)
+
+
+def _listed(path: Path, text: str, constant: str) -> str:
+    """Return the text of a package of checks with one more task in ``TASKS = tasks(…)``.
+
+    Raises:
+        CourseError: there is no such statement.
+    """
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "TASKS":
+            lines = text.splitlines(keepends=True)
+            end = sum(map(len, lines[: (node.end_lineno or 0) - 1]))
+            end += len(
+                lines[(node.end_lineno or 0) - 1]
+                .encode()[: node.end_col_offset]
+                .decode()
+            )
+            head = text[:end].rstrip().removesuffix(")").rstrip().removesuffix(",")
+            return f"{head},\n    {constant},\n){text[end:]}"
+    problem = "It has no `TASKS = tasks(…)`."
+    raise CourseError(path, None, problem, "Add the task by hand.")
 
 
 def _solution(lab: Lab, module: str) -> Path:

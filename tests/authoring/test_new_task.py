@@ -1,5 +1,6 @@
-"""Wrong use of ``course new-task`` changes no file; ``test_contributing.py`` follows the recipe."""
+"""The skeleton fits into every practical; wrong use of ``course new-task`` changes no file; ``test_contributing.py`` follows the recipe."""
 
+import ast
 import shutil
 
 import pytest
@@ -7,6 +8,7 @@ from click.testing import CliRunner
 from conftest import ROOT
 
 from commands import main
+from course.task import stems
 
 
 @pytest.fixture
@@ -53,3 +55,38 @@ def test_a_file_of_another_form_changes_nothing(copy):
     assert "wrong_answers/warm_up.py" in done.stderr
     assert "Add the task by hand." in done.stderr
     assert content(copy) == before
+
+
+def names_in(tree, target):
+    (found,) = (
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets) == target
+    )
+    return {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_the_skeleton_fits_into_the_files_of_each_practical(copy, stem):
+    before = content(copy)
+    done = CliRunner().invoke(main, ["new-task", stem, "brier"])
+    assert done.exit_code == 0, done.output
+    changed = [path for path, was in content(copy).items() if before.get(path) != was]
+    trees = {
+        path: ast.parse(path.read_text("utf-8"))
+        for path in changed
+        if path.suffix == ".py"
+    }
+    checks = trees[copy / "course" / "checks" / stem / "__init__.py"]
+    assert "BRIER" in names_in(checks, "TASKS")
+    assert "BRIER" not in names_in(checks, "QUIZZES")
+    for name, init in (
+        ("BRIER", copy / "course" / "checks" / stem / "__init__.py"),
+        ("brier", copy / "solutions" / stem / "__init__.py"),
+    ):
+        imports = [
+            node for node in trees[init].body if isinstance(node, ast.ImportFrom)
+        ]
+        modules = [node.module for node in imports]
+        assert len(set(modules)) == len(modules)  # each module is imported from once
+        assert sum(alias.name == name for node in imports for alias in node.names) == 1
