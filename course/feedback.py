@@ -22,7 +22,7 @@ from course.judge import (
 from course.side_effects import WrongCall, sentences, watched
 from course.task import Case, Close, Task, find
 
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1)
 HERE = Path(__file__).parent
 WATCH = watched.__code__.co_filename
 

@@ -34,8 +34,13 @@ def gradients_of(value, **inputs):
 
 
 def flow_values(flow, **inputs):
-    """Call a flow; return its points, log|det|, and the gradients of the sum of both."""
-    named = dict(zip(inputs, leaves(*inputs.values()), strict=True))
+    """Call a flow; return its points, log|det|, and the gradients of the sum of both.
+
+    All in single precision, as in the notebook.
+    """
+    import numpy as np
+
+    named = dict(zip(inputs, leaves(*map(np.float32, inputs.values())), strict=True))
     result = flow(*named.values())
     points, log_det = (None, None) if result is None else result
     total = sum(part.sum() for part in (points, log_det) if hasattr(part, "sum"))
@@ -81,13 +86,14 @@ def value_and_gradients(keys, function, *inputs, compiled=False):
     import jax
     import jax.numpy as jnp
 
+    def total(*at):
+        value = function(*at)
+        return (0.0 if value is None else jnp.sum(value)), value
+
     inputs = [jnp.asarray(value) for value in inputs]
-    value = function(*inputs)
+    found, value = jax.grad(total, tuple(range(len(keys) - 1)), has_aux=True)(*inputs)
     if value is None:
         return {keys[0]: None}
     if compiled:
         jax.make_jaxpr(function)(*inputs)
-    total, first = lambda *at: jnp.sum(function(*at)), range(len(keys) - 1)
-    return dict(
-        zip(keys, (value, *jax.grad(total, tuple(first))(*inputs)), strict=True)
-    )
+    return dict(zip(keys, (value, *found), strict=True))

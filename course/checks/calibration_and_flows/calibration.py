@@ -20,9 +20,11 @@ def _probs_cases(rng):
     )  # on boundaries of four bins, and not
     two = np.stack([edges, 1 - edges], 1)
     two[::2] = two[::2, ::-1]
+    one = rng.uniform(1, 1.5, (1, 4))  # no confidence is in the upper half
     return [
         {"probs": three, "labels": labels, "n_bins": 15},
         {"probs": two, "labels": rng.permutation([0, 1, 0, 1, 0, 1, 1]), "n_bins": 4},
+        {"probs": one / one.sum(), "labels": rng.integers(0, 4, 1), "n_bins": 10},
     ]
 
 
@@ -200,13 +202,14 @@ CALIBRATION_ERROR = Task(
 def _brier_cases(rng):
     even = rng.uniform(0, 1, 91)
     few = rng.choice([0.25, 0.5, 0.8, 1.0], 61)  # odd, so the mean outcome is not ½
+    one = rng.uniform(0.3, 0.7, 1)
     return [
         {
             "forecast": p,
             "outcome": (rng.uniform(0, 1, len(p)) < p**1.5).astype(np.int64),
             "n_bins": n,
         }
-        for p, n in ((even, 15), (few, 4))
+        for p, n in ((even, 15), (few, 4), (one, 10))
     ]
 
 

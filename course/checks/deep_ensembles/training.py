@@ -11,11 +11,10 @@ from course.task import Close, Misconception, Task
 
 def _adam_cases(rng):
     rate = float(rng.uniform(0.01, 0.2))
-    gradients = rng.normal(1, 2, 5)
     # Gradients as small as 1e-6 reveal the position of ε in the formula.
     return [
-        {"gradients": gradients, "rate": rate},
-        {"gradients": 1e-6 * gradients, "rate": rate},
+        {"gradients": size * rng.normal(1, 2, shape), "rate": rate}
+        for size, shape in ((1, (5, 3)), (1e-6, (4, 2)), (1, (1, 1)))
     ]
 
 
@@ -28,7 +27,8 @@ def _adam_probe(answer, gradients, rate):
         first: object
         second: object
 
-    state, updates = State(jnp.zeros(()), jnp.zeros(())), []
+    zeros, updates = jnp.zeros(gradients.shape[1:]), []
+    state = State(zeros, zeros)
     for step, gradient in enumerate(gradients):
         update, state = answer(jnp.asarray(gradient), state, step, rate)
         state = State(*state)
@@ -38,10 +38,10 @@ def _adam_probe(answer, gradients, rate):
 
 def _adam_oracle(gradients, rate):
     optimiser, updates = optax.adam(rate), []
-    state = optimiser.init(np.zeros(()))
+    state = optimiser.init(np.zeros(gradients.shape[1:]))
     for gradient in gradients:
-        update, state = optimiser.update(np.asarray(gradient), state)
-        updates.append(float(update))
+        update, state = optimiser.update(gradient, state)
+        updates.append(update)
     return {
         "updates": Close(
             updates,
