@@ -265,9 +265,9 @@ def _difference(task: Task, answer: Any, mismatch: Mismatch, case: Case) -> str:
             if kind is not None
             else f"is {_a(type(got).__name__)}"
         )
-        return (
-            f"{key} {what}; {shape} of floating-point numbers is expected.\n\n{inputs}"
-        )
+        if close.value.shape:
+            shape += " of floating-point numbers"
+        return f"{key} {what}; {shape} is expected.\n\n{inputs}"
     if mismatch.kind == "shape":
         return f"{key} is {_shape(np.shape(got))}; {shape} is expected.\n\n{inputs}"
     if mismatch.kind == "nan":

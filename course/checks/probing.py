@@ -33,6 +33,19 @@ def gradients_of(value, **inputs):
     }
 
 
+def fields(result, *names):
+    """Return the parts of a named tuple by name, and whether it has these names.
+
+    Args:
+        result: what an answer returned; a plain tuple gives the same parts in this order.
+        names: the fields.
+    """
+    values = dict(zip(names, names if result is None else result, strict=True))
+    if result is None:
+        return dict.fromkeys(values)
+    return values | {"fields": float(all(hasattr(result, name) for name in names))}
+
+
 def flow_values(flow, **inputs):
     """Call a flow; return its points, log|det|, and the gradients of the sum of both.
 

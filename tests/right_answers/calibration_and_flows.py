@@ -7,6 +7,8 @@ import torch.nn.functional as F
 from torch.distributions import Independent
 from torch.distributions.transforms import AffineTransform
 
+from solutions import calibration_and_flows as ref
+
 
 def single(number):
     return torch.tensor(float(number))
@@ -25,7 +27,7 @@ def bins_in_a_loop(probs, labels, n_bins=15):
         rows.append(
             torch.stack([here.float().mean(), confidence[here].mean(), correct])
         )
-    return tuple(torch.stack(rows).T)
+    return ref.Bins(*torch.stack(rows).T)
 
 
 def bins_in_single_precision(probs, labels, n_bins=15):
@@ -37,7 +39,7 @@ def bins_in_single_precision(probs, labels, n_bins=15):
     count = torch.bincount(index, minlength=n_bins)
     least = count.clamp(min=1)
     correct = (predicted == labels).float()
-    return (
+    return ref.Bins(
         count / len(labels),
         torch.bincount(index, confidence, n_bins) / least,
         torch.bincount(index, correct, n_bins) / least,
@@ -61,7 +63,7 @@ def brier_in_a_loop(forecast, outcome, n_bins=15):
         weight, o = here.float().mean(), outcome[here].mean()
         reliability = reliability + weight * (forecast[here].mean() - o) ** 2
         resolution = resolution + weight * (o - overall) ** 2
-    return reliability, resolution, overall * (1 - overall)
+    return ref.BrierParts(reliability, resolution, overall * (1 - overall))
 
 
 def line_into_single_precision(weight, bias, x1):

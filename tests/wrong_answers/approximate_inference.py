@@ -243,10 +243,12 @@ ANSWERS = {
         "a graph that stays": hessian_with_graph,
         "halves": lambda function, w: right.hessian_by_backward(function, w).half(),
     },
+    "probit_predictive": {"a list": lambda *c: right.probit_predictive(*c).tolist()},
     "find_mode": {"no prior in the Hessian": mode_without_prior_in_hessian},
     "sampled_predictive": {
         "x in place of rows": all_inputs_in_each_chunk,
         "the first chunk only": first_chunk_only,
+        "a list": lambda *case: right.sampled_predictive(*case).tolist(),
         "always 7 samples": predictive_of(7),
         "always 5 samples": predictive_of(5),
     },

@@ -192,10 +192,18 @@ ANSWERS = {
         "the biases' ρ is cut off": FixedBiasSpread,
         "squeezed": Squeezed,
     },
+    "predictive_entropy": {"a list": lambda p: right.predictive_entropy(p).tolist()},
+    "kl_weights": {
+        "a list": lambda m, *, decreasing: right.kl_weights(
+            m, decreasing=decreasing
+        ).tolist()
+    },
     "predictive_moments": {f"always {n} draws": moments_of(n) for n in (1, 4, 5, 6)},
     "keep_mask": {
         "always 40 weights": of_size(40),
         "always 33 weights": of_size(33),
         "rounded down": truncated_mask,
+        "zeros and ones": lambda *case: right.keep_mask(*case).int(),
+        "a list": lambda *case: right.keep_mask(*case).tolist(),
     },
 }

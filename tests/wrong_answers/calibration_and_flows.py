@@ -76,7 +76,18 @@ def predict(shape_of=lambda draws, x: (draws, *x.shape), count=None):
 
 
 ANSWERS = {
-    "calibration_bins": {"no minlength": bins_up_to_the_last_that_holds_data},
+    "calibration_bins": {
+        "no minlength": bins_up_to_the_last_that_holds_data,
+        "a list of fields": lambda *case: list(right.calibration_bins(*case)),
+        "lists for tensors": lambda *case: right.Bins(
+            *(part.tolist() for part in right.calibration_bins(*case))
+        ),
+    },
+    "brier_decomposition": {
+        "a list of fields": lambda *case: list(right.brier_decomposition(*case)),
+    },
+    "boundary_line": {"a list": lambda *case: right.boundary_line(*case).tolist()},
+    "calibrated_probs": {"a list": lambda *c: right.calibrated_probs(*c).tolist()},
     "affine_flow": of_flow(right.affine_flow, "z", "shift", "log_scale")
     | {"one log|det| per row of the first axis": per_batch_only},
     "planar_flow": of_flow(right.planar_flow, "z", "u", "w", "b")

@@ -80,7 +80,14 @@ ANSWERS = {
     },
     "ensemble_log_probs": {f"always {m} members": log_probs_of(m) for m in (2, 3, 4)},
     "knowledge_uncertainty": {f"always {m} members": knowledge_of(m) for m in (3, 4)},
-    "adam_step": {"one mean of squares for all": adam_of_one_mean},
+    "entropy": {"a list": lambda probs: right.entropy(probs).tolist()},
+    "adam_step": {
+        "one mean of squares for all": adam_of_one_mean,
+        "a list for the state": lambda *step: [
+            list(part) if isinstance(part, right.AdamState) else part
+            for part in right.adam_step(*step)
+        ],
+    },
     "gaussian_nll": of_graph(right.gaussian_nll, "mean", "std"),
     "laplace_nll": of_graph(right.laplace_nll, "mean", "scale"),
     "categorical_nll": of_graph(right.categorical_nll, "logits"),

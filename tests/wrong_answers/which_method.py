@@ -258,6 +258,7 @@ ANSWERS = {
         "a logistic curve": crps_of_logistic,
         "of draws": crps_of_draws,
         "squeezed": lambda *case: np.squeeze(right.gaussian_crps(*case)),
+        "a list": lambda *case: right.gaussian_crps(*case).tolist(),
         "their mean": lambda mean, std, y: right.gaussian_crps(mean, std, y).mean(),
         "every target with every mean": lambda mean, std, y: right.gaussian_crps(
             mean, std, y[:, None]

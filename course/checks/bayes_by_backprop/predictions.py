@@ -39,7 +39,8 @@ def _moments_oracle(outputs, noise_std):
 
 def _moments(predictive, *, correction=0, power=1):
     def answer(outputs, noise_std):
-        std = outputs.std(0, correction=correction)
+        squares = ((outputs - outputs.mean(0)) ** 2).sum(0)
+        std = torch.sqrt(squares / (len(outputs) - correction))  # 0 / 0 is nan
         return outputs.mean(0), std**power, predictive(std, noise_std) ** power
 
     return answer
@@ -181,10 +182,10 @@ def _mask_cases(rng):
 def _mask_probe(answer, mu, rho, removed):
     import torch
 
+    keep = answer(torch.tensor(mu), torch.tensor(rho), removed)
     return {
-        "keep": torch.as_tensor(
-            answer(torch.tensor(mu), torch.tensor(rho), removed)
-        ).double()
+        "keep": None if keep is None else torch.as_tensor(keep).double(),
+        "is_boolean": float(getattr(keep, "dtype", None) == torch.bool),
     }
 
 
@@ -195,7 +196,10 @@ def _mask_oracle(mu, rho, removed):
         "keep": Close(
             (rank > round(removed * len(mu))).astype(float),
             because="a weight stays or goes",
-        )
+        ),
+        "is_boolean": Close(
+            1.0, because="a mask is a tensor of True and False, of dtype torch.bool"
+        ),
     }
 
 
@@ -242,6 +246,11 @@ KEEP_MASK = Task(
         Misconception(
             _mask(lambda mu, rho: mu.abs() / torch.sqrt(F.softplus(rho))),
             "softplus(ρ) is taken for the variance. In this practical it is the standard deviation.",
+        ),
+        Misconception(
+            lambda *case: _mask(_ratio)(*case).double(),
+            "the mask consists of the numbers 1 and 0. A mask of dtype torch.bool is asked for: as an index, numbers "
+            "would pick the weights 1 and 0.",
         ),
     ],
     hints=[

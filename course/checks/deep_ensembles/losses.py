@@ -121,11 +121,13 @@ def _adversarial_loss_probe(answer, x, y, params, epsilon):
         return jnp.mean((x * params - y) ** 2)
 
     params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
-    value = answer(loss, params, x, y, epsilon)
-    if value is None:
-        return {"loss": None}
+
+    def total(params):
+        value = answer(loss, params, x, y, epsilon)
+        return (0.0 if value is None else value), value
+
+    gradient, value = jax.grad(total, has_aux=True)(params)
     jax.make_jaxpr(lambda x: answer(loss, params, x, y, epsilon))(x)  # as training does
-    gradient = jax.grad(lambda params: answer(loss, params, x, y, epsilon))(params)
     return {"loss": value, "gradient": gradient}
 
 

@@ -31,9 +31,10 @@ def _adam_probe(answer, gradients, rate):
     state = State(zeros, zeros)
     for step, gradient in enumerate(gradients):
         update, state = answer(jnp.asarray(gradient), state, step, rate)
+        named = hasattr(state, "first") and hasattr(state, "second")
         state = State(*state)
         updates.append(update)
-    return {"updates": jnp.stack(updates)}
+    return {"updates": jnp.stack(updates), "fields": float(named)}
 
 
 def _adam_oracle(gradients, rate):
@@ -48,7 +49,8 @@ def _adam_oracle(gradients, rate):
             rtol=2e-4,
             atol=1e-7,
             because="1 − β₂ᵗ is a small difference in single precision",
-        )
+        ),
+        "fields": Close(1.0, because="AdamState has the fields first and second"),
     }
 
 
@@ -60,7 +62,8 @@ def _adam(first_correction, second_correction):
             first / first_correction(step),
             second / second_correction(step),
         )
-        return -rate * first_hat / (jnp.sqrt(second_hat) + 1e-8), (first, second)
+        update = -rate * first_hat / (jnp.sqrt(second_hat) + 1e-8)
+        return update, state._replace(first=first, second=second)
 
     return answer
 
@@ -70,7 +73,14 @@ def _adam_with_epsilon_inside(gradient, state, step, rate):
     second = 0.999 * state.second + 0.001 * gradient**2
     first_hat = first / (1 - 0.9 ** (step + 1))
     second_hat = second / (1 - 0.999 ** (step + 1))
-    return -rate * first_hat / jnp.sqrt(second_hat + 1e-8), (first, second)
+    update = -rate * first_hat / jnp.sqrt(second_hat + 1e-8)
+    return update, state._replace(first=first, second=second)
+
+
+def _adam_with_a_tuple(*step):
+    right = _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999 ** (t + 1))
+    update, state = right(*step)
+    return update, tuple(state)
 
 
 ADAM_STEP = Task(
@@ -104,6 +114,11 @@ ADAM_STEP = Task(
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),
             "only the first of the two corrections is mended: the squared gradients have one too.",
+        ),
+        Misconception(
+            _adam_with_a_tuple,
+            "the new state is a plain tuple. The next step reads state.first and state.second: return "
+            "AdamState(first, second).",
         ),
     ],
     hints=[
