@@ -25,7 +25,7 @@ def _cases(rng):
         x = rng.normal(0, 1, d)
         hidden = rng.normal(0, 1, (h, d + 1))
         hidden[:, -1] += 1.5  # the biases
-        hidden[0, -1] += np.abs(hidden[0]) @ [*np.abs(x), 1]  # one unit is active
+        hidden[0, -1] += 0.5 + np.abs(hidden[0]) @ [*np.abs(x), 1]  # unit 0 is active
         output = rng.normal(0.5, 1, h + 1)
         output[0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
         terms = output[:-1] * _units(x, hidden)

@@ -17,16 +17,17 @@ from course.task import Close, Misconception, Task
 def _cases(rng):
     """Draw cases in which a missing or an extra ReLU changes the logits.
 
-    Unit 0 is inactive for data point 0, unless both are alone, and one logit is negative.
+    Unit 0 is inactive for data point 0, unless it is the only one; the last unit is active for
+    all data points, so that its noise moves the logits; and one logit is negative.
     """
     cases = []
     for n, d, h in ((4, 3, 5), (5, 2, 3), (1, 1, 1)):
         x = rng.normal(0, 1, (n, d))
         hidden, output = rng.normal(0, 1, (h, d + 1)), rng.normal(0, 1, (1, h + 1))
         # The last column has the biases.
-        side = -1 if n > 1 else 1
-        hidden[0, -1] = -hidden[0, :-1] @ x[0] + side * rng.uniform(0.5, 1.5)
-        output[0, 0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
+        hidden[0, -1] = -hidden[0, :-1] @ x[0] - rng.uniform(0.5, 1.5)
+        hidden[-1, -1] = rng.uniform(0.5, 1.5) - (x @ hidden[-1, :-1]).min()
+        output[0, [0, -2]] = rng.choice([-1, 1], 2) * rng.uniform(0.5, 1.5, 2)
         sums = _units(x, hidden) @ output[0, :-1]
         output[0, -1] = -sums.min() - rng.uniform(0.5, 1.5)
         cases.append(
