@@ -31,7 +31,8 @@ def {name}(x: {array}) -> {array}:
 CHECK = """
 
 def _{name}_cases(rng):
-    return [{{"x": rng.normal(size=5)}}]  # TODO: inputs that tell mistakes apart
+    # TODO: inputs that tell mistakes apart
+    return [{{"x": rng.normal(size=n)}} for n in (4, 3, 1)]
 
 
 def _{name}_probe(answer, x):

@@ -24,7 +24,7 @@ from course.quiz import Quiz, find_quiz
 from course.side_effects import WrongCall, sentences, watched
 from course.task import Case, Close, Task, find
 
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1)
 HERE = Path(__file__).parent
 WATCH = watched.__code__.co_filename
 
@@ -280,9 +280,9 @@ def _difference(task: Task, answer: Any, mismatch: Mismatch, case: Case) -> str:
             if kind is not None
             else f"is {_a(type(got).__name__)}"
         )
-        return (
-            f"{key} {what}; {shape} of floating-point numbers is expected.\n\n{inputs}"
-        )
+        if close.value.shape:
+            shape += " of floating-point numbers"
+        return f"{key} {what}; {shape} is expected.\n\n{inputs}"
     if mismatch.kind == "shape":
         return f"{key} is {_shape(np.shape(got))}; {shape} is expected.\n\n{inputs}"
     if mismatch.kind == "nan":

@@ -55,8 +55,13 @@ def answered(
 
 
 def as_numbers(got: Any) -> np.ndarray | None:
-    """Convert to float64; ``None`` if ``got`` is not made of real floating-point numbers."""
+    """Convert to float64; ``None`` if ``got`` is not made of real floating-point numbers.
+
+    A list or tuple is not: the functions that follow use methods of arrays.
+    """
     try:
+        if isinstance(got, list | tuple):
+            return None
         if hasattr(got, "detach"):  # a PyTorch tensor that still carries its graph
             got = got.detach().cpu()
         array = np.asarray(got)

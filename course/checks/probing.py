@@ -33,9 +33,27 @@ def gradients_of(value, **inputs):
     }
 
 
+def fields(result, *names):
+    """Return the parts of a named tuple by name, and whether it has these names.
+
+    Args:
+        result: what an answer returned; a plain tuple gives the same parts in this order.
+        names: the fields.
+    """
+    values = dict(zip(names, names if result is None else result, strict=True))
+    if result is None:
+        return dict.fromkeys(values)
+    return values | {"fields": float(all(hasattr(result, name) for name in names))}
+
+
 def flow_values(flow, **inputs):
-    """Call a flow; return its points, log|det|, and the gradients of the sum of both."""
-    named = dict(zip(inputs, leaves(*inputs.values()), strict=True))
+    """Call a flow; return its points, log|det|, and the gradients of the sum of both.
+
+    All in single precision, as in the notebook.
+    """
+    import numpy as np
+
+    named = dict(zip(inputs, leaves(*map(np.float32, inputs.values())), strict=True))
     result = flow(*named.values())
     points, log_det = (None, None) if result is None else result
     total = sum(part.sum() for part in (points, log_det) if hasattr(part, "sum"))
@@ -81,13 +99,14 @@ def value_and_gradients(keys, function, *inputs, compiled=False):
     import jax
     import jax.numpy as jnp
 
+    def total(*at):
+        value = function(*at)
+        return (0.0 if value is None else jnp.sum(value)), value
+
     inputs = [jnp.asarray(value) for value in inputs]
-    value = function(*inputs)
+    found, value = jax.grad(total, tuple(range(len(keys) - 1)), has_aux=True)(*inputs)
     if value is None:
         return {keys[0]: None}
     if compiled:
         jax.make_jaxpr(function)(*inputs)
-    total, first = lambda *at: jnp.sum(function(*at)), range(len(keys) - 1)
-    return dict(
-        zip(keys, (value, *jax.grad(total, tuple(first))(*inputs)), strict=True)
-    )
+    return dict(zip(keys, (value, *found), strict=True))

@@ -49,6 +49,8 @@ def numbers(got):
     try:
         if hasattr(got, "detach"):
             got = got.detach().cpu()
+        if isinstance(got, (list, tuple)):
+            return {{"dtype": type(got).__name__, "shape": []}}
         found = np.asarray(got)
         if found.dtype.kind != "f" or found.size > {most}:
             kind = type(got).__name__ if found.dtype.kind == "O" else str(found.dtype)

@@ -84,7 +84,7 @@ def judge(
     reason = {
         "missing": f"`{key.name}` returned no {mismatch.key}.",
         "none": f"`{key.name}` returned no {mismatch.key}: it is None. Is a `return` missing?",
-        "dtype": f"{mismatch.key} does not consist of floating-point numbers.",
+        "dtype": f"{mismatch.key} is not an array of floating-point numbers, or not one such number.",
         "shape": f"{mismatch.key} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
         "nan": f"{mismatch.key} contains a value that is not a finite number.",
         "value": f"{mismatch.key} is not right.",

@@ -33,7 +33,7 @@ a kernel, its imports and the checks. Figures are reported only if all copies ge
 
 course grade judges on inputs drawn for the run, outside the kernel and behind bubblewrap; \
 its time includes grading the reference first and writing sheets, feedback and report. The \
-others run the notebook's own checks within its kernel, three draws each, without a sandbox. \
+others run the notebook's own checks within its kernel, two draws each, without a sandbox. \
 The time of each further submission is the additional time of the class over one submission \
 for each job, divided by the number of additional submissions; it excludes what a grader does \
 once. For a grader without jobs of its own, two jobs are two of its processes. Memory is the \

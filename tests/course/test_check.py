@@ -113,6 +113,18 @@ def test_a_lost_graph_gets_a_word(monkeypatch):
     assert "create_graph" in told(monkeypatch, answer, 1.0)
 
 
+def test_another_kind_of_value_is_named(monkeypatch):
+    expected = "an array of shape (2,) of floating-point numbers is expected"
+    for value, found in (
+        ([1.0, 1.0], "value is a list"),
+        ((1.0, 1.0), "value is a tuple"),
+        (np.ones(2, dtype=int), "value has the dtype int64"),
+        (np.ones(2, dtype=bool), "value has the dtype bool"),
+    ):
+        assert f"{found}; {expected}" in told(monkeypatch, value, np.ones(2))
+    assert "value is an int; a single number is expected" in told(monkeypatch, 1, 1.0)
+
+
 def test_an_input_that_is_no_argument_is_explained(monkeypatch):
     assert "x is not among them" in told(monkeypatch, lambda z: 0.0, 1.0)
     assert "among them" not in told(monkeypatch, lambda x: 0.0, 1.0)

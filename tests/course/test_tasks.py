@@ -148,6 +148,25 @@ def test_nothing_that_ignores_its_inputs_passes(task):
 
 
 @each_task
+def test_a_list_is_not_taken_for_an_array(task):
+    lists = []
+
+    def listed(part):
+        if getattr(part, "ndim", 0) == 0:
+            return part
+        lists.append(getattr(part, "detach", lambda: part)().tolist())
+        return lists[-1]
+
+    answer = instead(reference(task), lambda value, inputs: changed(value, listed))
+    cases = task.cases(np.random.default_rng(50))
+    try:
+        values = answered(task, answer, cases)
+    except Exception:  # the probe, or JAX, wants an array
+        return
+    assert not lists or compare(values, expected(task, cases)) is not None
+
+
+@each_task
 def test_what_is_right_for_one_draw_is_wrong_for_another(task):
     """Values cannot be hard-coded, not even those of the public check's draws."""
     draws = [task.cases(np.random.default_rng(seed)) for seed in (*SEEDS, 50)]

@@ -157,7 +157,7 @@ def test_a_wrong_dtype_or_none_is_reported_as_in_the_students_check(monkeypatch)
         (lambda probs: np.ones(len(probs), dtype=int), "dtype"),
         (lambda probs: None, "none"),
         (lambda probs: np.zeros((2, 2, 2)), "shape"),
-        (lambda probs: np.full(len(probs), np.nan), "nan"),
+        (lambda probs: np.full(probs.shape[:-1], np.nan), "nan"),
         (lambda probs: np.zeros(2_000_000), "dtype"),
     ):
         values = decode_values(probed(task, answer, monkeypatch, cases))

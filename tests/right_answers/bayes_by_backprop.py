@@ -182,6 +182,21 @@ def keep_by_sorting(mu, rho, removed):
     return keep
 
 
+def into_zeros(function):
+    """Write what a function returns, a tensor or several, into tensors of the default dtype."""
+
+    def answer(*args):
+        values = function(*args)
+        several = isinstance(values, tuple)
+        found = []
+        for value in values if several else (values,):
+            found.append(torch.zeros(value.shape))
+            found[-1][...] = value
+        return tuple(found) if several else found[0]
+
+    return answer
+
+
 ANSWERS = {
     "reparametrise": {
         "Softplus as a module": lambda mu, rho, eps: mu + nn.Softplus()(rho) * eps,
@@ -223,7 +238,10 @@ ANSWERS = {
         "the reference, tensors": stds(ref.draw_loss),
     },
     "gradient_step": {"backward": step_by_backward},
-    "paper_gradients": {"exponentials": paper_by_exponentials},
+    "paper_gradients": {
+        "exponentials": paper_by_exponentials,
+        "into zeros": into_zeros(ref.paper_gradients),
+    },
     "exact_loss": {
         "distributions": exact_by_distributions,
         "tensors": stds(exact_by_tensors),

@@ -7,6 +7,8 @@ import torch.nn.functional as F
 from torch.distributions import Independent
 from torch.distributions.transforms import AffineTransform
 
+from solutions import calibration_and_flows as ref
+
 
 def single(number):
     return torch.tensor(float(number))
@@ -25,7 +27,7 @@ def bins_in_a_loop(probs, labels, n_bins=15):
         rows.append(
             torch.stack([here.float().mean(), confidence[here].mean(), correct])
         )
-    return tuple(torch.stack(rows).T)
+    return ref.Bins(*torch.stack(rows).T)
 
 
 def bins_in_single_precision(probs, labels, n_bins=15):
@@ -37,7 +39,7 @@ def bins_in_single_precision(probs, labels, n_bins=15):
     count = torch.bincount(index, minlength=n_bins)
     least = count.clamp(min=1)
     correct = (predicted == labels).float()
-    return (
+    return ref.Bins(
         count / len(labels),
         torch.bincount(index, confidence, n_bins) / least,
         torch.bincount(index, correct, n_bins) / least,
@@ -61,7 +63,7 @@ def brier_in_a_loop(forecast, outcome, n_bins=15):
         weight, o = here.float().mean(), outcome[here].mean()
         reliability = reliability + weight * (forecast[here].mean() - o) ** 2
         resolution = resolution + weight * (o - overall) ** 2
-    return reliability, resolution, overall * (1 - overall)
+    return ref.BrierParts(reliability, resolution, overall * (1 - overall))
 
 
 def line_into_single_precision(weight, bias, x1):
@@ -117,6 +119,16 @@ def affine_by_distributions(z, shift, log_scale):
     return points, transform.log_abs_det_jacobian(z, points).expand(z.shape[:-1])
 
 
+def affine_by_ones(z, shift, log_scale):
+    return z * log_scale.exp() + shift, log_scale.sum() * torch.ones(z.shape[:-1])
+
+
+def planar_by_determinant(z, u, w, b):
+    h = torch.tanh(z @ w + b)[..., None]
+    jacobian = torch.eye(len(u)) + u[:, None] * ((1 - h**2) * w)[..., None, :]
+    return z + u * h, torch.linalg.slogdet(jacobian).logabsdet
+
+
 def planar(z, u, w, b):
     h = torch.tanh(z @ w + b).unsqueeze(-1)
     psi = (1 - h**2) * w
@@ -148,6 +160,14 @@ def composed(layers, z):
     return z, total
 
 
+def composed_in_place(layers, z):
+    total = torch.zeros(z.shape[:-1])
+    for layer in layers:
+        z, log_det = layer(z)
+        total += log_det
+    return z, total
+
+
 def composed_from_a_list(layers, z):
     log_dets = [torch.zeros_like(z[..., 0])]
     for layer in layers:
@@ -172,6 +192,13 @@ def kl_of_independents(base, prior, z0, z, log_det):
     return joint(base).log_prob(z0) - joint(prior).log_prob(z) - log_det
 
 
+def kl_in_a_loop(base, prior, z0, z, log_det):
+    total = torch.zeros(log_det.shape)
+    for d in range(z.shape[-1]):
+        total += base.log_prob(z0[..., d]) - prior.log_prob(z[..., d])
+    return total - log_det
+
+
 def kl_by_hand(base, prior, z0, z, log_det):
     def log_density(distribution, points):
         scaled = (points - distribution.mean) / distribution.stddev
@@ -184,6 +211,13 @@ def kl_by_hand(base, prior, z0, z, log_det):
 def elbo_by_gather(log_probs, labels, kl):
     picked = log_probs.gather(-1, labels.expand(log_probs.shape[:-1])[..., None])
     return (kl - picked.squeeze(-1)).mean(-1)
+
+
+def elbo_in_a_loop(log_probs, labels, kl):
+    total = torch.zeros(kl.shape[:-1])
+    for n, label in enumerate(labels):
+        total += kl[..., n] - log_probs[..., n, label]
+    return total / len(labels)
 
 
 def elbo_by_one_hot(log_probs, labels, kl):
@@ -200,6 +234,17 @@ def predict_in_a_loop(model, x, *, draws, generator):
             ]
         )
     return probs.mean(0), probs.var(0)
+
+
+def predict_into_zeros(model, x, *, draws, generator):
+    with torch.no_grad():
+        probs = model(x, model.draw((draws, *x.shape), generator=generator))[0].exp()
+    mean, variance = torch.zeros(probs.shape[1:]), torch.zeros(probs.shape[1:])
+    for draw in probs:
+        mean += draw / draws
+    for draw in probs:
+        variance += (draw - mean) ** 2 / draws
+    return mean, variance
 
 
 def predict_by_moments(model, x, *, draws, generator):
@@ -231,15 +276,36 @@ ANSWERS = {
     "affine_flow": {
         "addcmul": affine_by_transform,
         "AffineTransform": affine_by_distributions,
+        "times ones": affine_by_ones,
     },
-    "planar_flow": {"ψ": planar, "cosh": planar_by_cosh},
+    "planar_flow": {
+        "ψ": planar,
+        "cosh": planar_by_cosh,
+        "the determinant": planar_by_determinant,
+    },
     "invertible_u": {
         "a constant in single precision": invertible_with_single_constant,
         "log1p": invertible_by_log1p,
     },
-    "compose": {"zeros in single precision": composed, "a list": composed_from_a_list},
+    "compose": {
+        "zeros in single precision": composed,
+        "zeros, in place": composed_in_place,
+        "a list": composed_from_a_list,
+    },
     "radial_flow": {"h and its slope": radial},
-    "flow_kl": {"Independent": kl_of_independents, "by hand": kl_by_hand},
-    "negative_elbo": {"gather": elbo_by_gather, "one-hot": elbo_by_one_hot},
-    "predict": {"a loop": predict_in_a_loop, "moments": predict_by_moments},
+    "flow_kl": {
+        "Independent": kl_of_independents,
+        "by hand": kl_by_hand,
+        "in a loop": kl_in_a_loop,
+    },
+    "negative_elbo": {
+        "gather": elbo_by_gather,
+        "one-hot": elbo_by_one_hot,
+        "in a loop": elbo_in_a_loop,
+    },
+    "predict": {
+        "a loop": predict_in_a_loop,
+        "moments": predict_by_moments,
+        "into zeros": predict_into_zeros,
+    },
 }

@@ -59,7 +59,8 @@ def adam(gradient, state, step, rate):
     second = second + 0.001 * (gradient**2 - second)
     t = step + 1
     root = jnp.sqrt(second / (1 - jnp.power(0.999, t)))
-    return -rate * first / (1 - jnp.power(0.9, t)) / (root + 1e-8), (first, second)
+    update = -rate * first / (1 - jnp.power(0.9, t)) / (root + 1e-8)
+    return update, ref.AdamState(first, second)
 
 
 def moments(within):

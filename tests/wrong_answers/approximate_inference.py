@@ -1,5 +1,7 @@
 """Practical 2."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -192,21 +194,63 @@ class CutUnits(right.DropoutMLP):
         return self.output(hidden * keep / (1 - self.p)).squeeze(-1)
 
 
+class AllSqueezed(right.VariationalMLP):
+    def forward(self, x, *, generator):
+        hidden = F.relu(self.hidden(x, generator=generator))
+        return self.output(hidden, generator=generator).squeeze()
+
+
+class DropoutSqueezed(right.DropoutMLP):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator).squeeze()
+
+
+def joint_of(weights):
+    """The normaliser of so many weights, whatever D is."""
+
+    def answer(w, x, y, prior_variance):
+        missing = 0.5 * (weights - len(w)) * math.log(2 * math.pi * prior_variance)
+        return right.negative_log_joint(w, x, y, prior_variance) + missing
+
+    return answer
+
+
+def evidence_of(weights):
+    def answer(w, covariance, *data):
+        missing = 0.5 * (weights - len(w)) * math.log(2 * math.pi)
+        return right.laplace_log_evidence(w, covariance, *data) + missing
+
+    return answer
+
+
+def predictive_of(draws):
+    def answer(x, weights, chunk=512):
+        return torch.sigmoid(x @ weights.T).sum(1) / draws
+
+    return answer
+
+
 class NotSqueezed(right.DropoutMLP):
     def forward(self, x, *, generator):
         return super().forward(x, generator=generator)[:, None]
 
 
 ANSWERS = {
-    "negative_log_joint": of_graph(right.negative_log_joint, "w"),
+    "negative_log_joint": of_graph(right.negative_log_joint, "w")
+    | {f"always {d} weights": joint_of(d) for d in (1, 2, 3)},
+    "laplace_log_evidence": {f"always {d} weights": evidence_of(d) for d in (1, 2, 3)},
     "hessian_by_backward": {
         "a graph that stays": hessian_with_graph,
         "halves": lambda function, w: right.hessian_by_backward(function, w).half(),
     },
+    "probit_predictive": {"a list": lambda *c: right.probit_predictive(*c).tolist()},
     "find_mode": {"no prior in the Hessian": mode_without_prior_in_hessian},
     "sampled_predictive": {
         "x in place of rows": all_inputs_in_each_chunk,
         "the first chunk only": first_chunk_only,
+        "a list": lambda *case: right.sampled_predictive(*case).tolist(),
+        "always 7 samples": predictive_of(7),
+        "always 5 samples": predictive_of(5),
     },
     "reparametrised_sample": of_noise(right.reparametrised_sample)
     | of_graph(right.reparametrised_sample, "mu", "rho")
@@ -249,11 +293,13 @@ ANSWERS = {
         "the output layer's means": OutputMeans,
         "one noise for both layers": ReseededOutput,
         "means in eval()": DrawnInTraining,
+        "squeezed": AllSqueezed,
     },
     "DropoutMLP": {
         "frozen masks": frozen(right.DropoutMLP),
         "no graph": without_graph(right.DropoutMLP),
         "hidden units are cut off": CutUnits,
         "a column of logits": NotSqueezed,
+        "squeezed": DropoutSqueezed,
     },
 }

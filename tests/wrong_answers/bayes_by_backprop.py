@@ -101,6 +101,46 @@ class FixedBiasSpread(Layer):
         return F.linear(x, weight, bias)
 
 
+class Squeezed(Layer):
+    def forward(self, x, *, generator):
+        return super().forward(x, generator=generator).squeeze()
+
+
+def of_size(size):
+    """As if there were always so many weights to keep or to remove."""
+
+    def answer(mu, rho, removed):
+        ratio = mu.abs() / F.softplus(rho)
+        keep = torch.ones(len(mu), dtype=torch.bool)
+        keep[ratio.argsort()[: round(removed * size)]] = False
+        return keep
+
+    return answer
+
+
+def truncated_mask(mu, rho, removed):
+    keep = torch.ones(len(mu), dtype=torch.bool)
+    keep[(mu.abs() / F.softplus(rho)).argsort()[: int(removed * len(mu))]] = False
+    return keep
+
+
+def moments_of(draws):
+    def answer(outputs, noise_std):
+        mean = outputs.sum(0) / draws
+        std = ((outputs - mean) ** 2).sum(0).div(draws).sqrt()
+        return mean, std, torch.sqrt(std**2 + noise_std**2)
+
+    return answer
+
+
+def absolute_kl(*case, **options):
+    return right.sampled_kl(*case, **options).abs()
+
+
+def clipped_kl(*case, **options):
+    return right.sampled_kl(*case, **options).clamp(min=0)
+
+
 def cut_variance(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
     mean = F.linear(x, weight_mu, bias_mu)
     variance = F.linear(
@@ -128,6 +168,8 @@ ANSWERS = {
         "one ε for all weights of a draw": sampled_kl(shared=True),
         "always 2,000 draws": sampled_kl(count=2_000),
         "always divided by 2,000": sampled_kl(divisor=2_000),
+        "never below 0": absolute_kl,
+        "cut off at 0": clipped_kl,
     },
     "sample_activations": of_noise(right.sample_activations)
     | of_graph(
@@ -148,5 +190,20 @@ ANSWERS = {
         "ρ is cut off in kl": FixedRhoKL,
         "means are cut off": FixedMeans,
         "the biases' ρ is cut off": FixedBiasSpread,
+        "squeezed": Squeezed,
+    },
+    "predictive_entropy": {"a list": lambda p: right.predictive_entropy(p).tolist()},
+    "kl_weights": {
+        "a list": lambda m, *, decreasing: right.kl_weights(
+            m, decreasing=decreasing
+        ).tolist()
+    },
+    "predictive_moments": {f"always {n} draws": moments_of(n) for n in (1, 4, 5, 6)},
+    "keep_mask": {
+        "always 40 weights": of_size(40),
+        "always 33 weights": of_size(33),
+        "rounded down": truncated_mask,
+        "zeros and ones": lambda *case: right.keep_mask(*case).int(),
+        "a list": lambda *case: right.keep_mask(*case).tolist(),
     },
 }

@@ -41,6 +41,30 @@ def per_batch_only(z, shift, log_scale):
     return shift + log_scale.exp() * z, log_scale.sum().expand(len(z))
 
 
+def bins_up_to_the_last_that_holds_data(probs, labels, n_bins=15):
+    """``torch.bincount`` without ``minlength``."""
+    bins = right.calibration_bins(probs, labels, n_bins)
+    last = int(bins.share.nonzero().max()) + 1
+    return right.Bins(*(part[:last] for part in bins))
+
+
+def plugged_in(model, x, *, draws, generator):
+    with torch.no_grad():
+        z0 = model.draw((draws, *x.shape), generator=generator)
+        mean = model(x, z0.mean(0))[0].exp()
+        return mean, (model(x, z0)[0].exp() - mean).square().mean(0)
+
+
+def divided_by_classes(count):
+    """Normalise once more, as if there were always as many classes."""
+
+    def answer(model, x, *, draws, generator):
+        mean, variance = right.predict(model, x, draws=draws, generator=generator)
+        return mean / mean.mean(-1, keepdim=True) / count, variance
+
+    return answer
+
+
 def predict(shape_of=lambda draws, x: (draws, *x.shape), count=None):
     def answer(model, x, *, draws, generator):
         with torch.no_grad():
@@ -52,6 +76,18 @@ def predict(shape_of=lambda draws, x: (draws, *x.shape), count=None):
 
 
 ANSWERS = {
+    "calibration_bins": {
+        "no minlength": bins_up_to_the_last_that_holds_data,
+        "a list of fields": lambda *case: list(right.calibration_bins(*case)),
+        "lists for tensors": lambda *case: right.Bins(
+            *(part.tolist() for part in right.calibration_bins(*case))
+        ),
+    },
+    "brier_decomposition": {
+        "a list of fields": lambda *case: list(right.brier_decomposition(*case)),
+    },
+    "boundary_line": {"a list": lambda *case: right.boundary_line(*case).tolist()},
+    "calibrated_probs": {"a list": lambda *c: right.calibrated_probs(*c).tolist()},
     "affine_flow": of_flow(right.affine_flow, "z", "shift", "log_scale")
     | {"one log|det| per row of the first axis": per_batch_only},
     "planar_flow": of_flow(right.planar_flow, "z", "u", "w", "b")
@@ -70,5 +106,9 @@ ANSWERS = {
         "frozen noise": frozen(right.predict),
         "always 2,000 draws": predict(count=2_000),
         "one noise for all data": predict(lambda draws, x: (draws, 1, x.shape[1])),
+        "one noise for all inputs": predict(lambda draws, x: (draws, len(x), 1)),
+        "the mean noise": plugged_in,
+        "always four classes": divided_by_classes(4),
+        "always two classes": divided_by_classes(2),
     },
 }

@@ -3,6 +3,7 @@
 import inspect
 
 import jax
+import jax.numpy as jnp
 from jax.lax import stop_gradient
 
 from solutions import deep_ensembles as right
@@ -34,7 +35,59 @@ def half_fixed(loss, params, x, y, epsilon):
     return 0.5 * (loss(stop_gradient(params), x, y) + loss(params, moved, y))
 
 
+def moments_of(members, variance):
+    """Sums over the members, divided by a number that should be M."""
+
+    def answer(means, spreads):
+        mean = means.sum(0) / members
+        within = variance(spreads).sum(0) / members
+        return mean, within + ((means - mean) ** 2).sum(0) / members
+
+    return answer
+
+
+def log_probs_of(members):
+    def answer(logits):
+        missing = jnp.log(len(logits) / members)
+        return right.ensemble_log_probs(logits) + missing
+
+    return answer
+
+
+def knowledge_of(members):
+    def answer(probs):
+        total = right.entropy(probs.sum(0) / members)
+        return total - right.entropy(probs).sum(0) / members
+
+    return answer
+
+
+def adam_of_one_mean(gradient, state, step, rate):
+    """One running mean of squares for all parameters."""
+    first = 0.9 * state.first + 0.1 * gradient
+    second = 0.999 * state.second + 0.001 * jnp.mean(gradient**2)
+    update = -rate * first / (1 - 0.9 ** (step + 1))
+    update /= jnp.sqrt(second / (1 - 0.999 ** (step + 1))) + 1e-8
+    return update, right.AdamState(first, second)
+
+
 ANSWERS = {
+    "gaussian_mixture_moments": {
+        f"always {m} members": moments_of(m, jnp.square) for m in (3, 4)
+    },
+    "laplace_mixture_moments": {
+        f"always {m} members": moments_of(m, lambda b: 2 * b**2) for m in (3, 4)
+    },
+    "ensemble_log_probs": {f"always {m} members": log_probs_of(m) for m in (2, 3, 4)},
+    "knowledge_uncertainty": {f"always {m} members": knowledge_of(m) for m in (3, 4)},
+    "entropy": {"a list": lambda probs: right.entropy(probs).tolist()},
+    "adam_step": {
+        "one mean of squares for all": adam_of_one_mean,
+        "a list for the state": lambda *step: [
+            list(part) if isinstance(part, right.AdamState) else part
+            for part in right.adam_step(*step)
+        ],
+    },
     "gaussian_nll": of_graph(right.gaussian_nll, "mean", "std"),
     "laplace_nll": of_graph(right.laplace_nll, "mean", "scale"),
     "categorical_nll": of_graph(right.categorical_nll, "logits"),

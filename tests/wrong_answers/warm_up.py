@@ -94,12 +94,16 @@ ANSWERS = {
             jnp.mean(jnp.exp(log_probs), axis=0) + 1e-12
         ),
         "clipped": lambda log_probs: right.log_mean_exp(jnp.clip(log_probs, -100)),
+        "always 4 draws": lambda log_probs: logsumexp(log_probs, 0) - jnp.log(4),
+        "always 5 draws": lambda log_probs: logsumexp(log_probs, 0) - jnp.log(5),
         "axis of the data": lambda log_probs: (
-            logsumexp(log_probs.T, axis=0)[:3] - jnp.log(3)
+            logsumexp(log_probs.T, axis=0)[: log_probs.shape[1]]
+            - jnp.log(log_probs.shape[1])
         ),
     },
     "curvature": {
         "one rate for all": lambda w, x, y: jnp.mean(jnp.exp(x @ w)) * (x.T @ x),
+        "always 5 data": lambda w, x, y: right.curvature(w, x, y) * 5 / len(x),
         "counts for rates": lambda w, x, y: (x * y[:, None]).T @ x,
     },
     "squared_errors": of_graph(right.squared_errors, "prediction"),
@@ -110,5 +114,11 @@ ANSWERS = {
     "rounded": of_graph(right.rounded, "x")
     | {"clipped": clipped_rounded, "deaf to what comes down": deaf},
     "minibatch_objective": of_graph(right.minibatch_objective, "nll", "kl")
-    | {"the mean is held fixed": mean_fixed, "only the first datum": first_only},
+    | {
+        "the mean is held fixed": mean_fixed,
+        "only the first datum": first_only,
+        "whole minibatches": lambda nll, kl, n_data: (
+            n_data // len(nll) * jnp.sum(nll) + kl
+        ),
+    },
 }

@@ -257,6 +257,8 @@ ANSWERS = {
         "clipped": crps_of_clipped,
         "a logistic curve": crps_of_logistic,
         "of draws": crps_of_draws,
+        "squeezed": lambda *case: np.squeeze(right.gaussian_crps(*case)),
+        "a list": lambda *case: right.gaussian_crps(*case).tolist(),
         "their mean": lambda mean, std, y: right.gaussian_crps(mean, std, y).mean(),
         "every target with every mean": lambda mean, std, y: right.gaussian_crps(
             mean, std, y[:, None]
@@ -365,6 +367,7 @@ ANSWERS = {
             lambda logits: jnp.log(jax.nn.softmax(logits).mean(1) + 1e-12)
         ),
         "always three members": of_heads(three_members),
+        "squeezed": lambda *case: jnp.squeeze(right.mimo_log_probs(*case)),
         "own slot only": own_slot_only,
         "another datum in each slot": shifted_slots,
         "the axis is kept": of_heads(lambda logits: voted(logits)[:, None]),

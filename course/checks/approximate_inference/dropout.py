@@ -21,11 +21,13 @@ def _cases(rng):
     Dropout of the whole logit then spreads it more than twice as much.
     """
     cases = []
-    for p in (0.3, rng.uniform(0.1, 0.2)):
-        x = rng.normal(0, 1, 2)
-        hidden = rng.normal(0, 1, (12, 3))
+    for p, d, h in ((0.3, 2, 12), (rng.uniform(0.1, 0.2), 3, 7), (0.25, 1, 1)):
+        x = rng.normal(0, 1, d)
+        hidden = rng.normal(0, 1, (h, d + 1))
         hidden[:, -1] += 1.5  # the biases
-        output = rng.normal(0.5, 1, 13)
+        hidden[0, -1] += 0.5 + np.abs(hidden[0]) @ [*np.abs(x), 1]  # unit 0 is active
+        output = rng.normal(0.5, 1, h + 1)
+        output[0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
         terms = output[:-1] * _units(x, hidden)
         output[-1] = rng.uniform(2, 3) * np.linalg.norm(terms) - terms.sum()
         cases.append(
@@ -48,8 +50,9 @@ def _probe(answer, x, hidden, output, p, seed):
     import torch
 
     draws = 2000  # so many copies of one input: each has a mask of its own
+    inputs = len(x)
     x = torch.tensor(x, dtype=torch.float32).repeat(draws, 1)
-    model = answer(2, len(hidden), p, generator=seeded(seed))
+    model = answer(inputs, len(hidden), p, generator=seeded(seed))
     with torch.no_grad():
         model.hidden.weight.copy_(torch.tensor(hidden[:, :-1]))
         model.hidden.bias.copy_(torch.tensor(hidden[:, -1]))
@@ -69,7 +72,7 @@ def _probe(answer, x, hidden, output, p, seed):
     to_hidden_bias, to_output_weight, to_output_bias = gradients(
         training.mean(), learnt
     )
-    whole = answer(2, len(hidden), 0.0, generator=seeded(seed))
+    whole = answer(inputs, len(hidden), 0.0, generator=seeded(seed))
     whole.load_state_dict(model.state_dict())
     return {
         "mean_in_training": training.detach().double().mean(),
@@ -81,8 +84,8 @@ def _probe(answer, x, hidden, output, p, seed):
         "gradient_of_hidden_bias": to_hidden_bias,
         "gradient_of_output_weight": to_output_weight.flatten(),
         "gradient_of_output_bias": to_output_bias,
-        "all_units": model.deterministic(x[:3]),
-        "logits_where_p_is_0": whole(x[:3], generator=seeded(seed)),
+        "all_units": model.deterministic(x[:1]),
+        "logits_where_p_is_0": whole(x[:1], generator=seeded(seed)),
     }
 
 
@@ -100,7 +103,7 @@ def _oracle(x, hidden, output, p, seed):
     to_bias = output[:-1] * (units > 0)
     right_mean = Close(mean, atol=6 * std / math.sqrt(DRAWS), because=six_errors())
     right_std = Close(std, atol=6 * std_error, because=six_errors("standard deviation"))
-    whole = Close(np.full(3, mean), rtol=1e-4, atol=1e-4, because=FLOAT32)
+    whole = Close(np.full(1, mean), rtol=1e-4, atol=1e-4, because=FLOAT32)
     return {
         "mean_in_training": right_mean,
         "std_in_training": right_std,

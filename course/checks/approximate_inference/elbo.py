@@ -29,8 +29,8 @@ def _kl_cases(rng):
             "prior_std": prior_std,
         },
         {
-            "mu": rng.normal(0, 2, 4),
-            "rho": rng.uniform(-3, 2, 4),
+            "mu": rng.normal(0, 2, 1),
+            "rho": rng.uniform(-3, 2, 1),
             "prior_std": float(rng.uniform(0.2, 0.6)),
         },
         ends,
@@ -170,23 +170,27 @@ GAUSSIAN_KL = Task(
 
 def _elbo_cases(rng):
     """Draw cases; in the last, each label has probability 0, after rounding, in one draw."""
-    cases = [
+    far = rng.choice([-1, 1], 3) * rng.uniform(150, 250, 3)
+    return [
         {
-            "logits": rng.normal(0, 3, (s, 5)),
-            "y": rng.permutation([0.0, 1.0, 0.0, 1.0, 1.0]),
+            "logits": logits,
+            "y": rng.permutation(np.resize([1.0, 0.0], logits.shape[1])),
             "kl": float(rng.uniform(1, 9)),
         }
-        for s in (3, 2)
+        for logits in (
+            rng.normal(0, 3, (3, 5)),
+            rng.normal(0, 3, (1, 1)),
+            np.stack([far, -far]),
+        )
     ]
-    far = rng.choice([-1, 1], 5) * rng.uniform(150, 250, 5)
-    return [*cases, cases[1] | {"logits": np.stack([far, -far])}]
 
 
 def _elbo_probe(answer, logits, y, kl):
+    import numpy as np
     import torch
 
-    logits, kl = leaves(logits, kl)
-    loss = answer(logits, torch.tensor(y), kl)
+    logits, kl = leaves(np.float32(logits), np.float32(kl))
+    loss = answer(logits, torch.tensor(np.float32(y)), kl)
     return {"negative_elbo": loss, **gradients_of(loss, logits=logits, kl=kl)}
 
 

@@ -43,7 +43,7 @@ def _hessian(w, x, y, *, data, precision):
 LAPLACE_COVARIANCE = Task(
     name="laplace_covariance",
     points=2,
-    cases=logistic_cases,
+    cases=lambda rng: logistic_cases(rng, ((40, 3), (31, 2), (1, 1))),
     probe=_covariance_probe,
     oracle=_covariance_oracle,
     misconceptions=[
@@ -122,14 +122,15 @@ LAPLACE_COVARIANCE = Task(
 
 
 def _evidence_cases(rng):
-    """Draw covariances with determinants far from 1 and (2π)⁻³, where mistakes would cancel."""
+    """Draw covariances with determinants far from 1 and (2π)⁻ᴰ, where mistakes would cancel."""
     cases = []
-    for case in logistic_cases(rng, n=9):
-        a = rng.normal(0, 0.5, (3, 3))
-        covariance = a @ a.T + 0.05 * np.eye(3)
-        volume = np.exp(rng.uniform(-4, -2)) / np.linalg.det(covariance)
+    for case in logistic_cases(rng):
+        d = len(case["w"])
+        a = rng.normal(0, 0.5, (d, d))
+        covariance = a @ a.T + 0.05 * np.eye(d)
+        volume = np.exp(d * rng.uniform(-1.3, -0.7)) / np.linalg.det(covariance)
         cases.append(
-            {"w": case["w"], "covariance": covariance * np.cbrt(volume)}
+            {"w": case["w"], "covariance": covariance * volume ** (1 / d)}
             | {key: case[key] for key in ("x", "y", "prior_variance")}
         )
     return cases
@@ -220,14 +221,14 @@ LAPLACE_LOG_EVIDENCE = Task(
 
 
 def _softmax_cases(rng):
-    """Draw four classes first: with 3 × 3 weights, transposing them would go unnoticed."""
+    """Draw as many classes as inputs in no case: transposing would go unnoticed."""
     return [
         {
-            "weights": rng.normal(0, 0.7, (classes, 3)),
-            "x": np.column_stack([rng.normal(0, 1, (12, 2)), np.ones(12)]),
+            "weights": rng.normal(0, 0.7, (classes, d)),
+            "x": np.column_stack([rng.normal(0, 1, (n, d - 1)), np.ones(n)]),
             "prior_variance": float(rng.uniform(2, 5)),
         }
-        for classes in (4, 3)
+        for classes, d, n in ((4, 3, 11), (3, 2, 7), (2, 1, 1))
     ]
 
 

@@ -15,11 +15,11 @@ from course.task import Close, Misconception, Task
 def _hessian_cases(rng):
     return [
         {
-            "w": rng.normal(0, 1, 3),
-            "a": rng.normal(0, 1, (4, 3)),
-            "b": rng.uniform(0.5, 2, 3),
+            "w": rng.normal(0, 1, d),
+            "a": rng.normal(0, 1, (4, d)),
+            "b": rng.uniform(0.5, 2, d),
         }
-        for _ in range(2)
+        for d in (3, 2, 1)
     ]
 
 
@@ -134,7 +134,7 @@ HESSIAN_BY_BACKWARD = Task(
 def _curvature_cases(rng):
     return [
         {key: case[key] for key in ("w", "x", "prior_variance")}
-        for case in logistic_cases(rng, n=7)
+        for case in logistic_cases(rng)
     ]
 
 
@@ -216,12 +216,12 @@ def _mode_cases(rng):
 
     Newton's method then settles only if the Hessian includes both.
     """
-    cases = [
+    *cases, last = (
         {key: case[key] for key in ("x", "y", "prior_variance")}
-        for case in logistic_cases(rng)
-    ]
+        for case in logistic_cases(rng, ((1, 1), (31, 2), (40, 3)))
+    )
     cases[1]["prior_variance"] = float(rng.uniform(0.25, 0.4))  # the steps settle here
-    x, prior_variance = cases[0]["x"], 0.1
+    x, prior_variance = last["x"], 0.1
     y = rng.permutation(np.arange(len(x)) < len(x) // 4).astype(float)
     for _ in range(20):
         p = scipy.special.expit(x @ _mode(x, y, prior_variance))

@@ -16,20 +16,21 @@ from course.task import Close
 
 
 def layer_cases(rng):
-    """Draw two opposite data points, and one at 0, whose output is the bias alone.
+    """Draw two opposite data points, others, and one at 0, whose output is the bias alone.
 
     The outputs of the first two are negatively correlated if they share the weights. Their
     inputs do not add up to 0, so that w_mu has a gradient.
     """
     cases = []
-    for _ in range(2):
-        x = rng.choice([-1, 1], 3) * rng.uniform(0.7, 1.5, 3)
-        apart = rng.choice([-1, 1], 3) * rng.uniform(0.05, 0.2, 3)
+    for n, d in ((4, 3), (3, 2), (5, 1)):
+        x = rng.choice([-1, 1], d) * rng.uniform(0.7, 1.5, d)
+        apart = rng.choice([-1, 1], d) * rng.uniform(0.05, 0.2, d)
+        others = rng.uniform(0.7, 1.5, (n - 3, d))
         cases.append(
             {
-                "x": np.stack([x, -x + apart, np.zeros(3)]),
-                "w_mu": rng.normal(0, 1, 3),
-                "w_rho": rng.uniform(-0.5, 1.5, 3),
+                "x": np.stack([x, -x + apart, *others, np.zeros(d)]),
+                "w_mu": rng.normal(0, 1, d),
+                "w_rho": rng.uniform(-0.5, 1.5, d),
                 "b_mu": float(rng.normal()),
                 "b_rho": float(rng.uniform(-2.5, -1.5)),
                 "prior_std": float(rng.uniform(1.5, 4)),
@@ -43,10 +44,11 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
     import torch
 
     draws = 2000  # so many outputs with equal parameters: each is a draw of its own
+    inputs = len(w_mu)
     x = torch.tensor(x, dtype=torch.float32)
 
     def made(offset=0):
-        return answer(3, draws, prior_std, -1.5, generator=seeded(seed + offset))
+        return answer(inputs, draws, prior_std, -1.5, generator=seeded(seed + offset))
 
     layer = made()
     start = layer.w_mu.detach().clone()
@@ -55,15 +57,15 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
     )
     first_rho = torch.stack([layer.w_rho.mean(), layer.b_rho.mean()])
     with torch.no_grad():
-        layer.w_mu.copy_(torch.tensor(w_mu).expand(draws, 3))
-        layer.w_rho.copy_(torch.tensor(w_rho).expand(draws, 3))
+        layer.w_mu.copy_(torch.tensor(w_mu).expand(draws, inputs))
+        layer.w_rho.copy_(torch.tensor(w_rho).expand(draws, inputs))
         layer.b_mu.fill_(b_mu)
         layer.b_rho.fill_(b_rho)
     y, comparisons = drawn(lambda generator: layer(x, generator=generator), seed)
     if y is None:
         return {"mean": None}
     # So large an input shows one weight's noise alone; an input of 0 the bias's.
-    apart = torch.cat([1e4 * torch.eye(3), torch.zeros(1, 3)])
+    apart = torch.cat([1e4 * torch.eye(inputs), torch.zeros(1, inputs)])
     noises = layer(apart, generator=seeded(seed)).detach().double()
     off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
     q = [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
@@ -72,12 +74,12 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
     noise = y - (x @ layer.w_mu.T + layer.b_mu).detach()
     here = noise.detach()
     shares = (noise * here).sum(1) / (here**2).sum(1)
-    to_w_rho, to_b_rho = gradients(shares[0], q)[1], gradients(shares[2], q)[3]
+    to_w_rho, to_b_rho = gradients(shares[0], q)[1], gradients(shares[-1], q)[3]
     kl = layer.kl()
     y = y.detach().double()
     layer.eval()
     evaluated = layer(x, generator=seeded(seed)).detach().double()
-    narrow = answer(3, 1, prior_std, generator=seeded(seed))  # next to no noise
+    narrow = answer(inputs, 1, prior_std, generator=seeded(seed))  # next to no noise
     with torch.no_grad():
         narrow.w_mu.copy_(torch.tensor(w_mu)[None])
         narrow.b_mu.fill_(b_mu)
@@ -95,7 +97,7 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         "slope_in_b_rho": to_b_rho.sum(),
         **comparisons,
         "the_same_draw_in_eval": float(torch.equal(y, evaluated)),
-        "outputs_of_a_layer_with_one": narrow(x, generator=seeded(seed)),
+        "one_output_for_one_row": narrow(x[:1], generator=seeded(seed)),
         "kl": None if kl is None else kl / draws,
         "gradients_of_the_kl": torch.cat(
             [gradient.reshape(draws, -1).mean(0) for gradient in gradients(kl, q)]
@@ -139,10 +141,14 @@ def layer_oracle(shared):
                 because=six_errors("covariance of the first two data"),
             ),
             "mean_distance_in_stds": Close(
-                np.full(4, distance.value), atol=distance.atol, because=distance.because
+                np.full(len(x[0]) + 1, distance.value),
+                atol=distance.atol,
+                because=distance.because,
             ),
             "correlations_of_weights_and_bias": Close(
-                np.eye(4), atol=6 / math.sqrt(DRAWS), because=six_errors("correlations")
+                np.eye(len(x[0]) + 1),
+                atol=6 / math.sqrt(DRAWS),
+                because=six_errors("correlations"),
             ),
             "gradient": Close(x.sum(0), rtol=1e-4, atol=1e-4, because=FLOAT32),
             "gradient_of_b_mu": Close(float(len(x)), rtol=1e-4, because=FLOAT32),
@@ -164,7 +170,7 @@ def layer_oracle(shared):
             ),
             "kl": Close(kl, rtol=1e-4, because=FLOAT32),
             "gradients_of_the_kl": Close(
-                [*to_mu[:3], *to_rho[:3], to_mu[3], to_rho[3]],
+                [*to_mu[:-1], *to_rho[:-1], to_mu[-1], to_rho[-1]],
                 rtol=1e-4,
                 atol=1e-4,
                 because=FLOAT32,
@@ -173,8 +179,8 @@ def layer_oracle(shared):
             "first_means_come_from_the_generator": Close(
                 1.0, because="the same generator gives the same layer"
             ),
-            "outputs_of_a_layer_with_one": Close(
-                (x @ w_mu + b_mu)[:, None], rtol=1e-4, atol=1e-5, because=FLOAT32
+            "one_output_for_one_row": Close(
+                (x @ w_mu + b_mu)[:1, None], rtol=1e-4, atol=1e-5, because=FLOAT32
             ),
         }
 

@@ -17,15 +17,17 @@ from course.task import Close, Misconception, Task
 def _cases(rng):
     """Draw cases in which a missing or an extra ReLU changes the logits.
 
-    Unit 0 is inactive for data point 0, and one logit is negative.
+    Unit 0 is inactive for data point 0, unless it is the only one; the last unit is active for
+    all data points, so that its noise moves the logits; and one logit is negative.
     """
     cases = []
-    for _ in range(2):
-        x = rng.normal(0, 1, (4, 2))
-        hidden, output = rng.normal(0, 1, (5, 3)), rng.normal(0, 1, (1, 6))
+    for n, d, h in ((4, 3, 5), (5, 2, 3), (1, 1, 1)):
+        x = rng.normal(0, 1, (n, d))
+        hidden, output = rng.normal(0, 1, (h, d + 1)), rng.normal(0, 1, (1, h + 1))
         # The last column has the biases.
         hidden[0, -1] = -hidden[0, :-1] @ x[0] - rng.uniform(0.5, 1.5)
-        output[0, 0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
+        hidden[-1, -1] = rng.uniform(0.5, 1.5) - (x @ hidden[-1, :-1]).min()
+        output[0, [0, -2]] = rng.choice([-1, 1], 2) * rng.uniform(0.5, 1.5, 2)
         sums = _units(x, hidden) @ output[0, :-1]
         output[0, -1] = -sums.min() - rng.uniform(0.5, 1.5)
         cases.append(
@@ -50,7 +52,8 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
     import torch
 
     x = torch.tensor(x, dtype=torch.float32)
-    model = answer(2, 5, prior_std, generator=seeded(seed))
+    units, inputs = len(hidden), x.shape[1]
+    model = answer(inputs, units, prior_std, generator=seeded(seed))
 
     def fill(rho_of_hidden, rho_of_output, hidden=hidden, output=output):
         with torch.no_grad():
@@ -79,19 +82,20 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
 
     each_is_drawn = [moved(rho, quiet), moved(quiet, rho)]
     # One layer's noise by itself: biases of 20 keep the ReLU open, a weight of 1 picks a unit.
-    open_units, one_of = 0 * hidden, np.eye(6)
+    open_units, one_of = 0 * hidden, np.eye(units + 1)
     open_units[:, -1] = 20.0
-    points, of_hidden, of_output = torch.cat([torch.zeros(1, 2), torch.eye(2)]), [], []
-    for unit in range(6):
+    points = torch.cat([torch.zeros(1, inputs), torch.eye(inputs)])
+    of_hidden, of_output = [], []
+    for unit in range(units + 1):
         fill(rho, quiet, open_units, one_of[unit : unit + 1])
         of_hidden.append(model(points, generator=seeded(seed)).detach().flatten())
         one_open = 0 * hidden
-        one_open[:, -1] = one_of[unit, :5]
+        one_open[:, -1] = one_of[unit, :-1]
         fill(quiet, rho, one_open, 0 * output)
         of_output.append(model(points[:1], generator=seeded(seed)).detach().flatten())
-    of_hidden, of_output = torch.stack(of_hidden[:5]) - 20.0, torch.cat(of_output)
+    of_hidden, of_output = torch.stack(of_hidden[:-1]) - 20.0, torch.cat(of_output)
     of_hidden[:, 1:] -= of_hidden[:, :1].clone()
-    of_output[:5] -= of_output[5].clone()
+    of_output[:-1] -= of_output[-1].clone()
     again = (of_output[:, None] - of_hidden.flatten()).abs().min(1).values < 1e-4
     fill(rho, rho)
     noisy = model(x.repeat(2, 1), generator=seeded(seed))

@@ -14,15 +14,18 @@ from course.checks.approximate_inference.tolerances import SINGLE
 from course.checks.probing import gradients, leaves
 from course.task import Close, Misconception, Task
 
+SIZES = ((7, 3), (5, 2), (1, 1))  # numbers of data points and of weights
 
-def logistic_cases(rng, n=40):
+
+def logistic_cases(rng, sizes=SIZES):
     """Draw inputs with a column of ones, labels, weights, and prior variances far from 1."""
     cases = []
-    for prior_variance in (rng.uniform(2, 6), rng.uniform(0.1, 0.4)):
-        x = np.column_stack([rng.normal(0, 1.5, (n, 2)), np.ones(n)])
+    variances = rng.uniform(2, 6), rng.uniform(0.1, 0.4), rng.uniform(2, 6)
+    for (n, d), prior_variance in zip(sizes, variances, strict=True):
+        x = np.column_stack([rng.normal(0, 1.5, (n, d - 1)), np.ones(n)])
         cases.append(
             {
-                "w": rng.normal(0, 1, 3),
+                "w": rng.normal(0, 1, d),
                 "x": x,
                 "y": rng.permutation(np.arange(n) % 2).astype(float),
                 "prior_variance": float(prior_variance),
@@ -32,9 +35,10 @@ def logistic_cases(rng, n=40):
 
 
 def _objective_cases(rng):
-    cases = logistic_cases(rng, n=6)
-    far = logistic_cases(rng, n=6)[0]  # with logits around 3,000
-    return [*cases, far | {"w": far["w"] + np.array([0.0, 0.0, 3000.0])}]
+    """Draw cases; in the last, logits are around 3,000."""
+    cases = logistic_cases(rng, ((7, 3), (1, 1), (5, 2)))
+    cases[-1]["w"][-1] += 3000.0
+    return cases
 
 
 def _objective_probe(answer, w, x, y, prior_variance):

@@ -16,10 +16,10 @@ def _samples_cases(rng):
     """Draw a few inputs, and more than fit into one chunk."""
     return [
         {
-            "x": np.column_stack([rng.normal(0, 2, (n, 2)), np.ones(n)]),
-            "weights": rng.normal(0.5, 1.5, (7, 3)),
+            "x": np.column_stack([rng.normal(0, 2, (n, d - 1)), np.ones(n)]),
+            "weights": rng.normal(0.5, 1.5, (draws, d)),
         }
-        for n in (4, 515)
+        for n, d, draws in ((4, 3, 7), (515, 2, 5), (1, 1, 1))
     ]
 
 
@@ -96,12 +96,12 @@ SAMPLED_PREDICTIVE = Task(
 
 def _probit_cases(rng):
     cases = []
-    for _ in range(2):
-        a = rng.normal(0, 1, (3, 3))
+    for n, d in ((4, 3), (3, 2), (1, 1)):
+        a = rng.normal(0, 1, (d, d))
         cases.append(
             {
-                "x": np.column_stack([rng.normal(0, 2, (4, 2)), np.ones(4)]),
-                "mean": rng.normal(0, 1.5, 3),
+                "x": np.column_stack([rng.normal(0, 2, (n, d - 1)), np.ones(n)]),
+                "mean": rng.normal(0, 1.5, d),
                 "covariance": a @ a.T,
             }
         )

@@ -19,14 +19,18 @@ def _activations_cases(rng):
     """Draw inputs so small that the bias's noise matters, and so large that x and x² differ."""
     return [
         {
-            "x": rng.uniform(low, high, 3),
-            "weight_mu": rng.normal(0, 1, (2, 3)),
-            "weight_rho": rng.uniform(0.5, 2, (2, 3)),
-            "bias_mu": rng.normal(0, 1, 2),
-            "bias_rho": rng.uniform(0.2, 0.6, 2),
+            "x": rng.uniform(low, high, d),
+            "weight_mu": rng.normal(0, 1, (outputs, d)),
+            "weight_rho": rng.uniform(0.5, 2, (outputs, d)),
+            "bias_mu": rng.normal(0, 1, outputs),
+            "bias_rho": rng.uniform(0.2, 0.6, outputs),
             "seed": int(rng.integers(1, 1_000_000)),
         }
-        for low, high in ((0.1, 0.25), (2.5, 2.8))
+        for low, high, d, outputs in (
+            (0.1, 0.25, 3, 2),
+            (2.5, 2.8, 2, 3),
+            (0.1, 0.25, 1, 1),
+        )
     ]
 
 
@@ -58,7 +62,7 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
         "mean": y.mean(0),
         "std": y.std(0),
         "mean_distance_in_stds": off.mean(),
-        "correlation": torch.corrcoef(y.T)[0, 1],
+        "correlation": torch.corrcoef(y.T[[0, -1]])[0, 1],
         **comparisons,
         "gradient_of_weight_mu": to_weight_mu,
         "gradient_of_bias_mu": to_bias_mu,
@@ -82,8 +86,10 @@ def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
         "std": Close(
             np.sqrt(variance), rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS
         ),
-        "mean_distance_in_stds": gaussian_distance(2 * DRAWS),
-        "correlation": Close(0.0, atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS),
+        "mean_distance_in_stds": gaussian_distance(len(bias_mu) * DRAWS),
+        "correlation": Close(
+            float(len(bias_mu) == 1), atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS
+        ),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same draw"
         ),
@@ -91,8 +97,8 @@ def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
         "another_seed_another_draw": Close(
             1.0, because="the noise comes from the generator that is passed in"
         ),
-        "gradient_of_weight_mu": Close(np.stack([x, x]), **close),
-        "gradient_of_bias_mu": Close(np.ones(2), **close),
+        "gradient_of_weight_mu": Close(np.stack([x] * len(bias_mu)), **close),
+        "gradient_of_bias_mu": Close(np.ones(len(bias_mu)), **close),
         "slope_in_weight_rho": Close(slope, **close),
         "slope_in_bias_rho": Close(
             bias_std * scipy.special.expit(bias_rho) / variance, **close

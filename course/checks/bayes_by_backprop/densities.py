@@ -15,15 +15,17 @@ from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
 from course.checks.probing import gradients, gradients_of, leaves
 from course.task import Close, Misconception, Task
 
+SHAPES = ((4,), (2, 3), (1,))
+
 
 def _w_cases(rng):
     return [
         {
-            "w": rng.normal(0, 2, 4),
-            "mu": rng.normal(0, 1, 4),
-            "rho": rng.uniform(-3, 3, 4),
+            "w": rng.normal(0, 2, shape),
+            "mu": rng.normal(0, 1, shape),
+            "rho": rng.uniform(-3, 3, shape),
         }
-        for _ in range(3)
+        for shape in SHAPES
     ]
 
 
@@ -90,8 +92,8 @@ LOG_POSTERIOR = Task(
 
 def _log_prior_cases(rng):
     return [
-        {"w": rng.normal(0, 2, 4), "prior_std": float(rng.uniform(2, 6))}
-        for _ in range(3)
+        {"w": rng.normal(0, 2, shape), "prior_std": float(rng.uniform(2, 6))}
+        for shape in SHAPES
     ]
 
 
@@ -143,11 +145,11 @@ LOG_PRIOR = Task(
 def _likelihood_cases(rng):
     return [
         {
-            "prediction": rng.normal(0, 2, 4),
-            "y": rng.normal(0, 2, 4),
+            "prediction": rng.normal(0, 2, n),
+            "y": rng.normal(0, 2, n),
             "noise_std": float(rng.uniform(0.1, 0.7)),
         }
-        for _ in range(3)
+        for n in (4, 3, 1)
     ]
 
 
@@ -207,12 +209,12 @@ LOG_LIKELIHOOD = Task(
 def _mixture_cases(rng):
     cases = [
         {
-            "w": rng.normal(0, 1, 4),
+            "w": rng.normal(0, 1, shape),
             "share": float(rng.uniform(0.2, 0.45)),
             "wide_std": float(rng.uniform(0.8, 1.5)),
             "narrow_std": float(rng.uniform(0.05, 0.3)),
         }
-        for _ in range(2)
+        for shape in ((2, 2), (4,), (1,))
     ]
     cases[0]["w"] = cases[0]["w"] * 0.1  # the narrow component matters here
     cases[1]["w"] = np.append(cases[1]["w"], [80.0])  # both densities underflow here

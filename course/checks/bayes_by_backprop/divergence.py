@@ -21,15 +21,15 @@ from course.task import Close, Misconception, Task
 def _kl_cases(rng):
     return [
         {
-            "mu": rng.normal(0, 1, (2, 3)),
-            "rho": rng.uniform(-3, 1, (2, 3)),
+            "mu": rng.normal(0, 1, rho.shape),
+            "rho": rho,
             "prior_std": float(rng.uniform(1.5, 4)),
-        },
-        {
-            "mu": rng.normal(0, 1, (2, 3)),
-            "rho": rng.choice([-40.0, 40.0, 800.0], (2, 3)),
-            "prior_std": float(rng.uniform(1.5, 4)),
-        },
+        }
+        for rho in (
+            rng.uniform(-3, 1, (2, 3)),
+            rng.choice([-40.0, 40.0, 800.0], 5),
+            rng.uniform(-3, 1, 1),
+        )
     ]
 
 
@@ -42,9 +42,7 @@ def _kl_probe(answer, mu, rho, prior_std):
 def _kl_oracle(mu, rho, prior_std):
     std = softplus(rho)
     q = Normal(torch.tensor(mu), torch.tensor(std))
-    kl = kl_divergence(
-        q, Normal(torch.zeros(2, 3, dtype=torch.float64), prior_std)
-    ).sum()
+    kl = kl_divergence(q, Normal(torch.zeros(()).double(), prior_std)).sum()
     to_rho = (std / prior_std**2 - 1 / std) * scipy.special.expit(rho)
     close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
     return {
@@ -110,17 +108,18 @@ GAUSSIAN_KL = Task(
 def _sampled_cases(rng):
     """Draw q narrower than the prior, but with entropy above 0: both parts of the KL matter."""
 
-    def case(share):
+    def case(share, shape):
         return {
-            "mu": rng.choice([-1, 1], 3) * rng.uniform(0.5, 1.5, 3),
-            "rho": rng.uniform(-1.1, 0, 3),
+            "mu": rng.choice([-1, 1], shape) * rng.uniform(0.5, 1.5, shape),
+            "rho": rng.uniform(-1.1, 0, shape),
             "share": share,
             "wide_std": float(rng.uniform(1.5, 2.5)),
             "narrow_std": float(rng.uniform(0.2, 0.5)),
             "seed": int(rng.integers(1, 1_000_000)),
         }
 
-    return [case(1.0), case(float(rng.uniform(0.3, 0.7)))]
+    shares = 1.0, float(rng.uniform(0.3, 0.7)), 1.0
+    return list(map(case, shares, ((3,), (2, 2), (1,))))
 
 
 def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
@@ -138,9 +137,8 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
 
     mu, rho = leaves(mu, rho)
 
-    def estimate(draws, log_p=log_prior, offset=0, copies=1, at=(mu, rho)):
-        mu, rho = (value.repeat(copies, 1).squeeze(0) for value in at)
-        return answer(mu, rho, log_p, draws=draws, generator=seeded(seed + offset))
+    def estimate(draws, log_p=log_prior, offset=0, at=(mu, rho)):
+        return answer(*at, log_p, draws=draws, generator=seeded(seed + offset))
 
     kl = estimate(2_000)
     if kl is None:
@@ -152,23 +150,32 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
         seen.append(w.detach().flatten())
         return log_prior(w)
 
-    estimate(2_000, watched, at=(mu[:1].expand(3), rho[:1].expand(3)))
+    alike = [value.flatten()[0] for value in (mu, rho)]
+    of_one = Normal(alike[0].detach(), torch.nn.functional.softplus(alike[1].detach()))
+    alike = [value.expand(3) for value in alike]
+    estimate(2_000, watched, at=alike)
     w = torch.cat(seen) if seen else torch.zeros(2)
+    many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
+    again = estimate(20)
     return {
         "kl": kl,
-        "kl_from_two_draws_of_many_weights": estimate(2, copies=1_000) / 1_000,
+        "kl_from_two_draws_of_many_weights": estimate(2, at=many) / 1_000,
+        "kl_where_log_prior_is_log_q_plus_1": estimate(
+            2, lambda w: of_one.log_prob(w) + 1, at=alike
+        ),
         "draws_count": float(not torch.equal(estimate(1), estimate(2))),
         "mean_distance_in_stds": (w - w.mean()).abs().mean() / w.std(),
         "noise_of_its_own": float(len(w.unique()) > 5_000),
-        "reproducible": float(torch.equal(kl, estimate(2_000))),
+        "reproducible": float(torch.equal(again, estimate(20))),
         "another_seed_another_draw": float(
-            not torch.equal(kl, estimate(2_000, offset=1))
+            not torch.equal(again, estimate(20, offset=1))
         ),
         **gradients_of(kl, mu=mu, rho=rho),
     }
 
 
 def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
+    shape, mu, rho = mu.shape, mu.ravel(), rho.ravel()
     std, slope = softplus(rho)[:, None], scipy.special.expit(rho)[:, None]
     z = np.linspace(-10, 10, 20_001)
     w, mass = mu[:, None] + std * z, scipy.stats.norm.pdf(z) * (z[1] - z[0])
@@ -193,6 +200,9 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
     return {
         "kl": kl,
         "kl_from_two_draws_of_many_weights": kl,
+        "kl_where_log_prior_is_log_q_plus_1": Close(
+            -3.0, rtol=1e-5, because="log q − log p is −1 for each of three weights"
+        ),
         "draws_count": Close(1.0, because="two draws are not one draw"),
         "mean_distance_in_stds": gaussian_distance(3 * DRAWS),
         "noise_of_its_own": Close(1.0, because="every weight of every draw has an ε"),
@@ -202,15 +212,15 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
         "another_seed_another_draw": Close(
             1.0, because="the noise comes from the generator that is passed in"
         ),
-        "gradient_of_mu": _within(to_mu),
-        "gradient_of_rho": _within(to_rho),
+        "gradient_of_mu": _within(to_mu, shape),
+        "gradient_of_rho": _within(to_rho, shape),
     }
 
 
-def _within(moments):
+def _within(moments, shape):
     mean, variance = moments
     atol = 6 * math.sqrt(variance.max() / DRAWS)
-    return Close(mean, rtol=1e-9, atol=atol, because=SIX_ERRORS)
+    return Close(mean.reshape(shape), rtol=1e-9, atol=atol, because=SIX_ERRORS)
 
 
 def _sampled(
@@ -261,6 +271,11 @@ SAMPLED_KL = Task(
             _sampled(draw_of=torch.Tensor.detach),
             "the draws are cut out of the graph (.sample(), .detach() or no_grad): what −log p(w) says about µ and ρ "
             "is lost.",
+        ),
+        Misconception(
+            lambda *case, **options: _sampled()(*case, **options).abs(),
+            "the absolute value of the estimate is taken. The KL is never negative, its estimate may be: without "
+            "its sign it is too large on average.",
         ),
         Misconception(
             _sampled(difference=lambda log_q, log_p: -log_p),

@@ -26,28 +26,30 @@ from course.task import Close, Misconception, Task
 
 def _linear_cases(rng):
     """Draw two rows with much common noise, one with little, and one at 0 for the bias."""
-    rows = np.array([[1.0, 1.5], [2.0, -1.0], [1.5, 1.0], [0.0, 0.0]])
+    two = np.array([[1.0, 1.5], [2.0, -1.0], [1.5, 1.0], [0.0, 0.0]])
+    three = np.array([[1, 1.5, 1], [2, -1, 0.5], [0.5, 1, -2], [1.5, 1, 1], [0, 0, 0]])
     return [
         {
-            "x": rows * rng.uniform(0.8, 1.2, (4, 2)),
-            "weight_mu": rng.normal(0, 1, 2),
-            "weight_rho": rng.uniform(0, 0.5, 2),
+            "x": rows * rng.uniform(0.8, 1.2, rows.shape),
+            "weight_mu": rng.normal(0, 1, rows.shape[1]),
+            "weight_rho": rng.uniform(0, 0.5, rows.shape[1]),
             "bias_mu": float(rng.normal(0, 1)),
             "bias_rho": float(rng.uniform(0.5, 1.5)),
             "prior_std": float(rng.uniform(1.5, 4)),
             "seed": int(rng.integers(1, 1_000_000)),
         }
-        for _ in range(2)
+        for rows in (two, three, two[2:, :1])
     ]
 
 
 def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed):
     import torch
 
-    outputs = 2_000
+    outputs, inputs = 2_000, len(weight_mu)
 
     def made(offset=0):
-        layer = answer(2, outputs, prior_std=prior_std, generator=seeded(seed + offset))
+        generator = seeded(seed + offset)
+        layer = answer(inputs, outputs, prior_std=prior_std, generator=generator)
         return layer.double()
 
     layer = made()
@@ -57,8 +59,8 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     from_generator = torch.equal(made().weight_mu, start)
     from_generator &= not torch.equal(made(1).weight_mu, start)
     with torch.no_grad():
-        layer.weight_mu.copy_(torch.tensor(weight_mu).expand(outputs, 2))
-        layer.weight_rho.copy_(torch.tensor(weight_rho).expand(outputs, 2))
+        layer.weight_mu.copy_(torch.tensor(weight_mu).expand(outputs, inputs))
+        layer.weight_rho.copy_(torch.tensor(weight_rho).expand(outputs, inputs))
         layer.bias_mu.fill_(bias_mu)
         layer.bias_rho.fill_(bias_rho)
     x = torch.tensor(x)
@@ -70,18 +72,25 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     y = y.detach()
     # The last row is 0 and shows the biases; rows less it show the weights.
     bias = y[-1]
-    weight = torch.linalg.solve(x[:2], y[:2] - bias).T
+    weight = torch.linalg.solve(x[:inputs], y[:inputs] - bias).T
     off_weight, off_bias = weight - layer.weight_mu, bias - layer.bias_mu
     both = torch.cat([weight, bias[:, None]], dim=1).detach()
     distance = (both - both.mean(0)).abs().mean(0) / both.std(0)
     kl = layer.kl()
     kl_gradients = gradients(kl, q)
+    narrow = answer(inputs, 1, prior_std=prior_std, generator=seeded(seed)).double()
+    with torch.no_grad():  # next to no noise
+        narrow.weight_mu.copy_(torch.tensor(weight_mu)[None])
+        narrow.bias_mu.fill_(bias_mu)
+        narrow.weight_rho.fill_(-40.0)
+        narrow.bias_rho.fill_(-40.0)
     return {
         "mean": y.mean(1),
         "std": y.std(1),
         "mean_distance_in_stds": distance.mean(),
         "correlation_of_the_rows": torch.corrcoef(y),
         "kl": None if kl is None else kl / outputs,
+        "one_output_for_one_row": narrow(x[:1], generator=seeded(seed)),
         **comparisons,
         "gradient_of_weight_mu": to_weight.mean(0),
         "gradient_of_bias_mu": to_bias.mean(0),
@@ -100,6 +109,7 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
 
 
 def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed):
+    inputs = len(weight_mu)
     mu, std = np.append(weight_mu, bias_mu), softplus(np.append(weight_rho, bias_rho))
     ones = np.concatenate([x, np.ones((len(x), 1))], axis=1)
     covariance = (ones * std**2) @ ones.T
@@ -121,8 +131,9 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
             atol=6 / math.sqrt(DRAWS),
             because=SIX_ERRORS,
         ),
-        "mean_distance_in_stds": gaussian_distance(3 * DRAWS),
+        "mean_distance_in_stds": gaussian_distance((inputs + 1) * DRAWS),
         "kl": Close(kl.sum(), rtol=1e-5, atol=1e-5, because=SINGLE),
+        "one_output_for_one_row": Close(ones[:1] @ mu[:, None], **exact),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same draw"
         ),
@@ -132,17 +143,17 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
         ),
         "gradient_of_weight_mu": Close(x.sum(0), **exact),
         "gradient_of_bias_mu": Close(float(len(x)), **exact),
-        "slope_in_weight_rho": Close(slope[:2], **exact),
-        "slope_in_bias_rho": Close(slope[2], **exact),
+        "slope_in_weight_rho": Close(slope[:-1], **exact),
+        "slope_in_bias_rho": Close(slope[-1], **exact),
         "gradients_of_the_kl": Close(
-            [*to_mu[:2], *to_rho[:2], to_mu[2], to_rho[2]],
+            [*to_mu[:-1], *to_rho[:-1], to_mu[-1], to_rho[-1]],
             rtol=1e-5,
             atol=1e-5,
             because=SINGLE,
         ),
         "std_of_the_first_means": Close(
-            math.sqrt(0.5),  # for two inputs
-            rtol=6 / math.sqrt(2 * 2 * DRAWS),
+            1 / math.sqrt(inputs),
+            rtol=6 / math.sqrt(2 * inputs * DRAWS),
             because=SIX_ERRORS,
         ),
         "first_means_of_the_biases": Close(0.0, because="the biases' start at 0"),

@@ -22,12 +22,12 @@ def _step_cases(rng):
             "mu": rng.normal(0.5, 1, 1),
             "rho": rng.uniform(-1.5, 2, 1),
             "epsilon": rng.choice([-1, 1]) * rng.uniform(0.5, 2, 1),
-            "x": rng.uniform(0.5, 2, 3),
-            "y": rng.normal(0, 2, 3),
+            "x": rng.uniform(0.5, 2, n),
+            "y": rng.normal(0, 2, n),
             "noise_std": float(rng.uniform(0.3, 0.8)),
             "prior_std": float(rng.uniform(1.5, 3)),
         }
-        for _ in range(3)
+        for n in (3, 2, 1)
     ]
 
 

@@ -14,8 +14,8 @@ from course.task import Close, Misconception, Task
 
 def _moments_cases(rng):
     return [
-        {"outputs": rng.normal(0, 1, (6, 3)), "noise_std": float(rng.uniform(0.4, 0.8))}
-        for _ in range(2)
+        {"outputs": rng.normal(0, 1, shape), "noise_std": float(rng.uniform(0.4, 0.8))}
+        for shape in ((5, 3), (4, 2), (1, 1))
     ]
 
 
@@ -39,7 +39,8 @@ def _moments_oracle(outputs, noise_std):
 
 def _moments(predictive, *, correction=0, power=1):
     def answer(outputs, noise_std):
-        std = outputs.std(0, correction=correction)
+        squares = ((outputs - outputs.mean(0)) ** 2).sum(0)
+        std = torch.sqrt(squares / (len(outputs) - correction))  # 0 / 0 is nan
         return outputs.mean(0), std**power, predictive(std, noise_std) ** power
 
     return answer
@@ -86,16 +87,9 @@ PREDICTIVE_MOMENTS = Task(
 
 
 def _entropy_cases(rng):
-    logits = rng.normal(0, 3, (5, 4, 3))
-    impossible = scipy.special.log_softmax(rng.normal(0, 2, (5, 4, 2)), axis=-1)
-    return [
-        {"log_probs": scipy.special.log_softmax(logits, axis=-1)},
-        {
-            "log_probs": np.concatenate(
-                [impossible, np.full((5, 4, 1), -np.inf)], axis=-1
-            )
-        },
-    ]
+    logits = [rng.normal(0, 3, shape) for shape in ((5, 4, 3), (1, 1, 2), (3, 2, 4))]
+    logits[-1][..., -1] = -np.inf
+    return [{"log_probs": scipy.special.log_softmax(each, axis=-1)} for each in logits]
 
 
 def _entropy_probe(answer, log_probs):
@@ -166,16 +160,20 @@ def _mask_cases(rng):
     small σ and a negative µ. A score that depends on either keeps the wrong one of the two.
     """
     cases = []
-    for choices in ([0.2, 0.3, 0.35], [0.6, 0.75, 0.9], [0.0, 1.0]):
+    for n, choices in (
+        (40, [0.2, 0.3, 0.35]),
+        (33, [0.6, 0.75, 0.9]),  # their products with 33 round up
+        (1, [0.0, 1.0]),
+    ):
         removed = float(rng.choice(choices))
-        first_to_stay = round(removed * 40)
-        ratio = np.exp((np.arange(40) + rng.uniform(0, 0.5, 40)) / 10 - 2)
-        std, sign = np.exp(rng.uniform(-3, 0.7, 40)), rng.choice([-1, 1], 40)
+        first_to_stay = round(removed * n)
+        ratio = np.exp((np.arange(n) + rng.uniform(0, 0.5, n)) / 10 - 2)
+        std, sign = np.exp(rng.uniform(-3, 0.7, n)), rng.choice([-1, 1], n)
         if 0 < removed < 1:
             around = [first_to_stay - 1, first_to_stay]
             std[around] = rng.uniform(1.5, 2.0), rng.uniform(0.05, 0.1)
             sign[around] = 1, -1
-        order = rng.permutation(40)
+        order = rng.permutation(n)
         mu, rho = sign * ratio * std, np.log(np.expm1(std))
         cases.append({"mu": mu[order], "rho": rho[order], "removed": removed})
     return cases
@@ -184,10 +182,10 @@ def _mask_cases(rng):
 def _mask_probe(answer, mu, rho, removed):
     import torch
 
+    keep = answer(torch.tensor(mu), torch.tensor(rho), removed)
     return {
-        "keep": torch.as_tensor(
-            answer(torch.tensor(mu), torch.tensor(rho), removed)
-        ).double()
+        "keep": None if keep is None else torch.as_tensor(keep).double(),
+        "is_boolean": float(getattr(keep, "dtype", None) == torch.bool),
     }
 
 
@@ -198,7 +196,10 @@ def _mask_oracle(mu, rho, removed):
         "keep": Close(
             (rank > round(removed * len(mu))).astype(float),
             because="a weight stays or goes",
-        )
+        ),
+        "is_boolean": Close(
+            1.0, because="a mask is a tensor of True and False, of dtype torch.bool"
+        ),
     }
 
 
@@ -245,6 +246,11 @@ KEEP_MASK = Task(
         Misconception(
             _mask(lambda mu, rho: mu.abs() / torch.sqrt(F.softplus(rho))),
             "softplus(ρ) is taken for the variance. In this practical it is the standard deviation.",
+        ),
+        Misconception(
+            lambda *case: _mask(_ratio)(*case).double(),
+            "the mask consists of the numbers 1 and 0. A mask of dtype torch.bool is asked for: as an index, numbers "
+            "would pick the weights 1 and 0.",
         ),
     ],
     hints=[

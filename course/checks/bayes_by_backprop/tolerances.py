@@ -4,7 +4,7 @@ import numpy as np
 
 from course.checks.draws import DRAWS
 
-EXACT = "double precision, from which a few digits get lost on the way"
+EXACT = "single precision, in which an answer may be returned, carries 7 digits"
 SINGLE = (
     "Normal and torch.tensor turn Python's numbers into single precision, "
     "which carries 7 digits"

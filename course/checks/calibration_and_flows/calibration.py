@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.stats
 import torch
 
 from course.checks.calibration_and_flows.tolerances import SINGLE
+from course.checks.probing import fields
 from course.task import Close, Misconception, Task
 
 
@@ -20,9 +23,11 @@ def _probs_cases(rng):
     )  # on boundaries of four bins, and not
     two = np.stack([edges, 1 - edges], 1)
     two[::2] = two[::2, ::-1]
+    one = rng.uniform(1, 1.5, (1, 4))  # no confidence is in the upper half
     return [
         {"probs": three, "labels": labels, "n_bins": 15},
         {"probs": two, "labels": rng.permutation([0, 1, 0, 1, 0, 1, 1]), "n_bins": 4},
+        {"probs": one / one.sum(), "labels": rng.integers(0, 4, 1), "n_bins": 10},
     ]
 
 
@@ -30,8 +35,7 @@ def _bins_probe(answer, probs, labels, n_bins):
     import torch
 
     result = answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), n_bins)
-    share, confidence, accuracy = (None, None, None) if result is None else result
-    return {"share": share, "confidence": confidence, "accuracy": accuracy}
+    return fields(result, "share", "confidence", "accuracy")
 
 
 def _binned(values, means, n_bins):
@@ -53,7 +57,14 @@ def _bins_oracle(probs, labels, n_bins):
         "share": Close(count / len(labels), atol=1e-6, because=SINGLE),
         "confidence": Close(mean_confidence, atol=1e-6, because=SINGLE),
         "accuracy": Close(accuracy, atol=1e-6, because=SINGLE),
+        "fields": Close(1.0, because="Bins has the fields share, confidence, accuracy"),
     }
+
+
+class _Bins(NamedTuple):
+    share: torch.Tensor
+    confidence: torch.Tensor
+    accuracy: torch.Tensor
 
 
 def _bins(confidence, correct, n_bins, *, upper=False, empty=1.0):
@@ -66,7 +77,7 @@ def _bins(confidence, correct, n_bins, *, upper=False, empty=1.0):
     totals = [
         torch.bincount(index, v.double(), n_bins) / least for v in (confidence, correct)
     ]
-    return count / len(confidence), *totals
+    return _Bins(count / len(confidence), *totals)
 
 
 def _top(probs, labels):
@@ -84,11 +95,8 @@ def _own(probs, labels):
 
 def _middles(probs, labels, n_bins):
     share, _, accuracy = _bins(*_top(probs, labels), n_bins)
-    return (
-        share,
-        (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins * (share > 0),
-        accuracy,
-    )
+    middles = (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins
+    return _Bins(share, middles * (share > 0), accuracy)
 
 
 CALIBRATION_BINS = Task(
@@ -122,6 +130,11 @@ CALIBRATION_BINS = Task(
                 *_top(probs, labels), n_bins, empty=0.0
             ),
             "an empty bin divides 0 by 0. Let its means be 0.",
+        ),
+        Misconception(
+            lambda probs, labels, n_bins: tuple(_bins(*_top(probs, labels), n_bins)),
+            "a plain tuple is returned. What follows reads its parts by name: return "
+            "Bins(share=…, confidence=…, accuracy=…).",
         ),
     ],
     hints=[
@@ -200,13 +213,14 @@ CALIBRATION_ERROR = Task(
 def _brier_cases(rng):
     even = rng.uniform(0, 1, 91)
     few = rng.choice([0.25, 0.5, 0.8, 1.0], 61)  # odd, so the mean outcome is not ½
+    one = rng.uniform(0.3, 0.7, 1)
     return [
         {
             "forecast": p,
             "outcome": (rng.uniform(0, 1, len(p)) < p**1.5).astype(np.int64),
             "n_bins": n,
         }
-        for p, n in ((even, 15), (few, 4))
+        for p, n in ((even, 15), (few, 4), (one, 10))
     ]
 
 
@@ -214,14 +228,7 @@ def _brier_probe(answer, forecast, outcome, n_bins):
     import torch
 
     result = answer(torch.as_tensor(forecast.copy()), torch.as_tensor(outcome), n_bins)
-    reliability, resolution, uncertainty = (
-        (None, None, None) if result is None else result
-    )
-    return {
-        "reliability": reliability,
-        "resolution": resolution,
-        "uncertainty": uncertainty,
-    }
+    return fields(result, "reliability", "resolution", "uncertainty")
 
 
 def _brier_oracle(forecast, outcome, n_bins):
@@ -241,7 +248,17 @@ def _brier_oracle(forecast, outcome, n_bins):
         ),
         "resolution": Close(resolution, atol=1e-6, because=SINGLE),
         "uncertainty": Close(uncertainty, atol=1e-6, because=SINGLE),
+        "fields": Close(
+            1.0,
+            because="BrierParts has the fields reliability, resolution, uncertainty",
+        ),
     }
+
+
+class _BrierParts(NamedTuple):
+    reliability: torch.Tensor
+    resolution: torch.Tensor
+    uncertainty: torch.Tensor
 
 
 def _brier(*, weighted=True, centre=None, middles=False, swapped=False):
@@ -255,7 +272,7 @@ def _brier(*, weighted=True, centre=None, middles=False, swapped=False):
         resolution = (weight * (o - (overall if centre is None else centre)) ** 2).sum()
         if swapped:
             reliability, resolution = resolution, reliability
-        return reliability, resolution, overall * (1 - overall)
+        return _BrierParts(reliability, resolution, overall * (1 - overall))
 
     return answer
 
@@ -283,6 +300,11 @@ BRIER_DECOMPOSITION = Task(
             _brier(swapped=True),
             "reliability and resolution are exchanged: reliability compares forecasts with outcomes, "
             "and 0 is perfect; resolution compares outcomes with their mean, and more is better.",
+        ),
+        Misconception(
+            lambda *case: tuple(_brier()(*case)),
+            "a plain tuple is returned. What follows reads its parts by name: return "
+            "BrierParts(reliability=…, resolution=…, uncertainty=…).",
         ),
     ],
     hints=[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 
 from course.checks.calibration_and_flows.jacobians import mapped
@@ -17,7 +16,7 @@ def _affine_cases(rng):
             "shift": rng.normal(0, 1, shape[-1]),
             "log_scale": rng.normal(0.4, 0.7, shape[-1]),
         }
-        for shape in ((4, 2), (2, 3, 3))
+        for shape in ((5, 3), (2, 3, 2), (1,))
     ]
 
 
@@ -87,18 +86,13 @@ AFFINE_FLOW = Task(
 
 
 def _compose_cases(rng):
-    three = {
-        "z": rng.normal(0, 1, (2, 3, 2)),
-        "strengths": rng.uniform(0.5, 3, 3),
-        "shifts": rng.uniform(0.3, 1.5, 3),
-    }
     return [
-        three,
         {
-            "z": rng.normal(0, 1, (3, 2)),
-            "strengths": np.zeros(0),
-            "shifts": np.zeros(0),
-        },
+            "z": rng.normal(0, 1, shape),
+            "strengths": rng.uniform(0.5, 3, layers),
+            "shifts": rng.uniform(0.3, 1.5, layers),
+        }
+        for shape, layers in (((5, 2), 3), ((2, 3, 3), 0), ((1,), 1))
     ]
 
 
@@ -177,9 +171,9 @@ COMPOSE = Task(
 def _radial_cases(rng):
     cases = []
     for shape, low, high in (
-        ((4, 2), 0.5, 2.0),
-        ((2, 3, 3), 0.5, 2.0),
-        ((4, 3), -0.8, -0.5),
+        ((5, 2), 0.5, 2.0),
+        ((2, 2, 3), -0.8, -0.5),
+        ((1,), 0.5, 2.0),
     ):
         alpha = rng.uniform(0.8, 1.5)
         cases.append(

@@ -11,13 +11,17 @@ from course.task import Close, Misconception, Task
 
 def _line_cases(rng):
     cases = []
-    for _ in range(2):
+    for count in (4, 3, 1):
         weight = rng.normal(0, 1, (2, 2))
         weight[0, 0] = weight[1, 0] + rng.uniform(
             0.5, 2
         )  # the line is not parallel to the x₀ axis
         cases.append(
-            {"weight": weight, "bias": rng.normal(0, 2, 2), "x1": rng.uniform(-6, 6, 4)}
+            {
+                "weight": weight,
+                "bias": rng.normal(0, 2, 2),
+                "x1": rng.uniform(-6, 6, count),
+            }
         )
     return cases
 

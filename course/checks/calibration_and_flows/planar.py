@@ -14,8 +14,12 @@ from course.task import Close, Misconception, Task
 
 
 def _planar_cases(rng):
+    """Draw cases; the last is a point on the plane, where a flow squeezes most.
+
+    Its numbers, and 1 + uᵀw, are exact in single precision: what is added to that shows.
+    """
     cases = []
-    for shape in ((4, 2), (2, 3, 3)):
+    for shape in ((5, 2), (2, 3, 3)):
         d = shape[-1]
         w, u = rng.normal(0, 1, d), rng.normal(0, 1, d)
         u += (rng.uniform(0.5, 1.5) - w @ u) * w / (w @ w)  # well inside wᵀu > −1
@@ -29,7 +33,8 @@ def _planar_cases(rng):
         )
     squeeze = cases[0]["w"]
     cases[0]["u"] = -0.9 * squeeze / (squeeze @ squeeze)
-    return cases
+    w, b = rng.choice([-2.0, -0.5, 0.5, 2.0], 1), float(rng.integers(1, 9) / 8)
+    return [*cases, {"z": -b / w, "u": (2.0**-12 - 1) / w, "w": w, "b": b}]
 
 
 def _planar_probe(answer, z, u, w, b):
@@ -102,19 +107,25 @@ PLANAR_FLOW = Task(
 def _u_cases(rng):
     cases = [{"u": rng.normal(0, 1, d), "w": rng.normal(0, 1, d)} for d in (2, 3)]
     cases[1]["u"] = -3 * cases[1]["w"] + 0.3 * cases[1]["u"]  # far from invertible
-    small = rng.normal(0, 0.01, (2, 2))
-    return [*cases, {"u": small[0], "w": small[1]}, {"u": np.zeros(2), "w": small[1]}]
+    small = rng.choice([-1, 1], (2, 1)) * rng.uniform(0.005, 0.02, (2, 1))
+    none = {"u": np.zeros(2), "w": rng.normal(0, 0.01, 2)}
+    return [*cases, {"u": small[0], "w": small[1]}, none]
 
 
 def _u_probe(answer, u, w):
-    u, w = leaves(u, w)
+    import numpy as np
+
+    u, w = leaves(np.float32(u), np.float32(w))
     value = answer(u, w)
     return {"u_hat": value, **gradients_of(value, u=u, w=w)}
 
 
 def _u_oracle(u, w):
     """Compose û of the part of u across w, and a part along w such that wᵀû = m."""
-    u, w = torch.tensor(u, requires_grad=True), torch.tensor(w, requires_grad=True)
+    u, w = (  # as the answer sees them
+        torch.tensor(np.float64(np.float32(value)), requires_grad=True)
+        for value in (u, w)
+    )
     norm = torch.linalg.vector_norm(w)
     along = w / norm
     m = torch.log((1 + (math.e - 1) * torch.exp(u @ w)) / math.e)

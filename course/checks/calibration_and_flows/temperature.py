@@ -20,16 +20,25 @@ def _temperature_cases(rng):
     """Draw an over-confident and an under-confident model.
 
     The first is wrong where it is most confident. That affects the NLL strongly but the Brier
-    score hardly, so the temperatures that minimise the two are far apart.
+    score hardly, so the temperatures that minimise the two are far apart. The last case has two
+    data points, the fewest that have such a temperature.
     """
     cases = []
-    for true in (rng.uniform(2, 3), rng.uniform(0.4, 0.6)):
-        logits = rng.normal(0, 2.5, (300, 3))
+    for true, n, k in ((rng.uniform(2, 3), 301, 3), (rng.uniform(0.4, 0.6), 250, 4)):
+        logits = rng.normal(0, 2.5, (n, k))
         cases.append({"logits": logits * true, "labels": _labels(rng, logits)})
     logits, labels = cases[0]["logits"], cases[0]["labels"]
     surest = np.argsort(np.ptp(logits, axis=1))[-15:]
     labels[surest] = logits[surest].argmin(1)
-    return cases
+    logits, labels = _pair(rng)
+    return [*cases, {"logits": logits, "labels": labels}]
+
+
+def _pair(rng):
+    """Draw two data points, the surer of which is classified rightly."""
+    gaps = rng.uniform(2, 3), rng.uniform(0.5, 1)
+    order = rng.permutation(2)
+    return np.stack([gaps, np.zeros(2)], 1)[order], np.array([0, 1])[order]
 
 
 def _temperature_probe(answer, logits, labels):
@@ -103,17 +112,20 @@ FIT_TEMPERATURE = Task(
 
 
 def _calibrated_cases(rng):
-    def scored(n, spread):
-        logits = rng.normal(0, 2.5, (n, 3))
-        return logits * spread, _labels(rng, logits)
+    def scored(n, k, spread):
+        logits = rng.normal(0, 2.5, (n, k))
+        return (logits * spread, _labels(rng, logits)) if n > 2 else _pair(rng)
 
-    case = {}
-    for name, n, spread in (
-        ("training", 300, 1.0),
-        ("held_out", 300, rng.uniform(2, 3)),
-    ):
-        case[f"{name}_logits"], case[f"{name}_labels"] = scored(n, spread)
-    return [{**case, "logits": rng.normal(0, 4, (4, 3))}]
+    cases = []
+    for trained, held_out, n, k in ((300, 301, 4, 3), (150, 160, 3, 4), (2, 2, 1, 2)):
+        sets = {
+            "training": scored(trained, k, 1.0),
+            "held_out": scored(held_out, k, rng.uniform(2, 3)),
+        }
+        case = {f"{name}_logits": logits for name, (logits, _) in sets.items()}
+        case |= {f"{name}_labels": labels for name, (_, labels) in sets.items()}
+        cases.append(case | {"logits": rng.normal(0, 4, (n, k))})
+    return cases
 
 
 def _calibrated_probe(

@@ -1,6 +1,6 @@
 """Reasons for tolerances, as shown to students."""
 
-FLOAT64 = "double precision, summed in another order"
+FLOAT32 = "single precision carries 7 digits, of which a few get lost on the way"
 SINGLE = "shares or constants in single precision, which carries 7 digits"
 SEARCH = "the minimum is found by a search that stops"
 DRAWS = "six standard errors of a mean over 2,000 draws"

@@ -16,12 +16,12 @@ from course.task import Close, Misconception, Task
 def _location_scale_cases(spread):
     def cases(rng):
         near = []
-        for _ in range(3):
-            mean, distance = rng.normal(0, 2, 3), rng.uniform(0.3, 5, 3)
-            sides = rng.permutation([-1, 1, rng.choice([-1, 1])])  # both signs occur
+        for n in (3, 1, 3):
+            mean, distance = rng.normal(0, 2, n), rng.uniform(0.3, 5, n)
+            sides = rng.permutation(np.resize([-1, 1], n))  # both signs occur
             case = {
                 "mean": mean,
-                spread: rng.uniform(0.2, 3, 3),
+                spread: rng.uniform(0.2, 3, n),
                 "y": mean + sides * distance,
             }
             near.append(case)
@@ -191,10 +191,11 @@ LAPLACE_NLL = Task(
 def _categorical_cases(rng):
     cases = []
     # Bare exponentials overflow at 1000; a probability of exp(-300) underflows.
-    for shift in (0.0, 1000.0, np.array([0.0, 0.0, -300.0])):
-        logits = rng.normal(0, 2, (4, 3)) + shift
-        classes = rng.permutation([0, 1, 2, rng.integers(0, 3)])  # all classes occur
-        cases.append({"logits": logits, "targets": np.eye(3)[classes]})
+    underflow = np.array([0.0, 0.0, 0.0, -300.0])
+    for n, k, shift in ((5, 3, 0.0), (1, 2, 1000.0), (3, 4, underflow)):
+        logits = rng.normal(0, 2, (n, k)) + shift
+        classes = rng.permutation(np.resize(range(k)[::-1], n))  # the last one occurs
+        cases.append({"logits": logits, "targets": np.eye(k)[classes]})
     return cases
 
 

@@ -13,23 +13,19 @@ from course.task import Close, Misconception, Task
 def _adversarial_cases(rng):
     """Draw gradients far from 0, where rounding could change their sign; then the other inputs.
 
-    The gradients with respect to parameters and targets have different signs: one entry of the
-    first is flipped, and the residuals r, minus which is the latter, satisfy r·g > 0.
+    In column 0 the gradients with respect to parameters and targets have other signs; in
+    column 1, where params is below 0, that with respect to targets has not.
     """
     cases = []
-    for _ in range(3):
-        gradient = rng.choice([-1, 1], (3, 3)) * rng.uniform(0.3, 1.5, (3, 3))
-        # A symmetric positive definite matrix plus an antisymmetric one.
-        rotation, skew = np.linalg.qr(rng.normal(0, 1, (3, 3)))[0], rng.normal(0, 1, 3)
-        params = rotation @ np.diag(rng.uniform(0.5, 2, 3)) @ rotation.T
-        params += np.cross(np.eye(3), skew)
-        residual = gradient @ np.linalg.inv(params.T)
-        x = rng.normal(0, 1, (3, 3))
-        x[:, 0] *= -np.sign(x[:, 0] @ residual[:, 0] * gradient[0, 0])
+    for n, d in ((3, 2), (1, 1), (2, 3)):
+        params = np.resize([1, -1], d) * rng.uniform(0.5, 2, d)
+        residual = rng.choice([-1, 1], (n, d)) * rng.uniform(0.3, 1.5, (n, d))
+        x = rng.normal(0, 1, (n, d))
+        x[:, 0] *= -np.sign(x[:, 0] @ residual[:, 0] * residual[0, 0])
         cases.append(
             {
                 "x": x,
-                "y": x @ params - residual,
+                "y": x * params - residual,
                 "params": params,
                 "epsilon": float(rng.uniform(0.05, 0.3)),
             }
@@ -42,7 +38,7 @@ def _fgsm_probe(answer, x, y, params, epsilon):
     import jax.numpy as jnp
 
     def loss(params, x, y):
-        return jnp.mean((x @ params - y) ** 2)
+        return jnp.mean((x * params - y) ** 2)
 
     params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
     jax.make_jaxpr(lambda x: answer(loss, params, x, y, epsilon))(x)  # as training does
@@ -50,7 +46,7 @@ def _fgsm_probe(answer, x, y, params, epsilon):
 
 
 def _fgsm_exact(x, y, params, epsilon):
-    gradient = (x @ params - y) @ params.T  # up to a factor 2/9, irrelevant to its sign
+    gradient = (x * params - y) * params  # up to a factor, irrelevant to its sign
     return x + epsilon * np.sign(gradient)
 
 
@@ -122,22 +118,28 @@ def _adversarial_loss_probe(answer, x, y, params, epsilon):
     import jax.numpy as jnp
 
     def loss(params, x, y):
-        return jnp.mean((x @ params - y) ** 2)
+        return jnp.mean((x * params - y) ** 2)
 
     params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
-    value = answer(loss, params, x, y, epsilon)
-    if value is None:
-        return {"loss": None}
+
+    def total(params):
+        value = answer(loss, params, x, y, epsilon)
+        return (0.0 if value is None else value), value
+
+    gradient, value = jax.grad(total, has_aux=True)(params)
     jax.make_jaxpr(lambda x: answer(loss, params, x, y, epsilon))(x)  # as training does
-    gradient = jax.grad(lambda params: answer(loss, params, x, y, epsilon))(params)
     return {"loss": value, "gradient": gradient}
 
 
 def _adversarial_loss_oracle(x, y, params, epsilon):
     """Treat the adversarial inputs as constants, as the gradient of a sign is 0."""
     moved = _fgsm_exact(x, y, params, epsilon)
-    losses = [np.mean((inputs @ params - y) ** 2) for inputs in (x, moved)]
-    gradients = [2 / y.size * inputs.T @ (inputs @ params - y) for inputs in (x, moved)]
+    residuals = [inputs * params - y for inputs in (x, moved)]
+    losses = [np.mean(residual**2) for residual in residuals]
+    gradients = [
+        2 / y.size * np.sum(inputs * residual, axis=0)
+        for inputs, residual in zip((x, moved), residuals, strict=True)
+    ]
     return {
         "loss": Close(np.mean(losses), rtol=5e-5, because=FLOAT32),
         "gradient": Close(

@@ -13,13 +13,15 @@ from course.task import Close, Misconception, Task
 
 
 def _gaussian_mixture_cases(rng):
-    return [
-        {"means": rng.normal(0, 2, (4, 3)), "stds": rng.uniform(0.2, 2, (4, 3))},
-        {
-            "means": 1000 + rng.normal(0, 0.01, (4, 3)),
-            "stds": rng.uniform(0.005, 0.02, (4, 3)),
-        },
+    ordinary = [
+        {"means": rng.normal(0, 2, shape), "stds": rng.uniform(0.2, 2, shape)}
+        for shape in ((4, 3), (1, 1))
     ]
+    far = {
+        "means": 1000 + rng.normal(0, 0.01, (3, 2)),
+        "stds": rng.uniform(0.005, 0.02, (3, 2)),
+    }
+    return [*ordinary, far]
 
 
 def _laplace_mixture_cases(rng):
@@ -47,7 +49,7 @@ def _laplace_mixture_probe(answer, means, scales):
 def _moments(means, variances):
     """Compute a mixture's moments by the law of total variance, in double precision."""
     means = np.asarray(means, np.float32).astype(np.float64)  # as the answer sees them
-    because = "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of four is off by some of that"
+    because = "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of three is off by some of that"
     return {
         "mean": Close(means.mean(0), rtol=1e-6, atol=1e-6, because=FLOAT32),
         "variance": Close(variances.mean(0) + means.var(0), rtol=2e-3, because=because),
@@ -158,13 +160,12 @@ LAPLACE_MIXTURE = Task(
 
 
 def _members_cases(rng):
-    hopeless = np.array(
-        [0.0, 0.0, -300.0]
-    )  # a class whose probability underflows in single precision
-    return [
-        {"logits": rng.normal(0, 3, (4, 2, 3))},
-        {"logits": rng.normal(0, 3, (4, 2, 3)) + hopeless},
-    ]
+    # The last class's probability underflows in single precision in the last case.
+    hopeless = np.array([0.0, 0.0, -300.0])
+    shapes = (3, 2, 5), (1, 1, 2), (2, 3, 3)
+    cases = [{"logits": rng.normal(0, 3, shape)} for shape in shapes]
+    cases[-1]["logits"] += hopeless
+    return cases
 
 
 def _ensemble_log_probs_probe(answer, logits):
@@ -219,9 +220,9 @@ ENSEMBLE_LOG_PROBS = Task(
 
 
 def _probs_cases(rng):
-    probs = rng.dirichlet(np.full(4, 0.7), 3)
-    certain = np.eye(4)[rng.integers(0, 4, 2)]
-    return [{"probs": probs}, {"probs": certain}]
+    probs, one = rng.dirichlet(np.full(4, 0.7), 3), rng.dirichlet(np.full(2, 0.7))
+    certain = np.eye(3)[rng.integers(0, 3, (2, 1))]
+    return [{"probs": probs}, {"probs": certain}, {"probs": one}]
 
 
 def _entropy_probe(answer, probs):
@@ -277,9 +278,10 @@ ENTROPY = Task(
 
 
 def _member_probs_cases(rng):
-    probs = rng.dirichlet(np.full(3, 0.7), (4, 3))
-    certain = np.eye(3)[rng.integers(0, 3, (4, 2))]
-    return [{"probs": probs}, {"probs": certain}]
+    probs = rng.dirichlet(np.full(5, 0.7), (4, 3))
+    certain = np.eye(3)[rng.integers(0, 3, (3, 2))]
+    one = rng.dirichlet(np.full(2, 0.7), (1, 1))
+    return [{"probs": probs}, {"probs": certain}, {"probs": one}]
 
 
 def _knowledge_probe(answer, probs):

@@ -16,12 +16,12 @@ from course.task import Close, Misconception, Task
 def _student_t_cases(rng):
     cases = [
         {
-            "location": rng.normal(0, 2, 3),
-            "scale": rng.uniform(0.3, 3, 3),
-            "df": float(df),
-            "y": rng.normal(0, 5, 3),
+            "location": rng.normal(0, 2, n),
+            "scale": rng.uniform(0.3, 3, n),
+            "df": float(rng.uniform(1.0, 10.0)),
+            "y": rng.normal(0, 5, n),
         }
-        for df in rng.uniform(1.0, 10.0, 3)
+        for n in (3, 1, 2)
     ]
     cases[0]["y"] = cases[0]["y"] * 100  # far out in the tail
     return cases

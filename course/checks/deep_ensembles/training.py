@@ -11,11 +11,10 @@ from course.task import Close, Misconception, Task
 
 def _adam_cases(rng):
     rate = float(rng.uniform(0.01, 0.2))
-    gradients = rng.normal(1, 2, 5)
     # Gradients as small as 1e-6 reveal the position of ε in the formula.
     return [
-        {"gradients": gradients, "rate": rate},
-        {"gradients": 1e-6 * gradients, "rate": rate},
+        {"gradients": size * rng.normal(1, 2, shape), "rate": rate}
+        for size, shape in ((1, (5, 3)), (1e-6, (4, 2)), (1, (1, 1)))
     ]
 
 
@@ -28,27 +27,30 @@ def _adam_probe(answer, gradients, rate):
         first: object
         second: object
 
-    state, updates = State(jnp.zeros(()), jnp.zeros(())), []
+    zeros, updates = jnp.zeros(gradients.shape[1:]), []
+    state = State(zeros, zeros)
     for step, gradient in enumerate(gradients):
         update, state = answer(jnp.asarray(gradient), state, step, rate)
+        named = hasattr(state, "first") and hasattr(state, "second")
         state = State(*state)
         updates.append(update)
-    return {"updates": jnp.stack(updates)}
+    return {"updates": jnp.stack(updates), "fields": float(named)}
 
 
 def _adam_oracle(gradients, rate):
     optimiser, updates = optax.adam(rate), []
-    state = optimiser.init(np.zeros(()))
+    state = optimiser.init(np.zeros(gradients.shape[1:]))
     for gradient in gradients:
-        update, state = optimiser.update(np.asarray(gradient), state)
-        updates.append(float(update))
+        update, state = optimiser.update(gradient, state)
+        updates.append(update)
     return {
         "updates": Close(
             updates,
             rtol=2e-4,
             atol=1e-7,
             because="1 − β₂ᵗ is a small difference in single precision",
-        )
+        ),
+        "fields": Close(1.0, because="AdamState has the fields first and second"),
     }
 
 
@@ -60,7 +62,8 @@ def _adam(first_correction, second_correction):
             first / first_correction(step),
             second / second_correction(step),
         )
-        return -rate * first_hat / (jnp.sqrt(second_hat) + 1e-8), (first, second)
+        update = -rate * first_hat / (jnp.sqrt(second_hat) + 1e-8)
+        return update, state._replace(first=first, second=second)
 
     return answer
 
@@ -70,7 +73,14 @@ def _adam_with_epsilon_inside(gradient, state, step, rate):
     second = 0.999 * state.second + 0.001 * gradient**2
     first_hat = first / (1 - 0.9 ** (step + 1))
     second_hat = second / (1 - 0.999 ** (step + 1))
-    return -rate * first_hat / jnp.sqrt(second_hat + 1e-8), (first, second)
+    update = -rate * first_hat / jnp.sqrt(second_hat + 1e-8)
+    return update, state._replace(first=first, second=second)
+
+
+def _adam_with_a_tuple(*step):
+    right = _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999 ** (t + 1))
+    update, state = right(*step)
+    return update, tuple(state)
 
 
 ADAM_STEP = Task(
@@ -104,6 +114,11 @@ ADAM_STEP = Task(
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),
             "only the first of the two corrections is mended: the squared gradients have one too.",
+        ),
+        Misconception(
+            _adam_with_a_tuple,
+            "the new state is a plain tuple. The next step reads state.first and state.second: return "
+            "AdamState(first, second).",
         ),
     ],
     hints=[

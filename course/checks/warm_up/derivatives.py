@@ -14,9 +14,9 @@ from course.task import Close, Misconception, Task
 def _curvature_cases(rng):
     """Draw rates above and below 1, positive inputs (no entry near 0), counts above the rates."""
     cases = []
-    for sign in (-1, 1):
-        x = rng.uniform(0.3, 1.5, (5, 2))
-        w = sign * rng.uniform(0.2, 0.8, 2)
+    for sign, n, d in ((-1, 5, 2), (1, 4, 3), (1, 1, 1)):
+        x = rng.uniform(0.3, 1.5, (n, d))
+        w = sign * rng.uniform(0.2, 0.8, d)
         rate = np.exp(x @ w)
         y = np.ceil(rate + 2 * np.sqrt(rate) + 1)
         cases.append({"w": w, "x": x, "y": y})
@@ -83,7 +83,7 @@ CURVATURE = Task(
 def _squared_errors_cases(rng):
     """Draw errors that are far from 0 and from one another, and not integers."""
     cases = []
-    for size in (4, 5):
+    for size in (4, 5, 1):
         y = rng.permutation(np.arange(size)) + rng.uniform(-0.2, 0.2, size)
         error = rng.choice([-1, 1], size) * rng.uniform(1.2, 3, size)
         cases.append({"prediction": (y + error)[:, None], "y": y})
@@ -147,9 +147,9 @@ def _gradient_cases(rng):
     The loss has a factor that an answer can only find out by calling it.
     """
     cases = []
-    for size in (3, 4):
-        params = rng.choice([-1, 1], 3) * rng.uniform(0.5, 1.5, 3)
-        x = rng.choice([-1, 1], (size, 3)) * rng.uniform(0.3, 1.5, (size, 3))
+    for size, d in ((3, 2), (4, 3), (1, 1)):
+        params = rng.choice([-1, 1], d) * rng.uniform(0.5, 1.5, d)
+        x = rng.choice([-1, 1], (size, d)) * rng.uniform(0.3, 1.5, (size, d))
         residual = rng.permutation(np.resize([-1, 1], size)) * rng.uniform(1, 2, size)
         case = {"params": params, "x": x, "y": x @ params - residual}
         cases.append(case | {"factor": float(rng.uniform(1.5, 3))})
@@ -240,11 +240,11 @@ PER_EXAMPLE_GRADIENTS = Task(
 def _rounded_cases(rng):
     """Draw numbers away from half-integers, where conventions differ, and from integers."""
     cases = []
-    for _ in range(2):
-        whole = rng.permutation([-3, -1, 0, 2]) + rng.integers(0, 2, 4)
-        sides = rng.permutation([-1, 1, *rng.choice([-1, 1], 2)])  # both signs occur
-        offset = sides * rng.uniform(0.1, 0.4, 4)
-        upstream = rng.choice([-1, 1], 4) * rng.uniform(0.5, 2, 4)
+    for n in (4, 3, 1):
+        whole = rng.permutation([-3, -1, 0, 2])[:n] + rng.integers(0, 2, n)
+        sides = rng.permutation(np.resize([-1, 1], n))  # both signs occur
+        offset = sides * rng.uniform(0.1, 0.4, n)
+        upstream = rng.choice([-1, 1], n) * rng.uniform(0.5, 2, n)
         cases.append({"x": whole + offset, "upstream": upstream})
     return cases
 

@@ -11,15 +11,17 @@ from course.task import Close, Misconception, Task
 
 
 def _objective_cases(rng):
-    """Draw minibatches that are a small part of the data, and KLs of the order of their NLL."""
+    """Draw minibatches that are a small part of the data, and KLs of the order of their NLL.
+
+    N is no multiple of the minibatch, unless there is a single data point in all.
+    """
     cases = []
-    for _ in range(3):
-        size = int(rng.integers(4, 9))
+    for size, times in ((7, rng.integers(5, 40)), (4, rng.integers(5, 40)), (1, 1)):
         cases.append(
             {
                 "nll": rng.uniform(0.3, 3, size),
                 "kl": float(rng.uniform(5, 50)),
-                "n_data": size * int(rng.integers(5, 40)),
+                "n_data": size * int(times) + size // 2,
             }
         )
     return cases
@@ -31,12 +33,12 @@ def _objective_probe(answer, nll, kl, n_data):
 
 
 def _objective_oracle(nll, kl, n_data):
-    """Repeat every data point of the minibatch N/B times."""
-    times = n_data // len(nll)
-    right = float(np.sum(np.repeat(nll, times))) + kl
+    """Count every data point of the minibatch N/B times."""
+    times = np.full(len(nll), n_data / len(nll))
+    right = float(times @ nll) + kl
     return {
         "objective": Close(right, rtol=2e-5, because=FLOAT32),
-        "gradient_of_nll": Close(np.full(len(nll), times), rtol=1e-5, because=FLOAT32),
+        "gradient_of_nll": Close(times, rtol=1e-5, because=FLOAT32),
         "gradient_of_kl": Close(1.0, rtol=1e-5, because=FLOAT32),
     }
 
@@ -103,9 +105,11 @@ MINIBATCH_OBJECTIVE = Task(
 
 def _decay_cases(rng):
     """Draw variances below and above 1, so that their powers can be told apart."""
+    variances = rng.uniform(0.05, 0.5), rng.uniform(2, 20), rng.uniform(2, 20)
+    sizes = rng.integers(20, 200), rng.integers(200, 500), 1
     return [
-        {"prior_variance": float(variance), "n_data": int(rng.integers(20, 500))}
-        for variance in (rng.uniform(0.05, 0.5), rng.uniform(2, 20))
+        {"prior_variance": float(variance), "n_data": int(size)}
+        for variance, size in zip(variances, sizes, strict=True)
     ]
 
 

@@ -16,10 +16,10 @@ from course.task import Close, Misconception, Task
 def _kl_cases(rng):
     """Draw p sharper than q, so that the two directions of the KL differ clearly."""
     cases = []
-    for _ in range(2):
-        signs = np.stack([rng.permutation([-1.0, 0.0, 1.0]) for _ in range(3)])
-        p = signs * rng.uniform(1.0, 2.0, (3, 3))
-        q = rng.uniform(0.0, 0.3, (3, 3))
+    for n, k in ((3, 4), (1, 2)):
+        signs = np.stack([rng.permutation(np.linspace(-1, 1, k)) for _ in range(n)])
+        p = signs * rng.uniform(1.0, 2.0, (n, k))
+        q = rng.uniform(0.0, 0.3, (n, k))
         cases.append({"log_p": _log_softmax(p), "log_q": _log_softmax(q)})
     # One class has almost no probability under p, one under q: exp(-200) is 0 in single precision.
     p = rng.uniform(-1, 1, (2, 3)) + np.array([0.0, 0.0, -200.0])
@@ -120,13 +120,13 @@ KL_CATEGORICAL = Task(
 
 def _log_normal_cases(rng):
     cases = []
-    for _ in range(3):
-        z = rng.permutation([-1, 1, rng.choice([-1, 1])]) * rng.uniform(0.3, 2, 3)
+    for n in (3, 2, 1):
+        z = rng.permutation(np.resize([-1, 1], n)) * rng.uniform(0.3, 2, n)
         cases.append(
             {
                 "y": np.exp(z),
-                "mean": rng.normal(0, 1, 3),
-                "std": rng.uniform(0.3, 2, 3),
+                "mean": rng.normal(0, 1, n),
+                "std": rng.uniform(0.3, 2, n),
             }
         )
     return cases
@@ -200,9 +200,9 @@ def _log_mean_exp_cases(rng):
     cases = []
     # For data points so far apart, subtracting one common maximum is not enough.
     apart = np.array([-1.0, -150.0, -300.0])
-    for draws, shift in ((4, -1.0), (5, -1.0), (6, apart)):
-        log_probs = shift - rng.uniform(0.2, 4, (draws, 3))
-        log_probs[0] = shift - rng.uniform(0.0, 0.1, 3)
+    for draws, n, shift in ((4, 2, -1.0), (1, 1, -1.0), (5, 3, apart)):
+        log_probs = shift - rng.uniform(0.2, 4, (draws, n))
+        log_probs[0] = shift - rng.uniform(0.0, 0.1, n)
         cases.append({"log_probs": log_probs})
     return cases
 
@@ -244,7 +244,9 @@ LOG_MEAN_EXP = Task(
             "precision. jax.scipy.special.logsumexp takes the largest out first.",
         ),
         Misconception(
-            lambda log_probs: _logsumexp(log_probs, axis=1) - np.log(3),
+            lambda log_probs: (
+                _logsumexp(log_probs, axis=1) - np.log(log_probs.shape[1])
+            ),
             "the average is over data, axis 1; it must be over draws, axis 0.",
         ),
         Misconception(

@@ -53,12 +53,16 @@ AUROC_MISTAKES = [
 def _auroc_cases(rng):
     """Draw scores with and without ties until all misconceptions give different numbers.
 
-    The last detector is worse than chance.
+    The third detector is worse than chance. The last case has one score of each set.
     """
     cases = []
-    for shift, tied in ((0.7, False), (0.7, True), (-0.7, False)):
+    for shift, tied, n, other in (
+        (0.7, False, 23, 17),
+        (0.7, True, 23, 17),
+        (-0.7, False, 22, 15),
+    ):
         while True:
-            inside, outside = rng.normal(0, 1, 23), rng.normal(shift, 1, 17)
+            inside, outside = rng.normal(0, 1, n), rng.normal(shift, 1, other)
             if tied:
                 inside, outside = np.round(inside), np.round(outside)
             case = {"inside": inside, "outside": outside}
@@ -70,7 +74,7 @@ def _auroc_cases(rng):
             if turned and far.sum() >= (5 if tied else 3):
                 break
         cases.append(case)
-    return cases
+    return [*cases, {"inside": rng.normal(0, 1, 1), "outside": rng.normal(0, 1, 1)}]
 
 
 def _auroc_probe(answer, inside, outside):
@@ -98,9 +102,9 @@ OOD_AUROC = Task(
 
 
 def _paired_cases(rng):
-    """Draw pairs that sorting each of the two would break up."""
+    """Draw pairs that sorting each of the two would break up; then the fewest runs, two."""
     cases = []
-    for runs in rng.choice([4, 5, 6, 7, 8], 3, replace=False):
+    for runs in (*rng.choice([4, 6, 7, 8], 2, replace=False), 2):
         shift = rng.uniform(0.3, 1.0) * rng.choice([-1, 1])
         torn = False
         while not torn:
@@ -108,7 +112,7 @@ def _paired_cases(rng):
             shared = (
                 3 * (shared - shared.mean()) / shared.std()
             )  # dominates the variance
-            torn = np.any(np.argsort(shared + own) != np.argsort(shared))
+            torn = np.any(np.argsort(shared + own) != np.argsort(shared)) or runs == 2
         cases.append(
             {
                 "method": shared + shift + own,
@@ -214,9 +218,9 @@ DIFFERENCE_INTERVAL = Task(
 def _forecast_cases(rng):
     """Draw forecasts; the last target is at least twenty standard deviations off."""
     cases = []
-    for side in (-1, 1):
-        mean, y = rng.normal(0, 3, (2, 4))
-        std = rng.uniform(0.3, 0.7, 4) * rng.choice([1, 4], 4)
+    for side, n in ((-1, 4), (1, 3), (1, 1)):
+        mean, y = rng.normal(0, 3, (2, n))
+        std = rng.uniform(0.3, 0.7, n) * rng.choice([1, 4], n)
         y[-1] = mean[-1] + side * rng.uniform(20, 30) * std[-1]
         cases.append({"mean": mean, "std": std, "y": y})
     return cases

@@ -14,16 +14,20 @@ from course.task import Close, Misconception, Task
 def _last_layer_cases(rng):
     """Draw cases; in the last, exp(logit) of a class is 0 in single precision."""
     cases = []
-    for scale, bias in ((0.3, 0.0), (3.0, 0.0), (0.3, -1000.0)):
-        weights = rng.normal(0, 2, (3, 4))
-        weights[2, 3] += bias
-        roots = rng.normal(0, scale, (3, 4, 4))
-        features = np.concatenate([rng.normal(0, 1, (5, 3)), np.ones((5, 1))], 1)
+    for scale, bias, n, k, h in (
+        (0.3, 0.0, 5, 3, 4),
+        (3.0, 0.0, 1, 2, 1),
+        (0.3, -1000.0, 2, 4, 3),
+    ):
+        weights = rng.normal(0, 2, (k, h))
+        weights[-1, -1] += bias
+        roots = rng.normal(0, scale, (k, h, h))
+        features = np.concatenate([rng.normal(0, 1, (n, h - 1)), np.ones((n, 1))], 1)
         cases.append(
             {
                 "features": features,
                 "weights": weights,
-                "covariances": roots @ roots.swapaxes(1, 2) + scale * np.eye(4),
+                "covariances": roots @ roots.swapaxes(1, 2) + scale * np.eye(h),
             }
         )
     return cases
