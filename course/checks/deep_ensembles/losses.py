@@ -14,11 +14,12 @@ def _adversarial_cases(rng):
     """Draw gradients far from 0, where rounding could change their sign; then the other inputs.
 
     In column 0 the gradients with respect to parameters and targets have other signs; in
-    column 1, where params is below 0, that with respect to targets has not.
+    column 1, where params is below 0, that with respect to targets has not. In column 2 params
+    is 0, and so is the gradient with respect to the inputs: they stay.
     """
     cases = []
     for n, d in ((3, 2), (1, 1), (2, 3)):
-        params = np.resize([1, -1], d) * rng.uniform(0.5, 2, d)
+        params = np.resize([1, -1, 0], d) * rng.uniform(0.5, 2, d)
         residual = rng.choice([-1, 1], (n, d)) * rng.uniform(0.3, 1.5, (n, d))
         x = rng.normal(0, 1, (n, d))
         x[:, 0] *= -np.sign(x[:, 0] @ residual[:, 0] * residual[0, 0])

@@ -284,8 +284,11 @@ def _forecast_probe(answer, x, weights, bias):
 
     weights, bias = jnp.asarray(weights), jnp.asarray(bias)
 
-    def network(inputs):  # (N, M, D) → (N, M, K), linear
-        return jnp.einsum("nmd,mdjk->njk", inputs, weights) + bias
+    def network(inputs):  # (N, M, D) → (N, M, K), linear in all inputs of a row at once
+        slots, dimensions, *outputs = weights.shape
+        matrix = weights.reshape(slots * dimensions, -1)
+        logits = inputs.reshape(len(inputs), -1) @ matrix
+        return logits.reshape(len(inputs), *outputs) + bias
 
     return {"log_probs": answer(network, jnp.asarray(x), len(weights))}
 
