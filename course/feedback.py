@@ -383,7 +383,11 @@ def _row(name: str, value: Any, digits: int = 5) -> str:
 
 
 def _shape(shape: tuple[int, ...]) -> str:
-    return f"an array of shape {tuple(shape)}" if shape else "a single floating-point number"
+    return (
+        f"an array of shape {tuple(shape)}"
+        if shape
+        else "a single floating-point number"
+    )
 
 
 def _a(noun: str) -> str:

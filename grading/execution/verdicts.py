@@ -167,4 +167,4 @@ def _nothing(outputs: Sequence[dict[str, Any]], pass_number: int, source: str) -
 
 
 def _shape(shape: tuple[int, ...]) -> str:
-    return f"an array of shape {shape}" if shape else "a single number"
+    return f"an array of shape {shape}" if shape else "a single floating-point number"

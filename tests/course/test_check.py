@@ -122,7 +122,9 @@ def test_another_kind_of_value_is_named(monkeypatch):
         (np.ones(2, dtype=bool), "value has the dtype bool"),
     ):
         assert f"{found}; {expected}" in told(monkeypatch, value, np.ones(2))
-    assert "value is an int; a single number is expected" in told(monkeypatch, 1, 1.0)
+    assert "value is an int; a single floating-point number is expected" in told(
+        monkeypatch, 1, 1.0
+    )
 
 
 def test_an_input_that_is_no_argument_is_explained(monkeypatch):
