@@ -29,7 +29,7 @@ from project.source import BEGIN, END, Definition, Module, read_solutions
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("mutants.json")
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
-SEEDS = (0, 1, 2)  # those of ``check``
+SEEDS = (0, 1, 2)
 SECONDS = 20  # of one mutant; endless loops are refused as they are in a notebook
 
 OPERATORS = {
@@ -212,7 +212,7 @@ def _interrupt(*_: Any) -> None:
 
 
 def survives(task: Task, source: str, names: dict[str, Any]) -> bool:
-    """Is a mutant taken for right on every seed of ``check``?"""
+    """Is a mutant taken for right on every seed?"""
     own = dict(names)
     signal.signal(signal.SIGALRM, _interrupt)
     signal.alarm(SECONDS)

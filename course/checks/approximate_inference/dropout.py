@@ -86,6 +86,7 @@ def _probe(answer, x, hidden, output, p, seed):
         "gradient_of_output_bias": to_output_bias,
         "all_units": model.deterministic(x[:1]),
         "logits_where_p_is_0": whole(x[:1], generator=seeded(seed)),
+        "logits_of_three_rows_where_p_is_0": whole(x[:3], generator=seeded(seed)),
     }
 
 
@@ -103,7 +104,10 @@ def _oracle(x, hidden, output, p, seed):
     to_bias = output[:-1] * (units > 0)
     right_mean = Close(mean, atol=6 * std / math.sqrt(DRAWS), because=six_errors())
     right_std = Close(std, atol=6 * std_error, because=six_errors("standard deviation"))
-    whole = Close(np.full(1, mean), rtol=1e-4, atol=1e-4, because=FLOAT32)
+    whole, three = (
+        Close(np.full(rows, mean), rtol=1e-4, atol=1e-4, because=FLOAT32)
+        for rows in (1, 3)
+    )
     return {
         "mean_in_training": right_mean,
         "std_in_training": right_std,
@@ -126,6 +130,7 @@ def _oracle(x, hidden, output, p, seed):
         "gradient_of_output_bias": Close([1.0], rtol=1e-4, because=FLOAT32),
         "all_units": whole,
         "logits_where_p_is_0": whole,
+        "logits_of_three_rows_where_p_is_0": three,
     }
 
 

@@ -119,6 +119,8 @@ def _adversarial_loss_probe(answer, x, y, params, epsilon):
     import jax.numpy as jnp
 
     def loss(params, x, y):
+        if params.ndim != 1:
+            raise TypeError("the first argument of the loss is params")
         return jnp.mean((x * params - y) ** 2)
 
     params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
