@@ -132,7 +132,7 @@ def fold_with_hints(doctree: nodes.document, cell: nodes.container, task: str) -
         if hints.get("task") == task:
             hints.parent.remove(hints)
             hints[0] = Summary("", nodes.Text("Hints and a solution"))
-            cell.replace_self(hints)
+            cell.parent.replace(cell, hints)
             hints += cell
             return
 
