@@ -78,7 +78,7 @@ bench: .venv-peers/ready  ## print speed as ratios, side by side
 mnist: .venv/ready  ## the full experiment of practical 3, a quarter of an hour on two cores
 	$(BIN)/python -m studies.mnist
 
-which: .venv/ready  ## every method on the same data for chapter 5, half an hour on two cores
+which: .venv/ready  ## every method on the same data for practical 5, half an hour on two cores
 	$(BIN)/python -m studies.which_method
 
 exercises: .venv/ready  ## regenerate the exercise notebooks

@@ -5,13 +5,16 @@
 - A page with an exercise has buttons that open the exercise online. The theme's own launch
   buttons would open the page's source, and would copy the executed page, with its answers.
 - ``{clone}`` shows the commands that clone the repository.
-- The site's address becomes the canonical address of every page.
+- The site's address becomes the canonical address of every page, and each page gets a picture
+  for the places where its link is shown.
+- The footer links to the PDF of the latest release.
 
 While the block is empty, none of this appears.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -29,6 +32,8 @@ ICONS = {
     "Binder": "_static/images/logo_binder.svg",
     "Codespaces": "fab fa-github",
 }
+PDF = '<p><a href="{}/releases/latest/download/known-unknowns.pdf">The book as a PDF</a></p>'
+RELATIVE = re.compile(r'<meta property="og:url"[^>]*>\n')
 
 
 def publish(app: Sphinx, config) -> None:
@@ -45,8 +50,11 @@ def publish(app: Sphinx, config) -> None:
     sources = bool(published.repository) and not is_class(app)
     for button in ("use_repository_button", "use_edit_page_button"):
         config.html_theme_options[button] = sources
+    if published.repository:
+        config.html_theme_options["extra_footer"] += PDF.format(published.repository)
     if published.site:
-        config.html_baseurl = f"{published.site}/"
+        config.html_baseurl = config.ogp_site_url = f"{published.site}/"
+    config.ogp_social_cards = {"enable": bool(published.site)}
 
 
 def link_exercise(app: Sphinx, page, template, context, doctree) -> None:
@@ -77,6 +85,15 @@ def link_exercise(app: Sphinx, page, template, context, doctree) -> None:
     context["header_buttons"].insert(0, group)
 
 
+def set_address(app: Sphinx, page, template, context, doctree) -> None:
+    """Leave out addresses that need a site; make those of the page for errors absolute."""
+    tags = context.get("metatags", "")
+    if not app.publication.site:
+        context["metatags"] = RELATIVE.sub("", tags)
+    elif page == "404":  # shown at any address
+        context["metatags"] = f'{tags}<base href="{app.publication.site}/">'
+
+
 class Clone(SphinxDirective):
     """``{clone}``: the commands that clone the repository."""
 
@@ -93,4 +110,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", publish)
     # After the theme's handlers (501), which prepare the list of buttons.
     app.connect("html-page-context", link_exercise, priority=502)
+    app.connect("html-page-context", set_address, priority=502)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,7 +2,8 @@
 
 - A cell tagged ``task`` shows the reference solution, collapsed; one tagged ``given`` shows
   its source, expanded. Chapters themselves contain no solution code.
-- ``{task-info}`` shows points, minutes and level of a task, and its hints, collapsed.
+- ``{task-info}`` shows points, minutes and level of a task. Its hints are collapsed, together
+  with the solution where there is one.
 - The *class edition*, for readers who have not answered yet, shows the stub in place of a
   solution, and no model answers; the environment variable ``EDITION=class`` selects it.
 - Numbers glued into prose get a minus sign in place of a hyphen, and no line breaks between a
@@ -30,6 +31,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from authoring.chapter import names_imported, needs
 from authoring.markdown import info
+from course.task import task_id
 from project.closure import closure, digest_of
 from project.errors import CourseError
 from project.files import write_whole
@@ -39,7 +41,13 @@ from project.source import Definition
 EDITIONS = ("public", "class")
 CACHE = "_build/.jupyter_cache"
 # The extensions that write the text of a page.
-OWN = (__name__, "authoring.mathematics", "authoring.strip_unused_assets")
+OWN = (
+    __name__,
+    "authoring.accessibility",
+    "authoring.mathematics",
+    "authoring.numbering",
+    "authoring.strip_unused_assets",
+)
 WIDE = 800  # pixels: several panels side by side
 LONG = 25  # lines of given code, beyond which it is folded
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
@@ -102,6 +110,7 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
                 block.children = [nodes.Text(source)]
             if task and not is_class(app):
                 hide_code(cell, "Show a solution", "Hide the solution")
+                fold_with_hints(doctree, cell, task_id(lab.stem, names[0]))
             elif not task and cell.astext().count("\n") > LONG:
                 hide_code(cell, "Show the given code", "Hide the given code")
     except CourseError as error:
@@ -115,6 +124,17 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
 def hide_code(cell: nodes.container, show: str, hide: str) -> None:
     """Fold the code of a cell, under these two labels."""
     cell["hide_mode"], cell["prompt_show"], cell["prompt_hide"] = "input", show, hide
+
+
+def fold_with_hints(doctree: nodes.document, cell: nodes.container, task: str) -> None:
+    """Move a task's hints to its solution, folded together: one tab stop for each task."""
+    for hints in doctree.findall(Details):
+        if hints.get("task") == task:
+            hints.parent.remove(hints)
+            hints[0] = Summary("", nodes.Text("Hints and a solution"))
+            cell.parent.replace(cell, hints)
+            hints += cell
+            return
 
 
 def fold_figures(app: Sphinx, doctree: nodes.document) -> None:
@@ -138,7 +158,7 @@ class TaskInfo(SphinxDirective):
     option_spec = {"minutes": directives.unchanged, "level": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
-        """Return one line about the task, and its hints, each in its own ``details``."""
+        """Return one line about the task, and its hints: a fold with a fold for each."""
         try:
             task, minutes, level = info(
                 Path(self.get_source_info()[0]),
@@ -152,11 +172,13 @@ class TaskInfo(SphinxDirective):
         line = nodes.paragraph(classes=["task-info"])
         line += nodes.Text(f"{points} · about {minutes} minutes · {level} · ")
         line += nodes.literal(text=task.id)
-        folds = [
-            fold(f"Hint {number}", text)
+        hints = [
+            fold(f"Hint {number}", nodes.paragraph("", text))
             for number, text in enumerate(task.hints, start=1)
         ]
-        return [line, *folds]
+        if not hints:
+            return [line]
+        return [line, fold("Hints", *hints, task=task.id)]
 
 
 def mark_wide_figures(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -195,11 +217,11 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
             parent.replace(formula, together)
 
 
-def fold(title: str, text: str) -> nodes.Element:
-    """Make a collapsed paragraph with a title that expands it."""
-    details = Details(classes=["hint"])
+def fold(title: str, *content: nodes.Node, **attributes: str) -> nodes.Element:
+    """Make collapsed content with a title that expands it."""
+    details = Details(classes=["hint"], **attributes)
     details += Summary("", nodes.Text(title))
-    details += nodes.paragraph("", text)
+    details += content
     return details
 
 
@@ -276,17 +298,6 @@ def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
     return []
 
 
-def name_list_items(app: Sphinx, page, template, context, doctree) -> None:
-    """Give bibliography entries the role ``listitem``.
-
-    docutils marks the element around them as a list.
-    """
-    if "body" in context:
-        context["body"] = context["body"].replace(
-            'role="doc-biblioentry"', 'role="listitem"'
-        )
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     edition = os.environ.get("EDITION", EDITIONS[0])
@@ -302,5 +313,4 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", fold_figures)
     for tidy in (mark_wide_figures, write_minus_signs, keep_together):
         app.connect("doctree-resolved", tidy)
-    app.connect("html-page-context", name_list_items)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

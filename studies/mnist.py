@@ -180,14 +180,14 @@ def page(
 ) -> str:
     """Write the results as a MyST page."""
     today = datetime.datetime.now(datetime.UTC).date()
-    columns = {
+    measures = {
         "accuracy": ("accuracy", "{:.2%}"),
         "NLL": ("NLL", "{:.3f}"),
         "ECE": ("ECE", "{:.3f}"),
-        "test": ("test digits", "{:.2f}"),
-        "normal": ("N(0, 1) noise", "{:.2f}"),
-        "uniform": ("U(0, 1) noise", "{:.2f}"),
-        "fashion": ("Fashion", "{:.2f}"),
+        "test": ("entropy on test digits", "{:.2f}"),
+        "normal": ("entropy on N(0, 1) noise", "{:.2f}"),
+        "uniform": ("entropy on U(0, 1) noise", "{:.2f}"),
+        "fashion": ("entropy on Fashion-MNIST", "{:.2f}"),
         "AUROC": ("AUROC", "{:.3f}"),
         "minutes": ("minutes", "{:.1f}"),
     }
@@ -198,29 +198,30 @@ def page(
         f"*Computed on {today} on a {machine}: {width}, ReLU, minibatches of {BATCH}, Adam at 0.001 with a "
         f"cosine schedule, {epochs:g} epochs, one draw of the weights per step; prior N(0, {PRIOR_STD}²); {draws} draws for each prediction.*",
         "",
-        "| | " + " | ".join(label for label, _ in columns.values()) + " |",
-        "| --- |" + " ---: |" * len(columns),
+        f"| | {' | '.join(rows)} |",
+        "| --- |" + " ---: |" * len(rows),
     ]
-    for name, row in rows.items():
-        cells = " | ".join(form.format(row[key]) for key, (_, form) in columns.items())
-        lines.append(f"| {name} | {cells} |")
+    for key, (label, form) in measures.items():
+        cells = " | ".join(form.format(row[key]) for row in rows.values())
+        lines.append(f"| {label} | {cells} |")
     lines += [
         "",
-        "The four columns before the last two are mean predictive entropies in bits; log₂ 10 is 3.32. The AUROC "
+        "The entropies are means of predictive entropies, in bits; log₂ 10 is 3.32. The AUROC "
         "is that of telling Fashion-MNIST's test images from MNIST's by that entropy.",
         "",
-        f"The prior's standard deviation, {PRIOR_STD}, was chosen by looking at the test accuracy for T = 1: that row is "
+        f"The prior's standard deviation, {PRIOR_STD}, was chosen by looking at the test accuracy for T = 1: that column is "
         "a selected one, and its test figures are a little better than they would be on new digits.",
         "",
-        "| accuracy without the weights of the smallest \\|µ\\|/σ | "
-        + " | ".join(f"{r:.0%}" for r in REMOVED)
-        + " |",
-        "| --- |" + " ---: |" * len(REMOVED),
+        "The accuracy without a share of the weights, those of the smallest \\|µ\\|/σ:",
+        "",
+        f"| share removed | {' | '.join(pruning)} |",
+        "| ---: |" + " ---: |" * len(pruning),
     ]
-    for name, values in pruning.items():
-        lines.append(
-            f"| {name} | " + " | ".join(f"{value:.2%}" for value in values) + " |"
-        )
+    for removed, values in zip(
+        REMOVED, zip(*pruning.values(), strict=True), strict=True
+    ):
+        cells = " | ".join(f"{value:.2%}" for value in values)
+        lines.append(f"| {removed:.0%} | {cells} |")
     return "\n".join(lines) + "\n"
 
 

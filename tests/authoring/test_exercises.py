@@ -376,3 +376,16 @@ def test_readme_tells_the_time_and_the_frameworks_of_the_practicals():
 def test_each_chapter_has_its_exercise():
     for lab in LABS:
         assert lab.exercise.exists()
+
+
+def test_chapters_and_readme_state_the_minutes_of_the_tasks():
+    total = 0
+    for lab in Course.read(ROOT).labs():
+        text = lab.chapter.read_text("utf-8")
+        minutes = sum(map(int, re.findall(r"^:minutes: (\d+)$", text, re.MULTILINE)))
+        assert f"**Time.** The tasks take about {minutes} minutes;" in text, lab.chapter
+        released = "".join(cell.source for cell in lab.released().cells[:2])
+        assert f"they take about {minutes} minutes in all" in released, lab.exercise
+        total += minutes
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"All tasks together take about {round(total / 60)} hours." in readme

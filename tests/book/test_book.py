@@ -58,8 +58,7 @@ def visit(browser, url, look, **options):
     requests, errors = [], []
 
     def heard(message):
-        # Browsers request the icon even if the page has none.
-        if message.type == "error" and "/favicon.ico" not in message.location["url"]:
+        if message.type == "error":
             errors.append(message.text)
 
     with browser.new_context(**options) as context:

@@ -25,14 +25,13 @@ def built(folder, edition="public", **values):
     (folder / "_toc.yml").write_text(TOC, "utf-8")
     shutil.copy(ROOT / "_config.yml", folder)
     shutil.copy(ROOT / "book" / "references.bib", folder / "book")
-    shutil.copytree(ROOT / "book" / "_static", folder / "book" / "_static")
+    for part in ("_static", "_templates"):
+        shutil.copytree(ROOT / "book" / part, folder / "book" / part)
     fill(folder, **values)
     out = build_book(folder, EDITION=edition)
     return {
-        name: BeautifulSoup(
-            (out / f"book/{name}.html").read_text("utf-8"), "html.parser"
-        )
-        for name in ("intro", "01-halves")
+        path.stem: BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        for path in (*out.glob("book/*.html"), out / "404.html")
     }
 
 
@@ -70,22 +69,47 @@ ONLINE = {
 @pytest.mark.long
 def test_a_filled_block_gives_links_and_buttons_and_the_clone_command(filled):
     for name, page in filled.items():
+        if name == "404":
+            continue
         there = {text: address.format(name) for text, address in SOURCES.items()}
         there |= ONLINE if name == "01-halves" else {}
         assert addresses(page) == there
         canonical = page.select_one("link[rel=canonical]")["href"]
         assert canonical == f"{SITE}/book/{name}.html"
+        shared = {
+            tag["property"]: tag["content"] for tag in page.select("meta[property]")
+        }
+        assert shared["og:url"] == canonical
+        assert shared["og:image"].startswith(f"{SITE}/_images/social_previews/")
+        assert shared["og:title"] in page.select_one("article h1").get_text()
     commands = filled["intro"].select_one("main pre").get_text()
     assert commands.splitlines() == [f"git clone {REPOSITORY}", "cd course"]
+
+
+@pytest.mark.long
+def test_the_page_for_wrong_addresses_works_at_any_depth(filled):
+    assert filled["404"].base["href"] == f"{SITE}/"
+    assert filled["404"].select_one("article a")["href"] == "book/intro.html"
+
+
+@pytest.mark.long
+def test_the_footer_links_to_the_pdf_of_the_release(filled):
+    release = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    assert "known-unknowns.pdf" in release
+    for page in filled.values():
+        links = [link["href"] for link in page.select(".bd-footer-content a")]
+        assert f"{REPOSITORY}/releases/latest/download/known-unknowns.pdf" in links
 
 
 @pytest.mark.long
 def test_an_empty_block_gives_none_and_no_empty_button(empty):
     for page in empty.values():
         assert addresses(page) == {}
-        assert page.select("link[rel=canonical], main pre, [href=''], [src='']") == []
+        nothing = "link[rel=canonical], base, main pre, [href=''], [src='']"
+        assert page.select(f"{nothing}, meta[property='og:url']") == []
         groups = page.select(".bd-header-article .dropdown")
-        assert groups  # the theme's download button
+        if page is not empty["404"]:
+            assert groups  # the theme's download button
         assert all(group.select("li a, li button") for group in groups)
         text = str(page)
         for word in ("colab", "binder", "codespaces", "github.com", "fa-rocket"):

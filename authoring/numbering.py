@@ -1,0 +1,46 @@
+"""Sphinx extension: number figures, equations and exercises by practical.
+
+The pages of practical 2 are chapter 2, so its first exercise is Exercise 2.1; a toctree can only
+number its pages from one, without gaps. Other pages have no number.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx_external_toc.collectors import (
+    TocTreeCollectorWithStyles,
+    disable_builtin_toctree_collector,
+)
+
+from project.practicals import Course
+
+
+class ByPractical(TocTreeCollectorWithStyles):
+    """Sphinx's collector of tables of contents, with the numbers of the practicals."""
+
+    def assign_section_numbers(self, env: BuildEnvironment) -> list[str]:
+        """Number the practicals' pages; return the pages to write again."""
+        rewritten = super().assign_section_numbers(env)
+        for lab in Course.read(Path(env.srcdir)).labs():
+            page = f"book/{lab.chapter.stem}"
+            if page not in env.tocs:
+                continue
+            number = (int(lab.number),)
+            first, *rest = env.tocs[page].findall(nodes.reference)
+            first["secnumber"] = number
+            env.titles[page]["secnumber"] = number
+            env.toc_secnumbers[page] = {"": number} | {
+                section["anchorname"]: None for section in rest
+            }
+        return rewritten
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx, in place of the collector of sphinx-external-toc."""
+    disable_builtin_toctree_collector(app)
+    app.add_env_collector(ByPractical)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

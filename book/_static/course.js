@@ -1,0 +1,46 @@
+// Keyboard access to what the theme leaves out, and the way from a search to its match.
+
+// Boxes that scroll sideways are tab stops for as long as they scroll.
+const resized = new ResizeObserver(entries => entries.forEach(({target}) => {
+  if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
+  else target.removeAttribute("tabindex");
+}));
+const SCROLLING = ".katex-display, .pst-scrollable-table-container, figure.wide";
+document.fonts.ready.then(() => document.querySelectorAll(SCROLLING)
+  .forEach(box => resized.observe(box)));
+
+// The theme takes the focus away from its buttons when they are pressed.
+document.querySelectorAll("button").forEach(button => { button.blur = () => {}; });
+
+// One button unfolds the code of figures and tables, so that each fold need not be a tab stop.
+const folds = [...document.querySelectorAll(".cell:not(.tag_task) > details.above-input")];
+folds.forEach(fold => fold.addEventListener("toggle", () => {
+  fold.firstElementChild.tabIndex = fold.open ? 0 : -1;
+}));
+folds.forEach(fold => { fold.firstElementChild.tabIndex = -1; });
+window.toggleCode = () => {
+  const open = !folds.some(fold => fold.open);
+  folds.forEach(fold => { fold.open = open; });
+};
+
+// On the page of the search: excerpts of the text only, with each formula once.
+if (typeof Search !== "undefined") {
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    page.querySelectorAll(".katex-html, .headerlink, pre, script, style").forEach(e => e.remove());
+    const found = anchor && page.getElementById(decodeURIComponent(anchor.slice(1)));
+    return ((found && found.closest("section")) || page.querySelector("article")).textContent;
+  };
+// On a page that was opened from there: show the first match below the address's anchor.
+} else if (localStorage.getItem("sphinx_highlight_terms")) {
+  document.addEventListener("DOMContentLoaded", () => setTimeout(() => {
+    const start = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const below = match => !start || match === start
+      || start.compareDocumentPosition(match) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const matches = [...document.querySelectorAll("article .highlighted")];
+    const shown = matches.filter(match => match.checkVisibility());
+    const match = shown.find(below) || matches.find(below) || matches[0];
+    for (let fold = match; (fold = fold?.parentElement.closest("details"));) fold.open = true;
+    match?.scrollIntoView({block: "center"});
+  }, 100));  // Sphinx marks the matches after 10 ms
+}

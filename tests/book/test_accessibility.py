@@ -1,0 +1,182 @@
+"""Every page for readers who use a keyboard or a screen reader."""
+
+from collections import Counter
+from importlib.resources import files
+
+import pytest
+from browser import served
+from bs4 import BeautifulSoup
+
+MAX_STOPS = 120
+SCREENS = {
+    "desktop": {"viewport": {"width": 1280, "height": 900}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True},
+}
+AXE = "() => axe.run({resultTypes: ['violations']})"
+# The focused control, and whether it shows that it has the focus: by an outline of its own,
+# or, where it is hidden itself, by an outline or a border of its label.
+FOCUSED = """
+() => {
+  const control = document.activeElement;
+  if (control === document.body) return null;
+  const style = getComputedStyle(control);
+  const outlined = style => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 1;
+  const label = control.labels?.[0] && getComputedStyle(control.labels[0]);
+  const visible = style.opacity !== "0" ? outlined(style)
+    : label && (outlined(label) || parseFloat(label.borderTopWidth) > 1);
+  return [control.outerHTML.slice(0, 120), visible];
+}
+"""
+# Boxes with a horizontal scroll bar that the tab key does not reach, with everything unfolded.
+OUT_OF_REACH = """
+async () => {
+  document.querySelectorAll("details").forEach(fold => fold.open = true);
+  await document.fonts.ready;
+  await new Promise(done => setTimeout(done, 500));  // the scripts wait this long
+  return [...document.querySelectorAll("main *")]
+    .filter(box => box.checkVisibility() && box.tabIndex < 0
+      && ["auto", "scroll"].includes(getComputedStyle(box).overflowX)
+      && box.scrollWidth > box.clientWidth + 1
+      && !box.querySelector("a, button, [tabindex='0']"))
+    .map(box => box.outerHTML.slice(0, 120));
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def names(book):
+    """The addresses of all pages; the first page only leads to another one."""
+    found = [path for path in book.rglob("*.html") if "_static" not in path.parts]
+    return sorted(
+        {path.relative_to(book).as_posix() for path in found} - {"index.html"}
+    )
+
+
+@pytest.fixture(scope="module")
+def address(book):
+    with served(book) as at:
+        yield at
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def screen(request):
+    return SCREENS[request.param]
+
+
+def opened(browser, address, names, **options):
+    """Yield every page with its name, in one context."""
+    with browser.new_context(**options) as context:
+        for name in names:
+            page = context.new_page()
+            page.goto(address + name)
+            page.wait_for_load_state("load")
+            yield name, page
+            page.close()
+
+
+def violations(page):
+    """Return what axe-core finds on a page, at any level."""
+    page.add_script_tag(path=files("axe_playwright_python") / "axe.min.js")
+    return [
+        f"{found['id']}: {found['help']} ({len(found['nodes'])}) "
+        f"{found['nodes'][0]['html'][:160]}"
+        for found in page.evaluate(AXE)["violations"]
+    ]
+
+
+def none(found):
+    """Check that nothing was found on any page."""
+    assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(browser, address, names, screen, scheme):
+    options = screen | {"color_scheme": scheme, "reduced_motion": "reduce"}
+    pages = opened(browser, address, names, **options)
+    none({name: violations(page) for name, page in pages})
+
+
+@pytest.mark.browser
+def test_axe_notices_a_picture_without_text(browser):
+    page = browser.new_page()
+    page.set_content(
+        "<html lang=en><title>x</title><main><h1>x</h1><img src='x.png'></main></html>"
+    )
+    assert [found.partition(":")[0] for found in violations(page)] == ["image-alt"]
+    page.close()
+
+
+@pytest.mark.browser
+def test_the_tab_key_passes_every_control_and_shows_where_it_is(
+    browser, address, names
+):
+    stops, hidden = {}, {}
+    options = SCREENS["desktop"] | {"reduced_motion": "reduce"}
+    for name, page in opened(browser, address, names, **options):
+        controls = []
+        page.wait_for_timeout(500)  # the theme's scripts wait this long
+        while len(controls) < 3 * MAX_STOPS:
+            page.keyboard.press("Tab")
+            if (control := page.evaluate(FOCUSED)) is None:
+                break
+            controls.append(control)
+        stops[name] = len(controls)
+        hidden[name] = [control for control, visible in controls if not visible]
+    none(hidden)
+    assert min(stops.values()) > 3
+    # The index is a list of links.
+    too_many = {name: n for name, n in stops.items() if n >= MAX_STOPS}
+    assert set(too_many) <= {"genindex.html"}, too_many
+
+
+@pytest.mark.browser
+def test_everything_that_scrolls_can_be_reached_by_keyboard(
+    browser, address, names, screen
+):
+    pages = opened(browser, address, names, **screen)
+    none({name: page.evaluate(OUT_OF_REACH) for name, page in pages})
+
+
+@pytest.mark.browser
+def test_the_theme_switch_keeps_the_focus(browser, address):
+    for _, page in opened(browser, address, ["book/intro.html"]):
+        switch = page.locator(".theme-switch-button").filter(visible=True)
+        switch.focus()
+        modes = set()
+        for _ in range(3):
+            page.keyboard.press("Enter")
+            modes.add(page.evaluate("document.documentElement.dataset.mode"))
+            assert page.evaluate("document.activeElement.className") == (
+                switch.get_attribute("class")
+            )
+        assert modes == {"auto", "dark", "light"}
+
+
+@pytest.mark.browser
+def test_one_button_unfolds_the_code_but_no_solution(browser, address):
+    for _, page in opened(browser, address, ["book/01-deep-ensembles.html"]):
+        code = page.locator(".cell:not(.tag_task) > details")
+        solutions = page.locator(".tag_task > details")
+        assert min(code.count(), solutions.count()) > 5
+        for unfolded in (code.count(), 0):
+            page.get_by_role("button", name="Show or hide all code").press("Enter")
+            page.wait_for_timeout(100)
+            unfolds = page.locator(".cell > details[open]")
+            assert unfolds.count() == unfolded
+            assert page.locator("details.hint[open]").count() == 0
+            # What is unfolded can be folded again by keyboard.
+            stops = page.locator(
+                ".cell:not(.tag_task) > details > summary[tabindex='0']"
+            )
+            assert stops.count() == unfolded
+
+
+def test_no_id_is_used_twice_on_a_page(book):
+    found = {}
+    for path in book.rglob("*.html"):
+        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        ids = Counter(element["id"] for element in page.select("[id]"))
+        found[path.name] = [name for name, times in ids.items() if times > 1]
+    assert len(found) > 10
+    none(found)

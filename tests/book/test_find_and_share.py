@@ -1,0 +1,208 @@
+"""Search, numbers, tables, and what a page's head and foot say about it."""
+
+import re
+
+import pytest
+import yaml
+from browser import served
+from bs4 import BeautifulSoup
+from conftest import ROOT
+
+from project.practicals import Course
+
+DESKTOP = {"viewport": {"width": 1280, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
+# Words that readers search for, and where their first result leads.
+SYNONYMS = {
+    "reparameterization": (
+        "02-approximate-inference",
+        "A gradient through a random number",
+    ),
+    "aleatoric": ("01-deep-ensembles", "What kind of uncertainty?"),
+    "epistemic": ("01-deep-ensembles", "What kind of uncertainty?"),
+    "OOD": ("05-which-method", "Does it notice strangers?"),
+    "temperature": ("04-calibration-and-flows", "Temperature scaling"),
+    "conformal": ("04-calibration-and-flows", "What you have"),
+}
+# The heading above the first visible match, the match, and the scroll position.
+MATCH = """
+() => {
+  const match = [...document.querySelectorAll("article .highlighted")].find(match => {
+    const box = match.getBoundingClientRect();
+    return match.checkVisibility() && box.top > 0 && box.bottom < innerHeight;
+  });
+  const headings = [...document.querySelectorAll("article h1, article h2, article h3")];
+  const above = headings.filter(heading => match && heading.compareDocumentPosition(match)
+    & Node.DOCUMENT_POSITION_FOLLOWING);
+  return {
+    at: scrollY,
+    text: match?.textContent.toLowerCase(),
+    heading: above.at(-1)?.textContent.replace(/[#¶]$/, ""),
+  };
+}
+"""
+CUT_TABLES = """
+async () => {
+  await document.fonts.ready;
+  document.querySelectorAll("details").forEach(fold => fold.open = true);
+  return [...document.querySelectorAll("main table")]
+    .filter(table => table.checkVisibility()
+      && table.scrollWidth > table.parentElement.clientWidth + 1)
+    .map(table => table.innerText.slice(0, 80));
+}
+"""
+# Percent signs that are not on the line of their number.
+PARTED = """
+async () => {
+  await document.fonts.ready;
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const parted = [], range = document.createRange();
+  const lineOf = (node, at) => {
+    range.setStart(node, at);
+    range.setEnd(node, at + 1);
+    return range.getBoundingClientRect();
+  };
+  let before = null;
+  for (let node; (node = texts.nextNode());) {
+    if (!node.parentElement.checkVisibility()) continue;
+    for (let at = 0; at < node.data.length; at++) {
+      const sign = node.data[at];
+      if (sign === "%" && before?.[0] === node.parentElement.closest("p, li, td, dd")) {
+        const box = lineOf(node, at);
+        if (box.width && box.left < before[1].left) parted.push(node.data.slice(0, 40));
+      }
+      if (/[0-9]/.test(sign) && (node.data[at + 1] ?? "%") === "%")
+        before = [node.parentElement.closest("p, li, td, dd"), lineOf(node, at)];
+      else if (!/\\s/.test(sign)) before = null;
+    }
+  }
+  return parted;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def pages(book):
+    """Parsed pages of the book, by name."""
+    return {
+        path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        for path in sorted([*book.glob("book/*.html"), book / "404.html"])
+    }
+
+
+@pytest.fixture(scope="module")
+def address(book):
+    with served(book) as at:
+        yield at
+
+
+def on_every_page(browser, address, pages, script, **options):
+    """Evaluate a script on every page; return its results that are not empty."""
+    found = {}
+    with browser.new_context(**options) as context:
+        page = context.new_page()
+        for name in pages:
+            page.goto(address + (name if name == "404.html" else f"book/{name}"))
+            page.wait_for_load_state("load")
+            found[name] = page.evaluate(script)
+    return {name: result for name, result in found.items() if result}
+
+
+def results(page, address, query):
+    """Search for a word; return the results, once all have their excerpts."""
+    page.goto(f"{address}search.html?q={query}")
+    page.get_by_text("Search finished").wait_for()
+    page.wait_for_load_state("networkidle")
+    return page.locator("ul.search > li")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("word", SYNONYMS)
+def test_a_search_leads_to_the_section_and_shows_the_match(browser, address, word):
+    page = browser.new_context(**DESKTOP).new_page()
+    first = results(page, address, word).first
+    first.locator("a").first.click()
+    page.wait_for_url(f"**/{SYNONYMS[word][0]}.html*")
+    page.wait_for_timeout(500)
+    found = page.evaluate(MATCH)
+    assert found["text"] == word.lower()
+    assert found["heading"] == SYNONYMS[word][1]
+    assert found["at"] > 0
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_excerpts_show_no_tex_and_no_formula_twice(browser, address):
+    page = browser.new_context(**DESKTOP).new_page()
+    for word in ("posterior", "weight decay", "Laplace"):
+        texts = results(page, address, word).all_inner_texts()
+        assert len(texts) > 4
+        assert sum(len(text) > 150 for text in texts) > 4  # there are excerpts
+        for text in texts:
+            assert not re.search(r"\\\w|\$", text), text
+            # KaTeX has zero-width spaces in its copy for the eye only.
+            assert "\u200b" not in text, text
+    page.context.close()
+
+
+def test_numbers_begin_with_the_number_of_the_practical(pages):
+    for lab in Course.read(ROOT).labs():
+        page, number = pages[f"{lab.chapter.stem}.html"], int(lab.number)
+        title = page.select_one("article h1 .section-number")
+        assert title.get_text() == f"{number}. "
+        entry = page.select_one(".bd-links li.current > a")
+        assert entry.get_text().startswith(f"{number}. ")
+        for selector, pattern in {
+            ".exercise > .admonition-title .caption-number": "Exercise {}.{} ",
+            "figcaption .caption-number": "Figure {}.{} ",
+            ".eqno": "({}.{})",
+        }.items():
+            shown = [re.sub("[#¶]", "", n.get_text()) for n in page.select(selector)]
+            wanted = [pattern.format(number, n + 1) for n in range(len(shown))]
+            assert shown == wanted
+            assert shown or number == 0
+
+
+@pytest.mark.browser
+def test_no_table_is_cut_on_a_desktop(browser, address, pages):
+    assert on_every_page(browser, address, pages, CUT_TABLES, **DESKTOP) == {}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_percent_sign_stays_with_its_number(browser, address, pages, screen):
+    assert on_every_page(browser, address, pages, PARTED, **screen) == {}
+
+
+def test_every_page_says_what_it_is(pages, book):
+    titles, descriptions = set(), set()
+    for path in [*book.glob("book/*.html"), *book.glob("[!i]*.html")]:
+        head = BeautifulSoup(path.read_text("utf-8"), "html.parser").head
+        titles.add(head.title.get_text())
+        descriptions.add(head.select_one("meta[name=description]")["content"])
+        icon = path.parent / head.select_one("link[rel=icon]")["href"]
+        assert icon.is_file()
+    assert len(titles) == len(descriptions) > len(pages)
+    assert all("Known Unknowns" in title for title in titles)
+    for description in descriptions:
+        assert 20 < len(description) <= 203
+        assert not re.search(r"[\\$]", description)
+
+
+def test_the_footer_tells_the_licences_and_how_to_cite(pages):
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    for page in pages.values():
+        footer = re.sub(r"\s+", " ", page.select_one(".bd-footer-content").get_text())
+        for wanted in (
+            cited["title"],
+            f"version {cited['version']}",
+            f"{cited['authors'][0]['name']} ({cited['date-released'].year})",
+            "CC BY 4.0",
+            "BSD 3-Clause",
+        ):
+            assert wanted in footer
+
+
+def test_the_page_for_wrong_addresses_leads_back(pages):
+    links = [link["href"] for link in pages["404.html"].select("article a")]
+    assert links == ["book/intro.html", "search.html"]
