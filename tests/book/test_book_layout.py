@@ -62,12 +62,6 @@ async () => {
   return parted;
 }
 """
-# Displayed widths of the figures with several panels.
-WIDTHS = """
-() => [...document.querySelectorAll("main figure img")]
-  .filter(image => image.naturalWidth > 800)
-  .map(image => [image.getAttribute("src"), image.getBoundingClientRect().width])
-"""
 # The share of the main column's height that visible code takes.
 CODE = """
 () => {
@@ -160,10 +154,3 @@ def test_numbers_in_prose_have_minus_signs(book):
         found += [number.get_text() for number in page.select("span.pasted-text")]
     assert any("−" in number for number in found)
     assert [number for number in found if re.search(r"(?<!\w)-[\d.]", number)] == []
-
-
-def test_pictures_of_several_panels_stay_legible_on_a_phone(browser, address, names):
-    found = on_every_page(browser, address, names, PHONE, WIDTHS)
-    shown = [picture for pictures in found.values() for picture in pictures]
-    assert len(shown) > 20
-    assert [picture for picture in shown if picture[1] < 600] == []
