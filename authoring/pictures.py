@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -36,6 +37,8 @@ SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 INLINE = "data:image/png;base64,"
 # Coordinates, but not factors such as scale(0.015625).
 NUMBER = re.compile(r"-?\b[1-9]\d*\.\d{3,}")
+LOOK = re.compile(r'(?: clip-path="([^"]*)")? style="([^"]*)"')
+CURVE = re.compile("[CQ]")
 UNUSED = re.compile(r"(?:matplotlib|line2d|patch|text|[xy]tick)[_.]")
 AT = re.compile(r"translate\(([\d.-]+) ([\d.-]+)\)")
 POINTS = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)pt"[^>]*?\bheight="([\d.]+)pt"')
@@ -59,14 +62,20 @@ def themed(text: str) -> ElementTree.Element:
                 part.set("fill", "#000000")  # where Matplotlib leaves it out
                 fixed.update(part.iter())
     for part in root.iter():
-        part.tail = None
+        part.tail, part.text = None, (part.text or "").strip()
         if UNUSED.match(part.get("id", "")):
             del part.attrib["id"]
         for name in {"d", "x", "y", "transform"} & part.attrib.keys():
-            short = NUMBER.sub(lambda match: f"{float(match[0]):.2f}", part.get(name))
-            part.set(name, " ".join(short.split()))
+            text = " ".join(part.get(name).split())
+            if CURVE.search(text):
+                text = NUMBER.sub(lambda match: f"{float(match[0]):.2f}", text)
+            else:  # straight lines, which need no letter between two points
+                text = NUMBER.sub(lambda match: f"{float(match[0]):.1f}", text)
+                text = text.replace(" L ", " ").replace(".0 ", " ")
+                text = from_point_to_point(text) if text.count(" ") > 12 else text
+            part.set(name, text)
         if picture := part.get(LINK, "").partition(INLINE)[2]:
-            part.set(LINK, INLINE + in_few_colours(picture))
+            part.set(LINK, compact(picture))
         if "style" in part.attrib:
             look = part.get("style").replace(": ", ":").replace("; ", ";")
             for colour, name, _ in () if part in fixed else THEMED:
@@ -74,6 +83,24 @@ def themed(text: str) -> ElementTree.Element:
             part.set("style", look)
     root.set("style", "fill:var(--ink)")
     return root
+
+
+def from_point_to_point(path: str) -> str:
+    """Write an SVG path of straight lines with the way from each point to the next."""
+    ways = []
+    at = start = (0.0, 0.0)
+    for part in re.findall(r"[A-Za-z]|[-\d.]+ [-\d.]+", path):
+        if part == "z":
+            at = start
+        if part.isalpha():
+            ways.append(part.lower())
+            continue
+        x, y = map(float, part.split())
+        ways.append(f"{round(x - at[0], 4):g} {round(y - at[1], 4):g}")
+        at = (x, y)
+        if ways[-2] == "m":
+            start = at
+    return re.sub(r"\b0\.", ".", " ".join(ways)).replace(" -", "-")
 
 
 def has_map(axes: ElementTree.Element) -> bool:
@@ -104,15 +131,62 @@ def opened(picture: str) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA")
 
 
-def in_few_colours(picture: str) -> str:
-    """Reduce a PNG in base64 to 256 colours, if that makes it smaller; a map on white."""
-    file, small = io.BytesIO(), opened(picture)
-    if small.getextrema()[3][0] > 0:
-        white = Image.new("RGBA", small.size, "white")
-        small = Image.alpha_composite(white, small).convert("RGB")
-    small = small.quantize(dither=Image.Dither.NONE)
-    small.save(file, format="PNG", optimize=True)
-    return min(base64.b64encode(file.getvalue()).decode(), picture.strip(), key=len)
+def compact(picture: str) -> str:
+    """Return the smallest address of a PNG in base64: in 256 colours, or as WebP; maps on white."""
+    image, files = opened(picture), (io.BytesIO(), io.BytesIO())
+    if image.getextrema()[3][0] > 0:
+        white = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(white, image).convert("RGB")
+    image.quantize(dither=Image.Dither.NONE).save(files[0], "PNG", optimize=True)
+    image.save(files[1], "WEBP", quality=80)
+    return min(
+        (
+            f"data:image/{kind};base64,{base64.b64encode(file.getvalue()).decode()}"
+            for kind, file in zip(("png", "webp"), files, strict=True)
+        ),
+        key=len,
+    )
+
+
+def unwrap(root: ElementTree.Element) -> None:
+    """Remove groups that say nothing, and move what is used without a transformation."""
+    for part in reversed(list(root.iter())):
+        part[:] = [
+            inner
+            for child in part
+            for inner in ([child] if child.attrib or child.tag != f"{SVG}g" else child)
+        ]
+        moved = AT.fullmatch(part.get("transform", ""))
+        if moved and part.tag == f"{SVG}use":
+            del part.attrib["transform"]
+            part.attrib.update(zip("xy", moved.groups(), strict=True))
+
+
+def short(svg: str) -> str:
+    """Shorten names in an SVG, and write the look that several parts share as a class."""
+    names = sorted(set(re.findall(r"#([\w-]+)[\")]", svg)))
+    new = {name: f"i{number:x}" for number, name in enumerate(names)}
+    svg = re.sub(
+        r'( id="|="#|url\(#)([\w-]+)',
+        lambda match: match[1] + new.get(match[2], match[2]),
+        svg,
+    )
+    svg = svg.replace(' y="0"', "").replace(" />", "/>")
+    looks = Counter(LOOK.findall(svg))
+    classes = {look: f"c{n:x}" for n, look in enumerate(looks) if looks[look] > 1}
+    svg = LOOK.sub(
+        lambda match: (
+            f' class="{classes[match.groups()]}"'
+            if match.groups() in classes
+            else match[0]
+        ),
+        svg,
+    )
+    rules = (
+        f".{name}{{{clip and f'clip-path:{clip};'}{style}}}"
+        for (clip, style), name in classes.items()
+    )
+    return svg.replace("</style></svg>", f"{''.join(rules)}</style></svg>")
 
 
 def write_both(path: Path) -> None:
@@ -128,7 +202,9 @@ def write_both(path: Path) -> None:
         root.set("id", "dark")
         style = ElementTree.SubElement(root, f"{SVG}style")
         style.text = f"svg{{{LIGHT}}}svg:target{{{DARK}}}"
-        write_whole(target, ElementTree.tostring(root, "unicode"))
+        unwrap(root)
+        svg = ElementTree.tostring(root, "unicode").replace("xlink:href", "href")
+        write_whole(target, short(svg))
 
 
 def phone_of(path: Path) -> Path:

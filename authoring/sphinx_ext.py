@@ -171,7 +171,7 @@ def fold_answers(app: Sphinx, doctree: nodes.document, page: str) -> None:
             summary = Summary()
             summary += nodes.paragraph("", title.astext(), classes=["admonition-title"])
             details += [summary, *content]
-            answer.replace_self(details)
+            answer.parent.replace(answer, details)
 
 
 def write_minus_signs(app: Sphinx, doctree: nodes.document, page: str) -> None:

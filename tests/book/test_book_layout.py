@@ -14,9 +14,6 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 CUT_OFF = """
 async () => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
-  document.querySelectorAll(".dropdown").forEach(fold => fold.classList.add("toggle-shown"));
-  document.querySelectorAll(".toggle-hidden").forEach(
-    fold => fold.classList.remove("toggle-hidden"));
   await document.fonts.ready;
   const schema = box => box.textContent.includes('"description": ');
   const boxes = [...document.querySelectorAll("main pre, main .katex-display")]
@@ -31,8 +28,6 @@ async () => {
 TOO_WIDE = """
 async () => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
-  document.querySelectorAll(".toggle-hidden").forEach(
-    fold => fold.classList.remove("toggle-hidden"));
   await document.fonts.ready;
   return [...document.querySelectorAll("main span.math .katex")]
     .filter(formula => formula.checkVisibility() && !formula.closest("table"))
@@ -71,6 +66,16 @@ CODE = """
       && !box.closest(".cell_output"));
   const height = box => box.getBoundingClientRect().height;
   return code.map(height).reduce((sum, one) => sum + one, 0) / height(main);
+}
+"""
+# How a closed fold looks.
+FOLD = """
+fold => {
+  const title = [...fold.querySelectorAll("summary > p")].find(p => p.checkVisibility());
+  const [box, text] = [fold, title].map(element => getComputedStyle(element));
+  return [fold.tagName, box.borderLeft, box.backgroundColor, box.boxShadow, box.width,
+    text.display, text.font, text.color, text.padding, text.margin, title.offsetHeight,
+    fold.offsetHeight];
 }
 """
 
@@ -114,6 +119,20 @@ def test_a_page_shows_ideas_before_plotting_code(browser, address, names):
     practicals = [name for name in names if name[0].isdigit()]
     found = on_every_page(browser, address, practicals, DESKTOP, CODE)
     assert {name: share for name, share in found.items() if share > 0.15} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_answers_are_folded_as_code_is(browser, address, scheme):
+    with browser.new_context(**DESKTOP, color_scheme=scheme) as context:
+        page = context.new_page()
+        for name in ("00-warm-up", "01-deep-ensembles"):
+            page.goto(f"{address}/book/{name}.html")
+            looks = [
+                page.locator(fold).first.evaluate(FOLD)
+                for fold in ("details.above-input", "details.answer")
+            ]
+            assert looks[0] == looks[1]
+            assert page.locator(".toggle-button").count() == 0
 
 
 def test_code_and_equations_are_not_cut_off_on_a_desktop(browser, address, names):
