@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -23,7 +22,6 @@ from pathlib import Path
 from docutils import nodes
 from docutils.parsers.rst import directives
 from jupyter_cache import get_cache
-from PIL import Image
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
@@ -46,9 +44,10 @@ OWN = (
     "authoring.accessibility",
     "authoring.mathematics",
     "authoring.numbering",
+    "authoring.pictures",
     "authoring.strip_unused_assets",
 )
-WIDE = 800  # pixels: several panels side by side
+BACKEND = "authoring.backend"  # draws the figures in the kernels
 LONG = 25  # lines of given code, beyond which it is folded
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 # Text that adjoins a formula without a space.
@@ -181,14 +180,18 @@ class TaskInfo(SphinxDirective):
         return [line, fold("Hints", *hints, task=task.id)]
 
 
-def mark_wide_figures(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Mark wide figures, which a phone would shrink until unreadable, to scroll instead."""
-    for figure in doctree.findall(nodes.figure):
-        for image in figure.findall(nodes.image):
-            path = Path(app.srcdir) / image["uri"]
-            with contextlib.suppress(OSError), Image.open(path) as picture:
-                if picture.width > WIDE:
-                    figure["classes"].append("wide")
+def fold_answers(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Fold solutions and answers as code is folded."""
+    for answer in list(doctree.findall(nodes.Admonition)):
+        if "dropdown" in answer["classes"]:
+            title, *content = answer.children
+            details = Details(
+                classes=["admonition", "hide", "answer"], ids=answer["ids"]
+            )
+            summary = Summary()
+            summary += nodes.paragraph("", title.astext(), classes=["admonition-title"])
+            details += [summary, *content]
+            answer.parent.replace(answer, details)
 
 
 def write_minus_signs(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -244,7 +247,8 @@ def _tag(name: str):
 
 
 def share_cache(app: Sphinx, config) -> None:
-    """Use one output cache for both editions, as they run the same cells."""
+    """Use one output cache for both editions, as they run the same cells, and one backend."""
+    os.environ["MPLBACKEND"] = f"module://{BACKEND}"
     config.nb_execution_cache_path = str(Path(app.srcdir) / CACHE)
 
 
@@ -258,8 +262,10 @@ def forget_stale_outputs(
     root = Path(app.srcdir)
     try:
         pages = {page: Path(env.doc2path(page)) for page in env.found_docs}
+        backend = closure(root, "", root / "_config.yml", BACKEND)
         made_by = {
-            page: digest_of(root, needs(root, path)) for page, path in pages.items()
+            page: digest_of(root, backend | needs(root, path))
+            for page, path in pages.items()
         }
     except CourseError as error:
         raise ExtensionError(str(error)) from None
@@ -311,6 +317,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)
     app.connect("doctree-read", fold_figures)
-    for tidy in (mark_wide_figures, write_minus_signs, keep_together):
+    for tidy in (write_minus_signs, keep_together):
         app.connect("doctree-resolved", tidy)
+    app.connect(
+        "doctree-resolved", fold_answers, priority=900
+    )  # when titles are complete
     return {"parallel_read_safe": True, "parallel_write_safe": True}

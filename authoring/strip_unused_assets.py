@@ -1,6 +1,6 @@
 """Reduce the size of the built pages, so that they load quickly on a phone.
 
-- Pictures are reduced to 256 colours, with no visible difference in the figures.
+- Pictures are reduced to 256 colours, with no visible difference.
 - Of the theme's two thousand icons, only those that a page uses are kept, in its script and
   in its fonts.
 - Of the style sheets, only rules are kept whose classes and ids occur in a page or script.

@@ -24,19 +24,21 @@ TARGET = ROOT / "_build" / "known-unknowns.pdf"
 READY = """() =>
   document.readyState === "complete" && document.fonts.status === "loaded"
 """
-UNFOLD = """() => {
+UNFOLD = """async () => {
   for (const fold of document.querySelectorAll("details")) {
+    const title = fold.matches(".answer") ? fold.querySelector(".admonition-title") : "";
     fold.querySelector("summary")?.remove();
-    fold.replaceWith(...fold.childNodes);
+    fold.replaceWith(title, ...fold.childNodes);
   }
-  for (const fold of document.querySelectorAll(".toggle-hidden"))
-    fold.classList.remove("toggle-hidden");
   for (const tab of document.querySelectorAll(".sd-tab-content")) tab.style.display = "block";
+  const pictures = [...document.querySelectorAll("article img:not(.only-dark)")];
+  for (const picture of pictures) picture.loading = "eager";
+  await Promise.all(pictures.map(picture => picture.decode()));
 }"""
 PAPER = """
 @page { size: A4; margin: 18mm 16mm; }
 .bd-header, .bd-header-article, .bd-sidebar, .bd-sidebar-primary, .bd-sidebar-secondary,
-.prev-next-footer, .bd-footer, .copybtn, .toggle-button, .headerlink, #pst-skip-link,
+.prev-next-footer, .bd-footer, .copybtn, .headerlink, #pst-skip-link,
 #jb-print-toc, .pst-scroll-pixel-helper { display: none !important; }
 .bd-main .bd-content .bd-article-container { max-width: none !important; }
 pre, .highlight pre { white-space: pre-wrap !important; font-size: 8.5pt; }

@@ -119,7 +119,8 @@ def paired_differences(
     ax.axvline(0, color="black", lw=1, ls=":")
     if linthresh is not None:
         ax.set_xscale("symlog", linthresh=linthresh)
-    ax.set_yticks(range(len(differences)), list(differences))
+    names = [name.replace(", ", ",\n") for name in differences]  # narrow, for phones
+    ax.set_yticks(range(len(differences)), names)
     ax.set(xlabel=xlabel, ylim=(len(differences) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)
     return ax

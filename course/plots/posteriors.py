@@ -56,7 +56,7 @@ def probability_map(
         if inside:
             lines = ax.contour(xs, ys, probs, inside, colors="black", linewidths=width)
             if labels and width < 1:
-                ax.clabel(lines, fmt="%g", fontsize=6.5)
+                ax.clabel(lines, fmt="%g", fontsize=8.5)
     if data is not None:
         ax.scatter(*np.asarray(data[0]).T, s=3 * size, color="white", lw=0)
         scatter_classes(*data, size=size, ax=ax)

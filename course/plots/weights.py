@@ -45,7 +45,7 @@ def weight_diagram(*, bells: bool, seed: int = 0, ax: Axes | None = None) -> Axe
                         x,
                         y,
                         f"{mean:.1f}".replace("-", "−"),
-                        fontsize=8,
+                        fontsize=8.5,
                         ha="center",
                         va="center",
                         zorder=3,
@@ -70,7 +70,7 @@ def show_image(image: np.ndarray, *, title: str = "", ax: Axes | None = None) ->
     """
     ax = ax or plt.gca()
     ax.imshow(np.clip(image, 0, 1), cmap="gray", vmin=0, vmax=1)
-    ax.set_title(title, fontsize=9)
+    ax.set_title(title, fontsize=8.5, fontweight="normal")
     ax.axis("off")
     return ax
 
@@ -92,8 +92,8 @@ def class_bars(
     """
     ax = ax or plt.gca()
     ax.bar(np.arange(len(probs)), probs, color=colour)
-    ax.set_title(title, fontsize=9)
-    ax.set(ylim=(0, 1), yticks=[0, 1], xticks=np.arange(len(probs)))
-    ax.tick_params(labelsize=7)
+    ax.set_title(title, fontsize=8.5, fontweight="normal")
+    ax.set(ylim=(0, 1), yticks=[0, 1], xticks=np.arange(0, len(probs), 3))
+    ax.tick_params(labelsize=8.5)
     ax.grid(visible=False)
     return ax

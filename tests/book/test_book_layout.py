@@ -14,9 +14,6 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 CUT_OFF = """
 async () => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
-  document.querySelectorAll(".dropdown").forEach(fold => fold.classList.add("toggle-shown"));
-  document.querySelectorAll(".toggle-hidden").forEach(
-    fold => fold.classList.remove("toggle-hidden"));
   await document.fonts.ready;
   const schema = box => box.textContent.includes('"description": ');
   const boxes = [...document.querySelectorAll("main pre, main .katex-display")]
@@ -31,8 +28,6 @@ async () => {
 TOO_WIDE = """
 async () => {
   document.querySelectorAll("details").forEach(fold => fold.open = true);
-  document.querySelectorAll(".toggle-hidden").forEach(
-    fold => fold.classList.remove("toggle-hidden"));
   await document.fonts.ready;
   return [...document.querySelectorAll("main span.math .katex")]
     .filter(formula => formula.checkVisibility() && !formula.closest("table"))
@@ -62,12 +57,6 @@ async () => {
   return parted;
 }
 """
-# Displayed widths of the figures with several panels.
-WIDTHS = """
-() => [...document.querySelectorAll("main figure img")]
-  .filter(image => image.naturalWidth > 800)
-  .map(image => [image.getAttribute("src"), image.getBoundingClientRect().width])
-"""
 # The share of the main column's height that visible code takes.
 CODE = """
 () => {
@@ -77,6 +66,16 @@ CODE = """
       && !box.closest(".cell_output"));
   const height = box => box.getBoundingClientRect().height;
   return code.map(height).reduce((sum, one) => sum + one, 0) / height(main);
+}
+"""
+# How a closed fold looks.
+FOLD = """
+fold => {
+  const title = [...fold.querySelectorAll("summary > p")].find(p => p.checkVisibility());
+  const [box, text] = [fold, title].map(element => getComputedStyle(element));
+  return [fold.tagName, box.borderLeft, box.backgroundColor, box.boxShadow, box.width,
+    text.display, text.font, text.color, text.padding, text.margin, title.offsetHeight,
+    fold.offsetHeight];
 }
 """
 
@@ -122,6 +121,20 @@ def test_a_page_shows_ideas_before_plotting_code(browser, address, names):
     assert {name: share for name, share in found.items() if share > 0.15} == {}
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_answers_are_folded_as_code_is(browser, address, scheme):
+    with browser.new_context(**DESKTOP, color_scheme=scheme) as context:
+        page = context.new_page()
+        for name in ("00-warm-up", "01-deep-ensembles"):
+            page.goto(f"{address}/book/{name}.html")
+            looks = [
+                page.locator(fold).first.evaluate(FOLD)
+                for fold in ("details.above-input", "details.answer")
+            ]
+            assert looks[0] == looks[1]
+            assert page.locator(".toggle-button").count() == 0
+
+
 def test_code_and_equations_are_not_cut_off_on_a_desktop(browser, address, names):
     found = on_every_page(browser, address, names, DESKTOP, CUT_OFF)
     assert {name: lines for name, lines in found.items() if lines} == {}
@@ -160,10 +173,3 @@ def test_numbers_in_prose_have_minus_signs(book):
         found += [number.get_text() for number in page.select("span.pasted-text")]
     assert any("−" in number for number in found)
     assert [number for number in found if re.search(r"(?<!\w)-[\d.]", number)] == []
-
-
-def test_pictures_of_several_panels_stay_legible_on_a_phone(browser, address, names):
-    found = on_every_page(browser, address, names, PHONE, WIDTHS)
-    shown = [picture for pictures in found.values() for picture in pictures]
-    assert len(shown) > 20
-    assert [picture for picture in shown if picture[1] < 600] == []

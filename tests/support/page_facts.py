@@ -4,8 +4,6 @@
 WIDTH = r"""
 () => {
   for (const fold of document.querySelectorAll("details")) fold.open = true;
-  for (const fold of document.querySelectorAll(".toggle-hidden"))
-    fold.classList.remove("toggle-hidden");
   const scrolls = element => element && (
     getComputedStyle(element).overflowX !== "visible" || scrolls(element.parentElement));
   const wide = [...document.querySelectorAll("main *")]
@@ -60,7 +58,7 @@ COLOURS = r"""
       .map(([ratio, element]) =>
         `${ratio.toFixed(1)}: ${element.outerHTML.slice(0, 120)}`),
     // A picture of another host cannot be read; another test finds it.
-    dark_images: [...main.querySelectorAll("img")]
+    dark_images: [...main.querySelectorAll("img:not(.only-dark)")]
       .filter(image => image.naturalWidth
         && ["data:", location.origin].some(start => image.src.startsWith(start)))
       .filter(image => luminance(pixel(() => {

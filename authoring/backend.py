@@ -1,0 +1,141 @@
+"""Matplotlib's backend in the book's kernels: a figure is an SVG for desks and one for phones.
+
+``MPLBACKEND`` names this module while the book is built. The second SVG is stored inside the
+first, in an element that no program shows; ``authoring.pictures`` takes it out.
+"""
+
+from __future__ import annotations
+
+import io
+
+import matplotlib
+import matplotlib.pyplot as plt
+from IPython import get_ipython
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+from matplotlib_inline.backend_inline import (
+    FigureCanvas,
+    configure_inline_support,
+    new_figure_manager,
+    new_figure_manager_given_figure,
+    show,
+)
+
+__all__ = [
+    "FigureCanvas",
+    "new_figure_manager",
+    "new_figure_manager_given_figure",
+    "show",
+]
+
+NARROW = 3.6  # inches, the column of a phone
+LOW = 3.0  # inches: panels that are no higher stay as high on a phone
+MANY = 300  # points, beyond which a bitmap is smaller
+MAPS = 8  # panels, more of which stand in two columns
+DPI = 192  # of bitmaps inside a figure: two for each pixel of a page
+PHONE = "<metadata><![CDATA[{}]]></metadata></svg>\n"
+
+
+def for_both(fig: Figure) -> str:
+    """Draw a figure as it is, then for a phone; it stays as the phone's."""
+    for ax in fig.axes:
+        for artist in (*ax.collections, *ax.lines):
+            if points(artist) > MANY:
+                artist.set_rasterized(True)
+    wide = drawn(fig)
+    stack(fig)
+    return wide.strip().removesuffix("</svg>") + PHONE.format(drawn(fig))
+
+
+def drawn(fig: Figure) -> str:
+    """Draw a figure as SVG, the same each time."""
+    fig.draw_without_rendering()  # a layout needs the sizes of the one before
+    file = io.StringIO()
+    with plt.rc_context({"svg.hashsalt": "known-unknowns"}):
+        fig.savefig(
+            file,
+            format="svg",
+            dpi=DPI,
+            bbox_inches="tight",
+            pad_inches=0.03,
+            metadata={"Date": None},
+        )
+    return file.getvalue()
+
+
+def points(artist) -> int:
+    """Count the markers of a line or a scatter plot; 0 if it has none."""
+    if hasattr(artist, "get_marker"):
+        return (
+            0 if artist.get_marker() in ("", "None", None) else len(artist.get_xdata())
+        )
+    return len(artist.get_offsets())
+
+
+def stack(fig: Figure) -> None:
+    """Lay a figure's panels out for a phone: one below the other, pictures in their grid."""
+    panels = [ax for ax in fig.axes if ax.get_subplotspec()]
+    panels.sort(key=lambda ax: ax.get_subplotspec().num1)
+    grid = panels[0].get_subplotspec().get_gridspec()
+    width, height = fig.get_size_inches()
+    if not all(ax.axison for ax in panels):  # pictures
+        if grid.ncols % 2 == 0 and len(panels) == grid.nrows * grid.ncols:
+            place(panels, GridSpec(2 * grid.nrows, grid.ncols // 2, fig))
+            height *= 2
+        fig.set_size_inches(NARROW, height * (1 + NARROW / width) / 2)
+    elif len(panels) > MAPS:
+        rows = -(-len(panels) // 2)
+        place(panels, GridSpec(rows, 2, fig))
+        for at, ax in enumerate(panels):
+            ax.tick_params(labelleft=at % 2 == 0, labelbottom=at >= len(panels) - 2)
+        fig.set_size_inches(
+            NARROW, height / width * NARROW * rows / grid.nrows * grid.ncols / 2
+        )
+    else:
+        heights = [phone_height(ax, width, height) for ax in panels]
+        label_rows(panels)
+        place(panels, GridSpec(len(panels), 1, fig, height_ratios=heights))
+        fig.set_size_inches(NARROW, sum(heights))
+
+
+def place(panels: list[Axes], grid: GridSpec) -> None:
+    """Move panels to the cells of another grid."""
+    for ax, cell in zip(panels, grid, strict=False):
+        ax.set_subplotspec(cell)
+
+
+def phone_height(ax: Axes, width: float, height: float) -> float:
+    """Return the height in inches of a panel on a phone, from the size of its figure."""
+    cell = ax.get_subplotspec()
+    grid = cell.get_gridspec()
+    across = share(grid.get_width_ratios() or [1] * grid.ncols, cell.colspan) * width
+    down = share(grid.get_height_ratios() or [1] * grid.nrows, cell.rowspan) * height
+    return max(down * NARROW / across, min(down, LOW))
+
+
+def share(ratios: list[float], span: range) -> float:
+    """Return the share of a grid that some of its rows or columns take."""
+    return sum(ratios[at] for at in span) / sum(ratios)
+
+
+def label_rows(panels: list[Axes]) -> None:
+    """Label the y axis of panels that now stand apart from the one they share it with."""
+    leaders: dict[int, Axes] = {}
+    for ax in panels:
+        leader = leaders.setdefault(ax.get_subplotspec().rowspan.start, ax)
+        if leader is not ax and ax.get_shared_y_axes().joined(ax, leader):
+            ax.yaxis.set_tick_params(labelleft=True)
+            ax.set_ylabel(ax.get_ylabel() or leader.get_ylabel())
+
+
+def _support(shell) -> None:
+    matplotlib.interactive(True)
+    configure_inline_support(shell, "inline")
+    formatters = shell.display_formatter.formatters
+    formatters["image/png"].pop(Figure, None)
+    formatters["image/svg+xml"].for_type(Figure, for_both)
+
+
+if (_shell := get_ipython()) is not None:
+    _support(_shell)

@@ -1,0 +1,270 @@
+"""Show the book's figures on desks and phones, by day and by night, without layout shifts.
+
+- A figure of ``authoring.backend`` becomes two files, ``NAME.svg`` and ``NAME-phone.svg``.
+- Their text, axes and ground follow the theme: with ``#dark`` at the end of its address, a
+  file shows its dark colours. Panels with a map stay as they were drawn.
+- Every picture has its width and height. All but a page's first load when they are needed.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+from PIL import Image
+from sphinx.application import Sphinx
+
+from project.files import write_whole
+
+# Colours that depend on the theme: the drawn one, its name, and the one in the dark. White is
+# the page's ground; the last two are too dark for a dark one.
+THEMED = (
+    ("#000000", "--ink", "#ced6dd"),
+    ("#ffffff", "--ground", "#121212"),
+    ("#e6e6e6", "--grid", "#343a42"),
+    ("#332288", "--indigo", "#8f7ff0"),
+    ("#882255", "--wine", "#d65f9b"),
+)
+LIGHT = ";".join(f"{name}:{colour}" for colour, name, _ in THEMED)
+DARK = ";".join(f"{name}:{colour}" for _, name, colour in THEMED)
+NARROW = "(max-width: 719px)"
+SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+INLINE = "data:image/png;base64,"
+# Coordinates, but not factors such as scale(0.015625).
+NUMBER = re.compile(r"-?\b[1-9]\d*\.\d{3,}")
+LOOK = re.compile(r'(?: clip-path="([^"]*)")? style="([^"]*)"')
+CURVE = re.compile("[CQ]")
+UNUSED = re.compile(r"(?:matplotlib|line2d|patch|text|[xy]tick)[_.]")
+AT = re.compile(r"translate\(([\d.-]+) ([\d.-]+)\)")
+POINTS = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)pt"[^>]*?\bheight="([\d.]+)pt"')
+PHONE = re.compile(r"<metadata><!\[CDATA\[(.*)\]\]></metadata>", re.DOTALL)
+STEPS = re.compile(r'<svg role="img".*?</svg>', re.DOTALL)
+PICTURE = re.compile(r'<img\b[^>]*?\bsrc="([^"]*/_images/[^"]*)"[^>]*?/?>')
+
+ElementTree.register_namespace("", SVG[1:-1])
+ElementTree.register_namespace("xlink", LINK[1:].partition("}")[0])
+
+
+def themed(text: str) -> ElementTree.Element:
+    """Make an SVG of Matplotlib take its colours from custom properties, and smaller."""
+    root = ElementTree.fromstring(text)
+    for extra in root.findall(f"{SVG}metadata"):
+        root.remove(extra)
+    fixed = set()
+    for axes in root.iter(f"{SVG}g"):
+        if axes.get("id", "").startswith("axes_") and has_map(axes):
+            for part in on_panel(axes):
+                part.set("fill", "#000000")  # where Matplotlib leaves it out
+                fixed.update(part.iter())
+    for part in root.iter():
+        part.tail, part.text = None, (part.text or "").strip()
+        if UNUSED.match(part.get("id", "")):
+            del part.attrib["id"]
+        for name in {"d", "x", "y", "transform"} & part.attrib.keys():
+            text = " ".join(part.get(name).split())
+            if CURVE.search(text):
+                text = NUMBER.sub(lambda match: f"{float(match[0]):.2f}", text)
+            else:  # straight lines, which need no letter between two points
+                text = NUMBER.sub(lambda match: f"{float(match[0]):.1f}", text)
+                text = text.replace(" L ", " ").replace(".0 ", " ")
+                text = from_point_to_point(text) if text.count(" ") > 12 else text
+            part.set(name, text)
+        if picture := part.get(LINK, "").partition(INLINE)[2]:
+            part.set(LINK, compact(picture))
+        if "style" in part.attrib:
+            look = part.get("style").replace(": ", ":").replace("; ", ";")
+            for colour, name, _ in () if part in fixed else THEMED:
+                look = look.replace(colour, f"var({name})")
+            part.set("style", look)
+    root.set("style", "fill:var(--ink)")
+    return root
+
+
+def from_point_to_point(path: str) -> str:
+    """Write an SVG path of straight lines with the way from each point to the next."""
+    ways = []
+    at = start = (0.0, 0.0)
+    for part in re.findall(r"[A-Za-z]|[-\d.]+ [-\d.]+", path):
+        if part == "z":
+            at = start
+        if part.isalpha():
+            ways.append(part.lower())
+            continue
+        x, y = map(float, part.split())
+        ways.append(f"{round(x - at[0], 4):g} {round(y - at[1], 4):g}")
+        at = (x, y)
+        if ways[-2] == "m":
+            start = at
+    return re.sub(r"\b0\.", ".", " ".join(ways)).replace(" -", "-")
+
+
+def has_map(axes: ElementTree.Element) -> bool:
+    """Say whether an image covers the panel; a bitmap of points has gaps."""
+    return any(
+        opened(image.get(LINK).removeprefix(INLINE)).getextrema()[3][0] > 0
+        for image in axes.iter(f"{SVG}image")
+    )
+
+
+def on_panel(axes: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """Yield what is drawn on a panel: all but its axes and the text around it."""
+    ground = axes.find(f"{SVG}g/{SVG}path")
+    corners = re.findall(r"[\d.]+", ground.get("d")) if ground is not None else [0, 0]
+    xs, ys = ([float(corner) for corner in corners[start::2]] for start in (0, 1))
+    for part in axes:
+        kind = part.get("id", "").partition("_")[0]
+        if kind == "text":
+            x, y = map(float, AT.search(ElementTree.tostring(part, "unicode")).groups())
+            if not (min(xs) <= x <= max(xs) and min(ys) <= y <= max(ys)):
+                continue
+        if kind != "matplotlib.axis":
+            yield part
+
+
+def opened(picture: str) -> Image.Image:
+    """Open a PNG in base64."""
+    return Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA")
+
+
+def compact(picture: str) -> str:
+    """Return the smallest address of a PNG in base64: in 256 colours, or as WebP; maps on white."""
+    image, files = opened(picture), (io.BytesIO(), io.BytesIO())
+    if image.getextrema()[3][0] > 0:
+        white = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(white, image).convert("RGB")
+    image.quantize(dither=Image.Dither.NONE).save(files[0], "PNG", optimize=True)
+    image.save(files[1], "WEBP", quality=80)
+    return min(
+        (
+            f"data:image/{kind};base64,{base64.b64encode(file.getvalue()).decode()}"
+            for kind, file in zip(("png", "webp"), files, strict=True)
+        ),
+        key=len,
+    )
+
+
+def unwrap(root: ElementTree.Element) -> None:
+    """Remove groups that say nothing, and move what is used without a transformation."""
+    for part in reversed(list(root.iter())):
+        part[:] = [
+            inner
+            for child in part
+            for inner in ([child] if child.attrib or child.tag != f"{SVG}g" else child)
+        ]
+        moved = AT.fullmatch(part.get("transform", ""))
+        if moved and part.tag == f"{SVG}use":
+            del part.attrib["transform"]
+            part.attrib.update(zip("xy", moved.groups(), strict=True))
+
+
+def short(svg: str) -> str:
+    """Shorten names in an SVG, and write the look that several parts share as a class."""
+    names = sorted(set(re.findall(r"#([\w-]+)[\")]", svg)))
+    new = {name: f"i{number:x}" for number, name in enumerate(names)}
+    svg = re.sub(
+        r'( id="|="#|url\(#)([\w-]+)',
+        lambda match: match[1] + new.get(match[2], match[2]),
+        svg,
+    )
+    svg = svg.replace(' y="0"', "").replace(" />", "/>")
+    looks = Counter(LOOK.findall(svg))
+    classes = {look: f"c{n:x}" for n, look in enumerate(looks) if looks[look] > 1}
+    svg = LOOK.sub(
+        lambda match: (
+            f' class="{classes[match.groups()]}"'
+            if match.groups() in classes
+            else match[0]
+        ),
+        svg,
+    )
+    rules = (
+        f".{name}{{{clip and f'clip-path:{clip};'}{style}}}"
+        for (clip, style), name in classes.items()
+    )
+    return svg.replace("</style></svg>", f"{''.join(rules)}</style></svg>")
+
+
+def write_both(path: Path) -> None:
+    """Write a figure's two files in place of the one that holds both."""
+    text = path.read_text("utf-8")
+    if not (phone := PHONE.search(text)):
+        return  # written by an earlier build
+    for target, drawn in (
+        (phone_of(path), phone[1]),
+        (path, text.replace(phone[0], "")),
+    ):
+        root = themed(drawn)
+        root.set("id", "dark")
+        style = ElementTree.SubElement(root, f"{SVG}style")
+        style.text = f"svg{{{LIGHT}}}svg:target{{{DARK}}}"
+        unwrap(root)
+        svg = ElementTree.tostring(root, "unicode").replace("xlink:href", "href")
+        write_whole(target, short(svg))
+
+
+def phone_of(path: Path) -> Path:
+    """Name the file of a figure's layout for phones."""
+    return path.with_name(f"{path.stem}-phone.svg")
+
+
+def show_pictures(app: Sphinx, page, template, context, doctree) -> None:
+    """Put both layouts, both themes and sizes into a page."""
+    if "body" not in context:
+        return
+    sources = {name: Path(app.srcdir) / uri for uri, name in app.builder.images.items()}
+    first = []
+
+    def shown(match: re.Match) -> str:
+        tag, address = match[0], match[1]
+        source = sources[address.rpartition("/")[2]]
+        loading = ' loading="lazy"' if first else ""
+        first.append(address)
+        if source.suffix != ".svg":
+            with Image.open(source) as image:
+                size = ' width="{}" height="{}"'.format(*image.size)
+            return tag.replace("<img", f"<img{size}{loading}", 1)
+        text = source.read_text("utf-8")
+        phone = PHONE.search(text)[1]
+        narrow = phone_of(Path(address)).as_posix()
+        return "".join(
+            f'<picture><source media="{NARROW}" srcset="{narrow}{part}"{lengths(phone)}>'
+            + tag.replace(address, address + part).replace(
+                "<img",
+                f'<img class="only-{theme} dark-light"{lengths(text)}{loading}',
+                1,
+            )
+            + "</picture>"
+            for theme, part in (("light", ""), ("dark", "#dark"))
+        )
+
+    context["body"] = PICTURE.sub(shown, context["body"])
+    context["body"] = STEPS.sub(
+        lambda match: ElementTree.tostring(themed(match[0]), "unicode"), context["body"]
+    )
+
+
+def lengths(svg: str) -> str:
+    """Return the attributes for the size of an SVG, in pixels."""
+    width, height = (
+        round(float(points) * 4 / 3) for points in POINTS.search(svg).groups()
+    )
+    return f' width="{width}" height="{height}"'
+
+
+def write_pictures(app: Sphinx, exception: Exception | None) -> None:
+    """Write the files of all figures after an HTML build that succeeded."""
+    if exception is None and app.builder.format == "html":
+        for path in sorted((Path(app.outdir) / "_images").glob("*.svg")):
+            write_both(path)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("html-page-context", show_pictures)
+    app.connect("build-finished", write_pictures)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,116 @@
+"""Figures for desks and phones, as the book's kernels draw them, and their colours."""
+
+from xml.etree import ElementTree
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from authoring.backend import MANY, NARROW, for_both, stack
+from authoring.pictures import PHONE, SVG, themed
+
+
+@pytest.fixture(autouse=True)
+def constrained():
+    with plt.rc_context({"figure.constrained_layout.use": True}):
+        yield
+        plt.close("all")
+
+
+def boxes(fig):
+    fig.draw_without_rendering()
+    return [ax.get_position() for ax in fig.axes]
+
+
+def test_panels_stand_one_below_the_other_on_a_phone():
+    fig, axes = plt.subplots(2, 2, figsize=(7, 5), sharey="row")
+    axes[1, 1].remove()
+    axes[0, 0].set_ylabel("y")
+    stack(fig)
+    assert fig.get_figwidth() == NARROW
+    assert fig.get_figheight() > 7
+    first, second, third = boxes(fig)
+    assert first.y0 > second.y1 > second.y0 > third.y1
+    # The second has its own labels now, which the first had beside it.
+    assert axes[0, 1].get_ylabel() == "y"
+    assert all(label.get_visible() for label in axes[0, 1].get_yticklabels())
+
+
+def test_a_panel_across_two_columns_keeps_its_place_in_the_order():
+    fig, axes = plt.subplot_mosaic("01;22", figsize=(7, 5))
+    stack(fig)
+    heights = [axes[name].get_position().y0 for name in "012"]
+    assert heights == sorted(heights, reverse=True)
+
+
+def test_many_panels_stand_in_two_columns_and_pictures_stay_together():
+    fig, _ = plt.subplots(3, 3, figsize=(7, 7))
+    stack(fig)
+    assert len({round(box.x0, 2) for box in boxes(fig)}) == 2
+    fig, axes = plt.subplots(1, 3, figsize=(7, 2))
+    for ax in axes:
+        ax.axis("off")
+    stack(fig)
+    assert len({round(box.x0, 2) for box in boxes(fig)}) == 3
+
+
+def drawn(fig):
+    """Return both layouts as SVG."""
+    text = for_both(fig)
+    phone = PHONE.search(text)
+    return text.replace(phone[0], ""), phone[1]
+
+
+def test_a_figure_holds_both_layouts_and_is_drawn_the_same_each_time():
+    texts = []
+    for _ in range(2):
+        fig, _ = plt.subplots(1, 2, figsize=(7, 3))
+        texts.append(drawn(fig))
+    assert texts[0] == texts[1]
+    wide, phone = map(ElementTree.fromstring, texts[0])
+    assert (
+        float(wide.get("width")[:-2]) > 72 * 6 > 72 * 4 > float(phone.get("width")[:-2])
+    )
+
+
+@pytest.mark.parametrize("number", [MANY, MANY + 1])
+def test_many_points_become_a_bitmap(number):
+    fig, ax = plt.subplots()
+    ax.plot(np.arange(number), np.arange(number), "o")
+    assert ("<image" in drawn(fig)[0]) == (number > MANY)
+
+
+def test_text_and_ground_follow_the_theme_and_maps_do_not():
+    fig, (left, right) = plt.subplots(1, 2)
+    for ax in (left, right):
+        ax.plot([0, 1], [0, 1], color="black")
+        ax.set_title("title")
+    right.imshow(np.eye(3))
+    right.text(1, 1, "inside")
+    right.contour(np.eye(3), colors="black")
+    root = themed(drawn(fig)[0])
+    axes = {
+        g.get("id"): g for g in root.iter(f"{SVG}g") if g.get("id", "").startswith("a")
+    }
+    line, contour = (
+        [
+            path.get("style")
+            for path in axes[name].iter(f"{SVG}path")
+            if path.get("clip-path")
+        ]
+        for name in ("axes_1", "axes_2")
+    )
+    assert all("var(--ink)" in style for style in line)
+    assert contour
+    assert not any("var(" in style for style in contour)
+    # Of the map's texts, only the one on the map is black for good.
+    texts = [g for g in axes["axes_2"] if g.find(f"{SVG}g[@transform]") is not None]
+    assert [text.get("fill") for text in texts] == ["#000000", None]
+
+
+def test_the_size_of_text_survives():
+    fig, ax = plt.subplots()
+    ax.set_title("title", fontsize=8.5)
+    assert "scale(0.085 -0.085)" in ElementTree.tostring(
+        themed(drawn(fig)[0]), "unicode"
+    )
