@@ -275,13 +275,13 @@ def main() -> None:
             check=True,
         )
         results |= json.loads(done.stdout.splitlines()[-1])
-        for id_, row in results.items():
-            for what in row["passed"]:
-                print(f"{id_}: {what}")
-    print(
-        {i: r["mutants"] for i, r in results.items()},
-        sum(r["mutants"] for r in results.values()),
+    for id_, row in results.items():
+        for what in row["passed"]:
+            print(f"{id_}: {what}")
+    made, equivalent = (
+        sum(row[what] for row in results.values()) for what in ("mutants", "equivalent")
     )
+    print(f"{made} mutants, {equivalent} of them equivalent")
     if not sys.argv[1:]:
         write_whole(RESULTS, json.dumps(results, indent=1) + "\n")
 

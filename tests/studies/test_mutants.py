@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
