@@ -121,10 +121,7 @@ def test_the_results_are_those_of_these_solutions(results):
 
 def test_each_equivalent_mutant_exists_and_has_a_reason(results):
     listed = {id_: equivalents(id_) for id_ in TASKS}
-    count = sum(map(len, listed.values()))
-    assert (
-        EQUIVALENT.read_text("utf-8").count(" = ") == count
-    )  # none of an unknown task
+    assert tomllib.loads(EQUIVALENT.read_text("utf-8")).keys() <= set(TASKS)
     for id_, reasons in listed.items():
         definitions = read_solutions(ROOT, stem_of(id_)).definitions
         assert reasons.keys() <= mutants(definitions[find(id_).name]).keys(), id_
