@@ -88,7 +88,12 @@ class Quiz:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return '<ol class="quiz">' + "".join(map(_question, self.questions)) + "</ol>"
+        questions = "".join(map(_question, self.questions))
+        # Folded: to the keyboard a closed fold is one stop, however many are inside.
+        return (
+            '<details class="hint"><summary>Show the questions</summary>'
+            f'<ol class="quiz">{questions}</ol></details>'
+        )
 
 
 def _question(question: QuizQuestion) -> str:
