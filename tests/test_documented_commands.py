@@ -33,6 +33,7 @@ ELSEWHERE = {
     "course new-task <stem> <name>": RECIPE,
     "python -m pytest tests/course -k <name>": RECIPE,
     "python -m ruff check --fix .": RECIPE,
+    "python -m ruff format .": RECIPE,
     "course check-notebooks <stem>": RECIPES,
     "python -m pytest tests/course/test_tasks.py -k <stem>": RECIPES,
     "make pdf": "tests/book/test_pdf.py::test_every_page_is_printed_whole_and_legibly",

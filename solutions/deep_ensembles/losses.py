@@ -55,7 +55,7 @@ def fgsm(loss: Loss, params: Params, x: Array, y: Array, epsilon: float) -> Arra
         params: the parameters θ, which stay as they are.
         x: inputs, shape (N, D).
         y: targets, N of them.
-        epsilon: how far each coordinate moves.
+        epsilon: how far each coordinate moves; where its gradient is 0, it stays.
 
     Returns:
         The adversarial inputs x', shape (N, D).

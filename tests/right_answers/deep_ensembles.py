@@ -45,7 +45,8 @@ def heads_by_cases(outputs):
 
 def fgsm(loss, params, x, y, epsilon):
     gradient = jax.grad(lambda inputs: loss(params, inputs, y))(x)
-    return jnp.where(gradient > 0, x + epsilon, x - epsilon)
+    step = jnp.where(gradient > 0, epsilon, jnp.where(gradient < 0, -epsilon, 0.0))
+    return x + step
 
 
 def adversarial_loss(loss, params, x, y, epsilon):

@@ -35,6 +35,11 @@ def half_fixed(loss, params, x, y, epsilon):
     return 0.5 * (loss(stop_gradient(params), x, y) + loss(params, moved, y))
 
 
+def always_a_step(loss, params, x, y, epsilon):
+    gradient = jax.grad(loss, argnums=1)(params, x, y)
+    return jnp.where(gradient > 0, x + epsilon, x - epsilon)
+
+
 def moments_of(members, variance):
     """Sums over the members, divided by a number that should be M."""
 
@@ -93,6 +98,7 @@ ANSWERS = {
     "categorical_nll": of_graph(right.categorical_nll, "logits"),
     "student_t_nll": of_graph(right.student_t_nll, "location", "scale"),
     "heads": of_graph(right.heads, "outputs") | {"the mean is held fixed": mean_fixed},
+    "fgsm": {"a step where the gradient is 0": always_a_step},
     "adversarial_loss": of_graph(right.adversarial_loss, "params")
     | {"the clean loss is held fixed": half_fixed},
 }
