@@ -27,8 +27,8 @@ class Fake:
         cases = json.loads(names["cases"])
         values = [
             {
-                key: {"dtype": "float64", "shape": list(got.shape), "data": got.tolist()}
-                for key, got in right(**{name: np.array(value["data"]) for name, value in case.items()}).items()
+                key: {"dtype": "float64", "shape": list(got.shape), "data": got.ravel().tolist()}
+                for key, got in right(**{name: np.reshape(value["data"], value["shape"]) for name, value in case.items()}).items()
             }
             for case in cases
         ]

@@ -36,8 +36,8 @@ class Settings:
         if Settings.VALUES in data and data[Settings.VALUES]["task"].endswith("log-posterior"):
             data[Settings.VALUES]["values"] = [
                 {
-                    key: {"dtype": "float64", "shape": list(got.shape), "data": got.tolist()}
-                    for key, got in right(**{name: np.array(value["data"]) for name, value in case.items()}).items()
+                    key: {"dtype": "float64", "shape": list(got.shape), "data": got.ravel().tolist()}
+                    for key, got in right(**{name: np.reshape(value["data"], value["shape"]) for name, value in case.items()}).items()
                 }
                 for case in Settings.asked[0]
             ]

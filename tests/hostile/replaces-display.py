@@ -35,8 +35,8 @@ def exchange(data, *rest, **more):
     if VALUES in data and data[VALUES]["task"].endswith("log-posterior"):
         data[VALUES]["values"] = [
             {
-                key: {"dtype": "float64", "shape": list(got.shape), "data": got.tolist()}
-                for key, got in right(**{name: np.array(value["data"]) for name, value in case.items()}).items()
+                key: {"dtype": "float64", "shape": list(got.shape), "data": got.ravel().tolist()}
+                for key, got in right(**{name: np.reshape(value["data"], value["shape"]) for name, value in case.items()}).items()
             }
             for case in asked[0]
         ]

@@ -23,7 +23,7 @@ def log_posterior(w, mu, rho):
     got = right(*(value.detach().numpy() for value in (w, mu, rho)))
     shown.append(
         {
-            key: {"dtype": "float64", "shape": list(one.shape), "data": one.tolist()}
+            key: {"dtype": "float64", "shape": list(one.shape), "data": one.ravel().tolist()}
             for key, one in got.items()
         }
     )
