@@ -78,7 +78,8 @@ def _checks(stem):
     checks = ROOT / "course" / "checks"
     folder = checks / stem
     texts = {"planted": "", "planted.checks": "", f"planted.checks.{stem}": ""}
-    texts["planted.task"] = (ROOT / "course" / "task.py").read_text("utf-8")
+    for name in ("task", "quiz"):
+        texts[f"planted.{name}"] = (ROOT / "course" / f"{name}.py").read_text("utf-8")
     for package, prefix in ((checks, ""), (folder, f"{stem}.")):
         for path in package.glob("*.py"):
             if path.name != "__init__.py":
