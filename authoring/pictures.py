@@ -37,6 +37,7 @@ SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 INLINE = "data:image/png;base64,"
 # Coordinates, but not factors such as scale(0.015625).
 NUMBER = re.compile(r"-?\b[1-9]\d*\.\d{3,}")
+COORDINATE = re.compile(r"-?\b\d+\.\d{3,}")
 LOOK = re.compile(r'(?: clip-path="([^"]*)")? style="([^"]*)"')
 CURVE = re.compile("[CQ]")
 UNUSED = re.compile(r"(?:matplotlib|line2d|patch|text|[xy]tick)[_.]")
@@ -68,7 +69,8 @@ def themed(text: str) -> ElementTree.Element:
         for name in {"d", "x", "y", "transform"} & part.attrib.keys():
             text = " ".join(part.get(name).split())
             if CURVE.search(text):
-                text = NUMBER.sub(lambda match: f"{float(match[0]):.2f}", text)
+                number = COORDINATE if name == "d" else NUMBER
+                text = number.sub(lambda match: f"{float(match[0]):.2f}", text)
             else:  # straight lines, which need no letter between two points
                 text = NUMBER.sub(lambda match: f"{float(match[0]):.1f}", text)
                 text = text.replace(" L ", " ").replace(".0 ", " ")
