@@ -58,7 +58,7 @@ COLOURS = r"""
       .map(([ratio, element]) =>
         `${ratio.toFixed(1)}: ${element.outerHTML.slice(0, 120)}`),
     // A picture of another host cannot be read; another test finds it.
-    dark_images: [...main.querySelectorAll("img:not(.only-dark)")]
+    dark_images: [...main.querySelectorAll("img:not(.only-dark, .dark-light)")]
       .filter(image => image.naturalWidth
         && ["data:", location.origin].some(start => image.src.startsWith(start)))
       .filter(image => luminance(pixel(() => {
