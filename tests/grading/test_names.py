@@ -39,6 +39,8 @@ def check(model, form, root):
         return  # nested folders, where the student's folder cannot be determined
     if form == "wrapped folder" and len(model.students) < 2:
         return
+    if form == "wrapped zip" and len(model.students) < 2 and not model.folders:
+        return  # files alone: their folder may be a student's
     path = laid_out(model.files, form, root)
     intake = take_in(path)
     rows = {(one.student, one.identifier) for one in intake.submissions}
