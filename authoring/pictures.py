@@ -38,6 +38,7 @@ INLINE = "data:image/png;base64,"
 # Coordinates, but not factors such as scale(0.015625).
 NUMBER = re.compile(r"-?\b[1-9]\d*\.\d{3,}")
 COORDINATE = re.compile(r"-?\b\d+\.\d{3,}")
+LETTER = re.compile(r" ?([A-Za-z]) ")
 LOOK = re.compile(r'(?: clip-path="([^"]*)")? style="([^"]*)"')
 CURVE = re.compile("[CQ]")
 UNUSED = re.compile(r"(?:matplotlib|line2d|patch|text|[xy]tick)[_.]")
@@ -71,6 +72,7 @@ def themed(text: str) -> ElementTree.Element:
             if CURVE.search(text):
                 number = COORDINATE if name == "d" else NUMBER
                 text = number.sub(lambda match: f"{float(match[0]):.2f}", text)
+                text = LETTER.sub(r"\1", text)
             else:  # straight lines, which need no letter between two points
                 text = NUMBER.sub(lambda match: f"{float(match[0]):.1f}", text)
                 text = text.replace(" L ", " ").replace(".0 ", " ")
