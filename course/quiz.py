@@ -12,7 +12,7 @@ import importlib
 import textwrap
 from dataclasses import dataclass
 
-from course.task import UnknownTask, closest, stem_of, stems
+from course.task import UnknownTask, closest, stem_of, stems, task_id
 
 LETTERS = "abcdef"
 
@@ -122,8 +122,8 @@ def quizzes(package: str, **questions: tuple[QuizQuestion, ...]) -> dict[str, Qu
         package: the practical's package of checks; its last part is the stem.
         questions: the questions of each quiz by its name.
     """
-    stem = package.rpartition(".")[2].replace("_", "-")
-    named = {f"{stem}/{name.replace('_', '-')}": row for name, row in questions.items()}
+    stem = package.rpartition(".")[2]
+    named = {task_id(stem, name): row for name, row in questions.items()}
     return {id_: Quiz(id_, row) for id_, row in named.items()}
 
 
