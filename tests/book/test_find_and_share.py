@@ -20,7 +20,7 @@ SYNONYMS = {
     ),
     "aleatoric": ("01-deep-ensembles", "What kind of uncertainty?"),
     "epistemic": ("01-deep-ensembles", "What kind of uncertainty?"),
-    "OOD": ("05-which-method", "Does it notice strangers?"),
+    "OOD": ("05-which-method", "Does it notice OOD inputs?"),
     "temperature": ("04-calibration-and-flows", "Temperature scaling"),
     "conformal": ("04-calibration-and-flows", "What you have"),
 }
