@@ -1,13 +1,21 @@
 """Figures for desks and phones, as the book's kernels draw them, and their colours."""
 
+import re
 from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from authoring.backend import MANY, NARROW, for_both, stack
 from authoring.pictures import PHONE, SVG, themed
+
+# On a phone panels stand one below the other: "first" and "second" hold there as well.
+SIDE = re.compile(
+    r"\b(left|right)(-hand)? (panel|map)s?\b|\bright-hand (panel|map)|"
+    r"(caption|alt): '?(Left|Right)\b|[.;] (Left|Right|left|right),| \((left|right)\)",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +23,27 @@ def constrained():
     with plt.rc_context({"figure.constrained_layout.use": True}):
         yield
         plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "book").glob("*.md")), ids=lambda p: p.name
+)
+def test_no_panel_is_named_by_its_side(path):
+    text = path.read_text("utf-8")
+    assert [found[0] for found in SIDE.finditer(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "caption: Left, the NLL",
+        "fits; right, the gradient",
+        "A (left) and B",
+        "the right panel",
+    ],
+)
+def test_a_side_is_noticed(text):
+    assert SIDE.search(text)
 
 
 def boxes(fig):
