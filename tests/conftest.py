@@ -144,6 +144,13 @@ def book(request):
 
 
 @pytest.fixture(scope="module")
+def address(book):
+    """The address at which the book is served."""
+    with chromium.served(book) as at:
+        yield at
+
+
+@pytest.fixture(scope="module")
 def browser():
     """Start a browser for the tests of one file.
 

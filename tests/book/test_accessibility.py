@@ -4,7 +4,6 @@ from collections import Counter
 from importlib.resources import files
 
 import pytest
-from browser import served
 from bs4 import BeautifulSoup
 
 MAX_STOPS = 120
@@ -50,12 +49,6 @@ def names(book):
     return sorted(
         {path.relative_to(book).as_posix() for path in found} - {"index.html"}
     )
-
-
-@pytest.fixture(scope="module")
-def address(book):
-    with served(book) as at:
-        yield at
 
 
 @pytest.fixture(scope="module", params=SCREENS)

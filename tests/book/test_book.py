@@ -4,7 +4,6 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from browser import served
 from labs import each_lab
 from page_facts import COLOURS, WIDTH
 
@@ -81,13 +80,6 @@ def names(book):
     pages = {path.relative_to(book).as_posix() for path in book.rglob("[!_]*.html")}
     assert {"index.html", "search.html", "genindex.html", "book/intro.html"} <= pages
     return sorted(page for page in pages if not page.startswith("_"))
-
-
-@pytest.fixture(scope="module")
-def address(book):
-    """The address at which the book is served."""
-    with served(book) as at:
-        yield at
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from browser import served
 from bs4 import BeautifulSoup
 
 pytestmark = pytest.mark.browser
@@ -78,12 +77,6 @@ fold => {
     fold.offsetHeight];
 }
 """
-
-
-@pytest.fixture(scope="module")
-def address(book):
-    with served(book) as at:
-        yield at
 
 
 @pytest.fixture(scope="module")

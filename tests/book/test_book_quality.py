@@ -8,7 +8,6 @@ import warnings
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from browser import served
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
@@ -23,12 +22,6 @@ WORD = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)*")
 @functools.cache
 def soup(path):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-
-
-@pytest.fixture(scope="module")
-def address(book):
-    with served(book) as at:
-        yield at
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from browser import served
 from PIL import Image
 
 from authoring.pictures import SVG
@@ -49,12 +48,6 @@ STEPS = """
     .map(text => parseFloat(getComputedStyle(text).fontSize) * scale);
 })
 """
-
-
-@pytest.fixture(scope="module")
-def address(book):
-    with served(book) as at:
-        yield at
 
 
 @pytest.fixture(scope="module", params=SCREENS)

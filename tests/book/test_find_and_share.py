@@ -4,7 +4,6 @@ import re
 
 import pytest
 import yaml
-from browser import served
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
@@ -88,12 +87,6 @@ def pages(book):
         path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
         for path in sorted([*book.glob("book/*.html"), book / "404.html"])
     }
-
-
-@pytest.fixture(scope="module")
-def address(book):
-    with served(book) as at:
-        yield at
 
 
 def on_every_page(browser, address, pages, script, **options):

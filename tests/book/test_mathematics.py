@@ -1,7 +1,6 @@
 """Formulas in the built pages: complete without scripts, for the eye and for screen readers."""
 
 import pytest
-from browser import served
 from bs4 import BeautifulSoup
 
 SCREENS = {
@@ -56,12 +55,6 @@ def pages(book):
         path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
         for path in sorted(book.glob("book/*.html"))
     }
-
-
-@pytest.fixture(scope="module")
-def address(book):
-    with served(book) as at:
-        yield at
 
 
 def visit(browser, address, names, script, **options):
