@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import sympy
 
 from course import feedback
+from course.feedback import CheckFailed, check
 from course.task import Close, Task
 
 REASON = "single precision carries 7 digits"
@@ -138,3 +140,39 @@ def test_a_task_says_what_its_inputs_are_made_into():
         feedback.check("calibration-and-flows/compose", lambda layers, z: (z, z))
     message = " ".join(str(failure.value).split())
     assert "layer k maps z to z + strengths[k] · tanh(z + shifts[k])" in message
+
+
+DISTANCES = {
+    "Abs": lambda y, mu: sympy.Abs(y - mu),
+    "Max": lambda y, mu: sympy.Max(y - mu, mu - y),
+    "Max and Min": lambda y, mu: sympy.Max(y, mu) - sympy.Min(y, mu),
+    "Piecewise": lambda y, mu: sympy.Piecewise((y - mu, y >= mu), (mu - y, True)),
+    "sign": lambda y, mu: (y - mu) * sympy.sign(y - mu),
+    "root": lambda y, mu: sympy.sqrt((y - mu) ** 2),
+    "Heaviside": lambda y, mu: (y - mu) * (2 * sympy.Heaviside(y - mu) - 1),
+}
+
+
+@pytest.mark.parametrize("distance", DISTANCES.values(), ids=DISTANCES)
+def test_an_exact_expression_is_proved_however_it_is_written(distance, capsys):
+    def laplace_nll_expression(y, mu, b):
+        return sympy.log(2) + sympy.log(b) + distance(y, mu) / b
+
+    check("deep-ensembles/laplace-nll-expression", laplace_nll_expression)
+    assert "✓" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "distance",
+    [
+        lambda y, mu: sympy.Abs(y - mu) * sympy.Float("1.00000000000001"),
+        lambda y, mu: sympy.Piecewise((y - mu, y > mu), (mu - y, y < mu), (1, True)),
+    ],
+    ids=["rounded", "at the mean"],
+)
+def test_an_expression_whose_numbers_agree_is_not_yet_proved(distance):
+    def laplace_nll_expression(y, mu, b):
+        return sympy.log(2 * b) + distance(y, mu) / b
+
+    with pytest.raises(CheckFailed, match="could not prove"):
+        check("deep-ensembles/laplace-nll-expression", laplace_nll_expression)

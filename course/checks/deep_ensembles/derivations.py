@@ -74,14 +74,24 @@ def _laplace_expression_probe(answer, y, mu, b):
 
 
 def _proof(distribution, spread):
-    """Return a proof that an expression is −log of a density from ``sympy.stats``."""
+    """Return a proof that an expression is −log of a density from ``sympy.stats``.
+
+    It proves that they are equal below the mean, at it and above it: there SymPy knows which
+    argument of a maximum is the larger, and which piece of a ``Piecewise`` holds.
+    """
 
     def proof(answer):
         y, mu = sympy.symbols("y mu", real=True)
-        s = sympy.Symbol(spread, positive=True)
+        s, distance = sympy.symbols(f"{spread} distance", positive=True)
         density = sympy.stats.density(distribution("Y", mu, s))(y)
         difference = sympy.sympify(answer(y, mu, s)) + sympy.log(density)
-        if sympy.simplify(sympy.expand_log(difference, force=True)) == 0:
+        differences = [
+            difference.subs(y, at) for at in (mu - distance, mu, mu + distance)
+        ]
+        if all(
+            sympy.simplify(sympy.expand_log(one, force=True)) == 0
+            for one in differences
+        ):
             return None
         return (
             "The numbers agree, but SymPy could not prove your expression equal to −log p. Keep it "
