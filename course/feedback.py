@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from course.differences import a, example, headline, inputs
 from course.errors import CheckFailed, NoSuchHint, WrongUse
 from course.judge import (
     Mismatch,
+    Values,
     answered,
-    as_numbers,
     compare,
     expected,
     recognise,
@@ -39,11 +41,6 @@ ADVICE = {
     "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces before values are known.",
 }
 
-HUGE = (
-    "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
-    "an inverse: is a term missing?)"
-)
-SHOWN = 24  # how many entries of an array are printed at most
 NO_GRAPH = (
     "Its graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
     "without create_graph=True."
@@ -100,7 +97,7 @@ class Check:
         if level is not None and type(level) is not int:
             raise WrongUse(
                 f"The level of a hint is a whole number, as in check.hint({task_id!r}, 2); "
-                f"{level!r} is {_a(type(level).__name__)}."
+                f"{level!r} is {a(type(level).__name__)}."
             )
         task = find(task_id)
         count, seen = len(task.hints), self._seen.get(task_id, 0)
@@ -171,16 +168,34 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
     side_effects = textwrap.fill(sentences(left), width=88)
     if mismatch is None:
         return side_effects or None
-    parts = [_difference(task, answer, mismatch, cases[mismatch.case])]
+    mismatch = _smallest(mismatch, values, cases, right)
+    told = [headline(task, mismatch)]
     misconception = recognise(task, values, cases, right)
     if misconception is not None:
-        parts.append(
-            textwrap.fill(f"This is what comes out when {misconception.hint}", width=88)
-        )
+        told.append(f"This is what comes out when {misconception.hint}")
     elif mismatch.kind in ("shape", "nan", "value"):
-        parts.append(textwrap.fill(related(values, right, cases), width=88))
-    parts.append(side_effects)
+        told.append(related(values, right, cases))
+    shown = example(task, answer, mismatch, cases[mismatch.case])
+    parts = [textwrap.fill(" ".join(told).strip(), width=88), side_effects, shown]
     return "\n\n".join(part for part in parts if part)
+
+
+def _smallest(
+    mismatch: Mismatch,
+    values: Sequence[Values],
+    cases: Sequence[Case],
+    right: Sequence[Mapping[str, Close]],
+) -> Mismatch:
+    """Return the same mismatch on the smallest input that shows it."""
+
+    def entries(index: int) -> int:
+        return sum(np.size(value) for value in cases[index].values())
+
+    for index in sorted(range(len(cases)), key=entries):
+        found = compare([values[index]], [right[index]])
+        if found and (found.kind, found.key) == (mismatch.kind, mismatch.key):
+            return replace(found, case=index)
+    return mismatch
 
 
 def _no_id(task_id: Any, answer: Any) -> str:
@@ -189,7 +204,7 @@ def _no_id(task_id: Any, answer: Any) -> str:
         return f'The arguments are in the wrong order. Write check("{answer}", {name}).'
     return (
         "The first argument is the id of a task, a text such as "
-        f'"deep-ensembles/entropy", and not {_a(type(task_id).__name__)}.'
+        f'"deep-ensembles/entropy", and not {a(type(task_id).__name__)}.'
     )
 
 
@@ -203,7 +218,7 @@ def _not_asked_for(task: Task, answer: Any) -> str | None:
     if not is_class and isinstance(answer, type):
         return f"`{name}` is a class; a function is asked for."
     if not callable(answer):
-        return f"`{name}` is {_a(type(answer).__name__)}, not a function or class."
+        return f"`{name}` is {a(type(answer).__name__)}, not a function or class."
     return None
 
 
@@ -238,7 +253,7 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
     advice = NO_GRAPH if "does not require grad" in message else ADVICE.get(kind)
     if advice is not None:
         text += f"\n{textwrap.fill(advice, width=88)}"
-    return f"{text}\n\non the input\n{_inputs(task, answer, case)}"
+    return f"{text}\n\non the input\n{inputs(task, answer, case)}"
 
 
 def _unwritten(task: Task, answer: Any, error: NotImplementedError) -> str:
@@ -265,130 +280,3 @@ def _file(answer: Any) -> str | None:
     )
     codes = (getattr(function, "__code__", None) for function in functions)
     return next((code.co_filename for code in codes if code is not None), None)
-
-
-def _difference(task: Task, answer: Any, mismatch: Mismatch, case: Case) -> str:
-    close, key, got = mismatch.close, mismatch.key, mismatch.got
-    inputs = f"on the input\n{_inputs(task, answer, case)}"
-    shape = _shape(close.value.shape)
-    if mismatch.kind in ("missing", "none"):
-        return f"`{task.name}` gives no {key}: it is None. Is a `return` missing?\n\n{inputs}"
-    if mismatch.kind == "dtype":
-        kind = getattr(got, "dtype", None)
-        what = (
-            f"has the dtype {kind}"
-            if kind is not None
-            else f"is {_a(type(got).__name__)}"
-        )
-        if close.value.shape:
-            shape += " of floating-point numbers"
-        return f"{key} {what}; {shape} is expected.\n\n{inputs}"
-    if mismatch.kind == "shape":
-        return f"{key} is {_shape(np.shape(got))}; {shape} is expected.\n\n{inputs}"
-    if mismatch.kind == "nan":
-        head = f"{key} holds a value that is not a finite number (nan or inf)."
-    else:
-        head = f"{key} is not right."
-    given, right = _told_apart(key, as_numbers(got), close)
-    text = f"{head}\n\n{inputs}\n`{task.name}` gives\n{given}\nexpected is\n{right}"
-    return "\n".join([text, *_remarks(as_numbers(got), close)])
-
-
-def _told_apart(key: str, got: np.ndarray, close: Close) -> tuple[str, str]:
-    """Format the answer's value and the right one, with enough digits to tell them apart.
-
-    If an array is too long to print whole and its printed part looks equal, its worst entry is
-    formatted instead.
-    """
-    pairs = [(key, got, close.value)]
-    if got.size > SHOWN:
-        gap = np.where(np.isfinite(got), np.abs(got - close.value), np.inf)
-        worst = np.unravel_index(np.where(close.near(got), -1, gap).argmax(), got.shape)
-        name = f"{key}[{', '.join(map(str, worst))}]"
-        pairs.append((name, got[worst], close.value[worst]))
-    for digits in (5, 9, 13, 17):
-        for name, one, other in pairs:
-            rows = _row(name, one, digits), _row(name, other, digits)
-            if rows[0].split() != rows[1].split():
-                return rows
-    return rows
-
-
-def _remarks(got: np.ndarray, close: Close) -> list[str]:
-    """Explain the tolerance if the values nearly agree, or comment on numbers far too large."""
-    gap, size = np.abs(got - close.value), np.max(np.abs(close.value), initial=0.0)
-    near = 10 * (close.atol + close.rtol * np.abs(close.value))
-    exact = close.rtol == close.atol == 0
-    if np.all(gap <= np.maximum(near, 1e-3 * size)) or exact:
-        return [f"    ({_tolerance(close.rtol, close.atol)}: {close.because})"]
-    if np.all(np.isfinite(got)) and 1e10 * size < np.max(np.abs(got), initial=0.0):
-        return [HUGE]
-    return []
-
-
-def _tolerance(rtol: float, atol: float) -> str:
-    parts = [f"{rtol:.1g} of the value"] * (rtol > 0) + [f"{atol:.1g}"] * (atol > 0)
-    return "to within " + " plus ".join(parts) if parts else "exactly"
-
-
-def _inputs(task: Task, answer: Any, case: Case) -> str:
-    """Format a case, and say how the answer's arguments are made of it if that is not plain."""
-    rows = [_row(name, value) for name, value in case.items()]
-    made = task.made_of or _not_passed(task, answer, case)
-    if made:
-        rows.append(textwrap.indent(textwrap.fill(f"({made})", width=84), "    "))
-    return "\n".join(rows)
-
-
-def _not_passed(task: Task, answer: Any, case: Case) -> str:
-    """Name the inputs that no parameter of the answer is named after; empty if there are none."""
-    functions = [answer]
-    if isinstance(answer, type):
-        functions += [value for value in vars(answer).values() if callable(value)]
-    named: set[str] = set()
-    try:
-        for function in functions:
-            parameters = inspect.signature(function).parameters.values()
-            if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
-                return ""
-            named |= {parameter.name for parameter in parameters}
-    except (TypeError, ValueError):  # built-in functions may have no signature
-        return ""
-    others = [name for name in case if name not in named]
-    if not others:
-        return ""
-    listed = " and ".join([", ".join(others[:-1])] * (len(others) > 1) + others[-1:])
-    verb = "are" if len(others) > 1 else "is"
-    return (
-        f"The check makes the arguments of `{task.name}` from these; "
-        f"{listed} {verb} not among them."
-    )
-
-
-def _row(name: str, value: Any, digits: int = 5) -> str:
-    if isinstance(value, str):
-        text = repr(value)
-    else:
-        if hasattr(value, "detach"):
-            value = value.detach().cpu()
-        array = np.asarray(value)
-        text = np.array2string(
-            array, precision=digits, threshold=SHOWN, edgeitems=2, suppress_small=False
-        )
-        if array.size > SHOWN:
-            text += f"  (shape {array.shape})"
-    return textwrap.indent(text, " " * (len(name) + 7)).replace(
-        " " * (len(name) + 7), f"    {name} = ", 1
-    )
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return (
-        f"an array of shape {tuple(shape)}"
-        if shape
-        else "a single floating-point number"
-    )
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

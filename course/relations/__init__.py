@@ -22,6 +22,7 @@ import numpy as np
 from course.relations import arrangements, candidates, entries, shapes
 from course.relations.evidence import Candidate, Pair, first
 from course.task import Case, Close
+from course.wording import as_sentence, listed, named
 
 GRADIENT = ("gradient", "slope")
 MANY = 4  # names in one list
@@ -164,7 +165,7 @@ def _of_shapes(key: str, pairs: list[Pair]) -> Relation | None:
     if all(np.squeeze(p.got).shape == np.squeeze(p.want).shape for p in pairs) and all(
         np.all(p.near(p.got.reshape(p.want.shape))) for p in pairs
     ):
-        text = f"Apart from its shape, `{key}` is right on every input."
+        text = f"Apart from its shape, {named(key)} is right on every input."
         return Relation("shape", (key,), text)
     found = first(shapes.from_want(pairs), pairs)
     if found is not None:
@@ -194,7 +195,8 @@ def _constant(key: str, pairs: list[Pair]) -> Relation | None:
         and _finite(pairs)
         and all(np.array_equal(pair.got, pairs[0].got) for pair in pairs)
     ):
-        return Relation("same", (key,), f"`{key}` is the same on every input.")
+        text = as_sentence(f"{named(key)} is the same on every input.")
+        return Relation("same", (key,), text)
     return None
 
 
@@ -233,11 +235,11 @@ def _rightness(
             text = "All values are right, and a gradient is not."
         return [Relation("right", tuple(fine), text)]
     if len(fine) > MANY:
-        named = ", ".join(f"`{key}`" for key in fine[: MANY - 1])
-        text = f"{named} and {len(fine) - MANY + 1} more values are right."
+        some = ", ".join(map(named, fine[: MANY - 1]))
+        text = f"{some} and {len(fine) - MANY + 1} more values are right."
     else:
-        text = f"{_listed(fine)} {'is' if len(fine) == 1 else 'are'} right."
-    return [Relation("right", tuple(fine), text)]
+        text = f"{listed(fine)} {'is' if len(fine) == 1 else 'are'} right."
+    return [Relation("right", tuple(fine), as_sentence(text))]
 
 
 def _relation(found: tuple[Candidate, bool], keys: Sequence[str]) -> Relation:
@@ -247,16 +249,13 @@ def _relation(found: tuple[Candidate, bool], keys: Sequence[str]) -> Relation:
 
 def _filled(text: str, keys: Sequence[str], exact: bool) -> str:
     several = len(keys) > 1
-    return text.format_map(
-        {
-            "keys": _listed(keys),
-            "is": "are" if several else "is",
-            "has": "have" if several else "has",
-            "exactly": "exactly " if exact else "about ",
-        }
+    return as_sentence(
+        text.format_map(
+            {
+                "keys": listed(keys),
+                "is": "are" if several else "is",
+                "has": "have" if several else "has",
+                "exactly": "exactly " if exact else "about ",
+            }
+        )
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = (f"`{name}`" for name in names)
-    return f"{', '.join(others)} and {last}" if others else last

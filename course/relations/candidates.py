@@ -12,6 +12,7 @@ import numpy as np
 
 from course.relations.evidence import Candidate, Pair, Predict
 from course.relations.names import arrays, factors, offsets, sizes
+from course.wording import named
 
 EVERY = "on every input"
 
@@ -184,7 +185,7 @@ def of_keys(
         if all(w.shape == pair.got.shape for w, pair in zip(wants, pairs, strict=True)):
             yield Candidate(
                 "key",
-                f"{{keys}} {{is}} {{exactly}}what is expected of `{other}`, {EVERY}.",
+                f"{{keys}} {{is}} {{exactly}}what is expected of {named(other)}, {EVERY}.",
                 lambda want, i, wants=wants: wants[i],
             )
 

@@ -1,12 +1,16 @@
 """How a difference is shown: never as two equal texts, and with the tolerance only if useful."""
 
+import re
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import sympy
 
 from course import feedback
 from course.feedback import CheckFailed, check
-from course.task import Close, Task
+from course.task import Close, Task, find
 
 REASON = "single precision carries 7 digits"
 
@@ -118,13 +122,14 @@ def test_a_lost_graph_gets_a_word(monkeypatch):
 def test_another_kind_of_value_is_named(monkeypatch):
     expected = "an array of shape (2,) of floating-point numbers is expected"
     for value, found in (
-        ([1.0, 1.0], "value is a list"),
-        ((1.0, 1.0), "value is a tuple"),
-        (np.ones(2, dtype=int), "value has the dtype int64"),
-        (np.ones(2, dtype=bool), "value has the dtype bool"),
+        ([1.0, 1.0], "`value` is a list"),
+        ((1.0, 1.0), "`value` is a tuple"),
+        (np.ones(2, dtype=int), "`value` has the dtype int64"),
+        (np.ones(2, dtype=bool), "`value` has the dtype bool"),
     ):
-        assert f"{found}; {expected}" in told(monkeypatch, value, np.ones(2))
-    assert "value is an int; a single floating-point number is expected" in told(
+        said = " ".join(told(monkeypatch, value, np.ones(2)).split())
+        assert f"{found}; {expected}" in said
+    assert "`value` is an int; a single floating-point number is expected" in told(
         monkeypatch, 1, 1.0
     )
 
@@ -176,3 +181,38 @@ def test_an_expression_whose_numbers_agree_is_not_yet_proved(distance):
 
     with pytest.raises(CheckFailed, match="could not prove"):
         check("deep-ensembles/laplace-nll-expression", laplace_nll_expression)
+
+
+def test_the_smallest_input_that_shows_it_is_shown_after_the_sentence():
+    def gaussian_nll(mean, std, y):
+        right = jnp.log(2 * jnp.pi) / 2 + jnp.log(std) + ((y - mean) / std) ** 2 / 2
+        return 2 * right
+
+    with pytest.raises(CheckFailed) as failure:
+        check("deep-ensembles/gaussian-nll", gaussian_nll)
+    said = " ".join(str(failure.value).split())
+    assert "twice what is expected, on every input. on the input mean = [" in said
+    sizes = {
+        case["mean"].size
+        for case in find("deep-ensembles/gaussian-nll").cases(np.random.default_rng(0))
+    }
+    shown = re.search(r"nll = \[(.*?)\] expected", said)[1].split()
+    assert len(shown) == min(sizes) < max(sizes)
+
+
+def test_a_gradient_is_called_one():
+    with pytest.raises(CheckFailed) as failure:
+        check(
+            "deep-ensembles/gaussian-nll",
+            lambda mean, std, y: (
+                -jax.scipy.stats.norm.logpdf(y, mean, jax.lax.stop_gradient(std))
+            ),
+        )
+    assert (
+        "the gradient with respect to `std`"
+        in " ".join(str(failure.value).split()).lower()
+    )
+
+
+def test_an_expected_zero_makes_no_number_large(monkeypatch):
+    assert "So large" not in told(monkeypatch, 1.0, 0.0, rtol=0, atol=0)

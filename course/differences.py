@@ -1,0 +1,157 @@
+"""How a wrong value is shown: a sentence, the input, what came and what is expected."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from course.judge import Mismatch, as_numbers
+from course.task import Case, Close, Task
+from course.wording import as_sentence, named
+
+HUGE = (
+    "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
+    "an inverse: is a term missing?)"
+)
+SHOWN = 24  # how many entries of an array are printed at most
+
+
+def headline(task: Task, mismatch: Mismatch) -> str:
+    """Say in a sentence how a value differs from the expected one."""
+    close, got, value = mismatch.close, mismatch.got, named(mismatch.key)
+    shape = _shape(close.value.shape)
+    if mismatch.kind in ("missing", "none"):
+        return f"`{task.name}` gives no {value}: it is None. Is a `return` missing?"
+    if mismatch.kind == "dtype":
+        kind = getattr(got, "dtype", None)
+        what = f"is {a(type(got).__name__)}"
+        if kind is not None:
+            what = f"has the dtype {kind}"
+        if close.value.shape:
+            shape += " of floating-point numbers"
+        return as_sentence(f"{value} {what}; {shape} is expected.")
+    if mismatch.kind == "shape":
+        here = _shape(np.shape(got))
+        return as_sentence(f"{value} is {here}; {shape} is expected.")
+    if mismatch.kind == "nan":
+        return as_sentence(f"{value} holds a value that is not finite (nan or inf).")
+    return as_sentence(f"{value} is not right.")
+
+
+def example(task: Task, answer: Any, mismatch: Mismatch, case: Case) -> str:
+    """Show the input and, where there are numbers to compare, both values."""
+    shown = f"on the input\n{inputs(task, answer, case)}"
+    if mismatch.kind not in ("nan", "value"):
+        return shown
+    close, numbers = mismatch.close, as_numbers(mismatch.got)
+    given, right = _told_apart(mismatch.key, numbers, close)
+    shown += f"\n`{task.name}` gives\n{given}\nexpected is\n{right}"
+    return "\n".join([shown, *_remarks(numbers, close)])
+
+
+def _told_apart(key: str, got: np.ndarray, close: Close) -> tuple[str, str]:
+    """Format the answer's value and the right one, with enough digits to tell them apart.
+
+    If an array is too long to print whole and its printed part looks equal, its worst entry is
+    formatted instead.
+    """
+    name = named(key).removeprefix("the ").replace("`", "")
+    pairs = [(name, got, close.value)]
+    if got.size > SHOWN:
+        gap = np.where(np.isfinite(got), np.abs(got - close.value), np.inf)
+        worst = np.unravel_index(np.where(close.near(got), -1, gap).argmax(), got.shape)
+        name = f"{name}[{', '.join(map(str, worst))}]"
+        pairs.append((name, got[worst], close.value[worst]))
+    for digits in (5, 9, 13, 17):
+        for name, one, other in pairs:
+            rows = _row(name, one, digits), _row(name, other, digits)
+            if rows[0].split() != rows[1].split():
+                return rows
+    return rows
+
+
+def _remarks(got: np.ndarray, close: Close) -> list[str]:
+    """Explain the tolerance if the values nearly agree, or comment on numbers far too large."""
+    gap, size = np.abs(got - close.value), np.max(np.abs(close.value), initial=0.0)
+    near = 10 * (close.atol + close.rtol * np.abs(close.value))
+    exact = close.rtol == close.atol == 0
+    if np.all(gap <= np.maximum(near, 1e-3 * size)) or exact:
+        return [f"    ({_tolerance(close.rtol, close.atol)}: {close.because})"]
+    if (
+        size
+        and np.all(np.isfinite(got))
+        and 1e10 * size < np.max(np.abs(got), initial=0.0)
+    ):
+        return [HUGE]
+    return []
+
+
+def _tolerance(rtol: float, atol: float) -> str:
+    parts = [f"{rtol:.1g} of the value"] * (rtol > 0) + [f"{atol:.1g}"] * (atol > 0)
+    return "to within " + " plus ".join(parts) if parts else "exactly"
+
+
+def inputs(task: Task, answer: Any, case: Case) -> str:
+    """Format a case, and say how the answer's arguments are made of it if that is not plain."""
+    rows = [_row(name, value) for name, value in case.items()]
+    made = task.made_of or _not_passed(task, answer, case)
+    if made:
+        rows.append(textwrap.indent(textwrap.fill(f"({made})", width=84), "    "))
+    return "\n".join(rows)
+
+
+def _not_passed(task: Task, answer: Any, case: Case) -> str:
+    """Name the inputs that no parameter of the answer is named after; empty if there are none."""
+    functions = [answer]
+    if isinstance(answer, type):
+        functions += [value for value in vars(answer).values() if callable(value)]
+    named: set[str] = set()
+    try:
+        for function in functions:
+            parameters = inspect.signature(function).parameters.values()
+            if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+                return ""
+            named |= {parameter.name for parameter in parameters}
+    except (TypeError, ValueError):  # built-in functions may have no signature
+        return ""
+    others = [name for name in case if name not in named]
+    if not others:
+        return ""
+    listed = " and ".join([", ".join(others[:-1])] * (len(others) > 1) + others[-1:])
+    verb = "are" if len(others) > 1 else "is"
+    return (
+        f"The check makes the arguments of `{task.name}` from these; "
+        f"{listed} {verb} not among them."
+    )
+
+
+def _row(name: str, value: Any, digits: int = 5) -> str:
+    if isinstance(value, str):
+        text = repr(value)
+    else:
+        if hasattr(value, "detach"):
+            value = value.detach().cpu()
+        array = np.asarray(value)
+        text = np.array2string(
+            array, precision=digits, threshold=SHOWN, edgeitems=2, suppress_small=False
+        )
+        if array.size > SHOWN:
+            text += f"  (shape {array.shape})"
+    return textwrap.indent(text, " " * (len(name) + 7)).replace(
+        " " * (len(name) + 7), f"    {name} = ", 1
+    )
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return (
+        f"an array of shape {tuple(shape)}"
+        if shape
+        else "a single floating-point number"
+    )
+
+
+def a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
