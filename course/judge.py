@@ -137,10 +137,15 @@ def recognise(
     right: Sequence[Mapping[str, Close]],
 ) -> Misconception | None:
     """Return the misconception that gives these same numbers, or ``None``."""
-    for misconception in task.misconceptions:
-        if same(values, answered(task, misconception.answer, cases), right):
-            return misconception
-    return None
+
+    def gives_them(mistake: Misconception) -> bool:
+        # One case at a time: most are ruled out by the first.
+        return all(
+            same([got], answered(task, mistake.answer, [case]), [closes])
+            for got, case, closes in zip(values, cases, right, strict=True)
+        )
+
+    return next((one for one in task.misconceptions if gives_them(one)), None)
 
 
 def related(

@@ -24,6 +24,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from grading.execution.runner import (
     sweep,
 )
 from grading.record import NOT_RUN, Result
-from grading.sandbox.bubblewrap import require_sandbox
+from grading.sandbox.bubblewrap import COMPILED, require_sandbox
 from grading.settings import Settings
 from grading.store import Store, machinery_of, name_of
 from grading.submissions.intake import Submission
@@ -133,13 +134,21 @@ class _Run:
         self.materials: dict[str, LabMaterial] = {}
         self.refused: dict[str, CourseError] = {}
 
-    def draw(self, labs: Sequence[str], workers: Executor) -> dict[str, LabMaterial]:
+    def draw(
+        self, labs: Sequence[str], workers: Executor, compiled: Path | None = None
+    ) -> dict[str, LabMaterial]:
         """Draw the inputs of labs, several at a time.
+
+        Args:
+            labs: their names.
+            workers: compute the right values.
+            compiled: a folder to which the programs that JAX compiles for this are added.
 
         Raises:
             CourseError: none of them can be drawn. If only some cannot, these are refused.
         """
-        for lab, drawn in zip(labs, workers.map(self._drawn, labs), strict=True):
+        drawings = workers.map(partial(self._drawn, compiled=compiled), labs)
+        for lab, drawn in zip(labs, drawings, strict=True):
             if isinstance(drawn, CourseError):
                 self.refused[lab] = drawn
             else:
@@ -196,19 +205,19 @@ class _Run:
         for path in self.state.glob("expected-*"):
             path.unlink(missing_ok=True)
 
-    def _drawn(self, lab: str) -> LabMaterial | CourseError:
+    def _drawn(self, lab: str, compiled: Path | None) -> LabMaterial | CourseError:
         try:
-            return self._material(lab)
+            return self._material(lab, compiled)
         except CourseError as problem:
             return problem
 
-    def _material(self, name: str) -> LabMaterial:
+    def _material(self, name: str, compiled: Path | None) -> LabMaterial:
         lab = self.course.lab(name)
         path = self.state / f"expected-{self.machinery[name][:16]}.msgpack"
         if not path.exists():
             new = path.with_suffix(".new")
             try:
-                expected.draw(lab, self.kept["seed"], new)
+                expected.draw(lab, self.kept["seed"], new, compiled)
             except CourseError:
                 new.unlink(missing_ok=True)
                 _require_space(self.state)
@@ -274,7 +283,7 @@ def _workers(
         ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool,
     ):
         worker.warm_up({lab: run.course.lab(lab).released() for lab in labs})
-        worker.open(run.draw(labs, pool))
+        worker.open(run.draw(labs, pool, library / COMPILED))
         run.prove(worker)
         try:
             yield Workers(settings.jobs, lambda one: pool.submit(worker.grade, one))

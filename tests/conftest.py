@@ -20,6 +20,11 @@ ROOT = Path(__file__).parent.parent
 # Chapters, exercises and tests compile the same functions, so keep JAX's compiled programs.
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(ROOT / "_build" / ".jax")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+# Tests compile thousands of small programs that each run a few times: less is optimised.
+os.environ["XLA_FLAGS"] = (
+    "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=0"
+    " --xla_llvm_disable_expensive_passes=true"
+)
 measured = Counter()
 TAIL = (
     15  # last lines of a failed build's log that are shown, besides warnings and errors
@@ -107,10 +112,11 @@ def build_book(root, to=None, **environment):
     """Build the book at ``root`` as ``make book`` does; return the folder of pages."""
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     elsewhere = ["--path-output", to] if to else []
+    as_is = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
     done = subprocess.run(
         [jupyter_book, "build", ".", "-W", "--keep-going", *elsewhere],
         cwd=root,
-        env=os.environ | environment,
+        env=as_is | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

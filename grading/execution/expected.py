@@ -7,6 +7,7 @@ process. Of everything computed here, only the inputs enter a sandbox.
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 import zlib
@@ -52,17 +53,27 @@ class Key:
     cases: list[dict[str, Any]] = field(default_factory=list)
 
 
-def draw(lab: Lab, seed: int, target: Path) -> None:
+def draw(lab: Lab, seed: int, target: Path, compiled: Path | None = None) -> None:
     """Compute the keys of a lab's tasks, in another process, and write them to ``target``.
+
+    The programs that JAX compiles for this are added to the folder ``compiled``: submissions
+    run most of them, too.
 
     Raises:
         CourseError: it has no exercise, or its checks cannot be evaluated.
     """
-    stem = lab.stem
+    stem, environment = lab.stem, dict(os.environ)
+    if compiled is not None:
+        environment |= {
+            "JAX_COMPILATION_CACHE_DIR": str(compiled),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        }
+        environment.pop("XLA_FLAGS", None)  # programs are kept by their options
     # The seed is sent through a pipe, because every process can read arguments.
     done = subprocess.run(
         [sys.executable, "-m", __name__, stem, str(target), *lab.tasks()],
         input=str(seed),
+        env=environment,
         capture_output=True,
         text=True,
     )

@@ -40,6 +40,7 @@ class _Check:
 
 check = _Check()
 '''
+COMPILED = "compiled"  # programs that JAX has compiled, in the library
 FILTER = "filter.bpf"
 FONTS = "fontlist*.json"
 RUNTIME_DIRS = "/runtime_dirs"  # where a zygote sees the folders of its kernels
@@ -142,6 +143,9 @@ class Sandbox:
             "IPYTHONDIR": f"{home}/ipython",
             "JUPYTER_PLATFORM_DIRS": "1",
             "JAX_PLATFORMS": "cpu",
+            "JAX_COMPILATION_CACHE_DIR": str(self.library / COMPILED),
+            # Only programs that would take longer are added: none.
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "inf",
             "OMP_NUM_THREADS": "1",
         }
 
@@ -272,6 +276,7 @@ def stage_library(folder: Path) -> Path:
         },
     )
     (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
+    (folder / COMPILED).mkdir()
     with suppress(CourseError):  # ``require_sandbox`` reports it where it matters
         (folder / FILTER).write_bytes(filter_of())
     (folder / ZYGOTE).parent.mkdir()

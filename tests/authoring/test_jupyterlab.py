@@ -161,8 +161,12 @@ def imports(notebook):
 @pytest.mark.parametrize(
     ("front_end", "first"),
     [
-        (JUPYTERLAB, "deep-ensembles--gaussian-nll-expression"),
-        pytest.param(NOTEBOOK, "warm-up--kl-categorical", marks=pytest.mark.long),
+        (JUPYTERLAB, "warm-up--kl-categorical"),
+        pytest.param(
+            NOTEBOOK,
+            "deep-ensembles--gaussian-nll-expression",
+            marks=pytest.mark.long,
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from authoring.exercises import generate, write
 from authoring.release import bundle
 from commands import main
+from grading.execution import expected
 from grading.submissions.intake import take_in
 from project.errors import CourseError
 from project.practicals import Course
@@ -119,9 +120,17 @@ def test_labs_are_graded_one_by_one_and_share_their_columns(
     submit(tmp_path / "in" / "ann", SECOND, solved(second, lambda task: task != wrong))
     submit(tmp_path / "in" / "bo", FIRST, solved(first))
     monkeypatch.chdir(course.root)
+    draw, compiled = expected.draw, []
+
+    def drawn(lab, seed, target, folder):
+        draw(lab, seed, target, folder)
+        compiled.append(any(folder.iterdir()))
+
+    monkeypatch.setattr(expected, "draw", drawn)
     done = CliRunner().invoke(
         main, ["grade", f"{tmp_path}/in", "--out", f"{tmp_path}/out"]
     )
+    assert compiled == [True, True]  # what JAX compiled is there for the submissions
     assert done.exit_code == 0, done.output
     assert "3 of 3 notebooks graded" in done.output
     with open(

@@ -183,11 +183,11 @@ def test_a_kernel_never_outlives_what_started_it():
 
 @pytest.mark.long
 def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
-    """At moments that each commit draws anew: 8 of them, or 50 where ``SOAK`` is set.
+    """At moments that each commit draws anew: 6 of them, or 50 where ``SOAK`` is set.
 
     Every second kill comes after a grade was kept, however slow the machine is.
     """
-    write_submissions(tmp_path / "in", 20)
+    write_submissions(tmp_path / "in", 12)
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
     began = time.monotonic()
     process = start(tmp_path / "in", undisturbed, "--jobs", "2")
@@ -196,7 +196,7 @@ def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     finish(process)
     draw, kills, seen, most = random.Random(first_seed()), 0, {}, 0
     started = []
-    while kills < (50 if SOAK else 8):
+    while kills < (50 if SOAK else 6):
         process = start(tmp_path / "in", out, "--jobs", "2")
         if kills % 2:
             until_kept(process, out, len(seen) + 1)
@@ -218,7 +218,7 @@ def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     assert most, "no run lived long enough to grade anything"
     finish(start(tmp_path / "in", out, "--jobs", "2"))
     now = kept(out)
-    assert len(now) == 20
+    assert len(now) == 12
     assert {name: now[name] for name in seen} == seen
     assert table(out) == table(undisturbed)
     assert psutil.wait_procs(started, timeout=10)[1] == []

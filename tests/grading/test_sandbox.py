@@ -11,6 +11,7 @@ import pytest
 
 from grading.sandbox import bubblewrap
 from grading.sandbox.bubblewrap import (
+    COMPILED,
     Limits,
     Sandbox,
     require_sandbox,
@@ -53,11 +54,36 @@ def inside(library, tmp_path):
             text=True,
             env=box.environment(),
         )
-        assert done.returncode == 0, done.stderr
+        assert (done.returncode, done.stderr) == (0, "")
         return json.loads(done.stdout)
 
     run.box = box
     return run
+
+
+EXPONENTIAL = (
+    "import json, jax, jax.numpy as jnp, numpy as np\n"
+    "events = []\n"
+    "jax.monitoring.register_event_listener(lambda event, **_: events.append(event))\n"
+    "jnp.exp(np.ones({size}))\n"
+    "print(json.dumps([sum(word in one for one in events) for word in ('requests', 'hits')]))"
+)
+
+
+def test_programs_are_read_that_jax_compiled_before_and_none_is_added(inside, library):
+    compiled = library / COMPILED
+    adding = {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    subprocess.run(
+        [sys.executable, "-c", EXPONENTIAL.format(size=3)],
+        env=inside.box.environment() | adding,
+        check=True,
+    )
+    before = {path.name for path in compiled.iterdir()}
+    assert before
+    assert inside(EXPONENTIAL.format(size=3)) == [len(before)] * 2
+    requests, hits = inside(EXPONENTIAL.format(size=4))
+    assert requests > hits
+    assert {path.name for path in compiled.iterdir()} == before
 
 
 def test_an_allow_list_of_files_can_be_seen(inside, tmp_path):
