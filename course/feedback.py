@@ -174,9 +174,7 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
     parts = [_difference(task, answer, mismatch, cases[mismatch.case])]
     misconception = recognise(task, values, cases, right)
     if misconception is not None:
-        parts.append(
-            textwrap.fill(f"This is what comes out when {misconception.hint}", width=88)
-        )
+        parts.append(textwrap.fill(f"You get this if {misconception.hint}", width=88))
     elif mismatch.kind in ("shape", "nan", "value"):
         parts.append(textwrap.fill(related(values, right, cases), width=88))
     parts.append(side_effects)
