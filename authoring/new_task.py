@@ -54,7 +54,7 @@ def _{name}_oracle(x):
     oracle=_{name}_oracle,
     misconceptions=[
         # TODO: at least two, such as
-        # Misconception(lambda x: 2 * x, "the value is doubled."),
+        # Misconception(lambda x: 2 * x, "you double the value."),
     ],
     hints=[],  # TODO: one to three
 )

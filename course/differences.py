@@ -10,7 +10,7 @@ import numpy as np
 
 from course.judge import Mismatch, as_numbers
 from course.task import Case, Close, Task
-from course.wording import as_sentence, named
+from course.wording import as_sentence, named, wrapped
 
 HUGE = (
     "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
@@ -99,7 +99,7 @@ def inputs(task: Task, answer: Any, case: Case) -> str:
     rows = [_row(name, value) for name, value in case.items()]
     made = task.made_of or _not_passed(task, answer, case)
     if made:
-        rows.append(textwrap.indent(textwrap.fill(f"({made})", width=84), "    "))
+        rows.append(textwrap.indent(wrapped(f"({made})", width=84), "    "))
     return "\n".join(rows)
 
 

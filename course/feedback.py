@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from course.judge import (
 from course.quiz import Quiz, find_quiz
 from course.side_effects import WrongCall, sentences, watched
 from course.task import Case, Close, Task, find
+from course.wording import wrapped
 
 SEEDS = (0, 1)
 HERE = Path(__file__).parent
@@ -107,7 +107,7 @@ class Check:
             raise NoSuchHint(f"{task_id} has {there if count else 'no hints'}.")
         self._seen[task_id] = wanted
         hint = f"Hint {wanted} of {count}: {task.hints[wanted - 1]}"
-        print(textwrap.fill(hint, width=88))
+        print(wrapped(hint))
         if wanted < count:
             print(f"(More: check.hint({task_id!r}))")
         elif level is None and seen == count:
@@ -141,7 +141,7 @@ class Check:
         if choice is None:
             raise WrongUse(f"Question {question} has no choice {answer!r}.")
         said = f"{'✓' if choice.right else '✗'} {choice.text}\n\n"
-        said += textwrap.fill(choice.why, width=88)
+        said += wrapped(choice.why)
         if not choice.right:
             raise CheckFailed(said)
         print(said)
@@ -165,18 +165,18 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
             return _raised(task, answer, error, case)
     right = expected(task, cases)
     mismatch = compare(values, right)
-    side_effects = textwrap.fill(sentences(left), width=88)
+    side_effects = wrapped(sentences(left))
     if mismatch is None:
         return side_effects or None
     mismatch = _smallest(mismatch, values, cases, right)
     told = [headline(task, mismatch)]
     misconception = recognise(task, values, cases, right)
     if misconception is not None:
-        told.append(f"This is what comes out when {misconception.hint}")
+        told.append(f"You get this if {misconception.hint}")
     elif mismatch.kind in ("shape", "nan", "value"):
         told.append(related(values, right, cases))
     shown = example(task, answer, mismatch, cases[mismatch.case])
-    parts = [textwrap.fill(" ".join(told).strip(), width=88), side_effects, shown]
+    parts = [wrapped(" ".join(told).strip()), side_effects, shown]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -252,7 +252,7 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
         )
     advice = NO_GRAPH if "does not require grad" in message else ADVICE.get(kind)
     if advice is not None:
-        text += f"\n{textwrap.fill(advice, width=88)}"
+        text += f"\n{wrapped(advice)}"
     return f"{text}\n\non the input\n{inputs(task, answer, case)}"
 
 

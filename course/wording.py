@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
+from functools import partial
 
+# Lines of a message; a term such as log-determinant stays whole.
+wrapped = partial(
+    textwrap.fill, width=88, break_on_hyphens=False, break_long_words=False
+)
 DERIVATIVES = {
     "gradient_of_": "the gradient with respect to",
     "slope_in_": "the derivative with respect to",

@@ -39,8 +39,8 @@ class Verdict:
         attempt: the number of the pass that judged it, from 1 (``grades.json`` has this
             name); in later passes the reference stands in for tasks that are not judged.
         reason: what went wrong, in one sentence or two; empty if it is right.
-        hint: the misconception that gives exactly these values, as it continues "this is
-            what comes out when"; or the empty string.
+        hint: the misconception that gives exactly these values, as it continues "you get
+            this if"; or the empty string.
         key: the name of the misconception for counting, ``<task>#<number>``, or empty.
         seconds: wall time of its answer and its probe.
     """

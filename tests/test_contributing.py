@@ -41,8 +41,8 @@ HALVED = Task(
     probe=_halved_probe,
     oracle=_halved_oracle,
     misconceptions=[
-        Misconception(lambda x: 2 * x, "the number is doubled."),
-        Misconception(lambda x: -x / 2, "the sign is turned."),
+        Misconception(lambda x: 2 * x, "you double the number."),
+        Misconception(lambda x: -x / 2, "you flip the sign."),
     ],
     hints=["Divide."],
 )
@@ -212,14 +212,14 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     assert "approximate-inference--halved--check" in notebook
 
     # A misconception that is right, and a duplicate of another one, are rejected.
-    old = '        Misconception(lambda x: -x / 2, "the sign is turned."),\n'
+    old = '        Misconception(lambda x: -x / 2, "you flip the sign."),\n'
     for wrong in ("x / 2", "2 * x"):
-        new = f'        Misconception(lambda x: {wrong}, "it is wrong."),\n'
+        new = f'        Misconception(lambda x: {wrong}, "you are wrong."),\n'
         replace(check, old, old + new)
         (line,) = commands("Add a misconception", name="halved")
         assert run(copy, line).returncode == 1
         replace(check, old + new, old)
-    new = '        Misconception(lambda x: x // 2, "it is rounded down."),\n'
+    new = '        Misconception(lambda x: x // 2, "you round down."),\n'
     replace(check, old, old + new)
     follow(copy, "Add a misconception", name="halved")
 

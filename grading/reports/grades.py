@@ -73,8 +73,8 @@ class TaskGrade(Struct, frozen=True, forbid_unknown_fields=True):
     hint: Annotated[
         str,
         about(
-            "The misconception that gives exactly these values; it continues `this is "
-            "what comes out when …`."
+            "The misconception that gives exactly these values; it continues `you get "
+            "this if …`."
         ),
     ]
     key: Annotated[str, about("A name for it, for counting.")]

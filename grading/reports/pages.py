@@ -65,7 +65,7 @@ def duration(seconds: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """A hint as a separate sentence; it is written to continue *this is what comes out when …*."""
+    """A hint as a separate sentence; it is written to continue *you get this if …*."""
     head = text[:1]
     return (head.upper() if head.isascii() else head) + text[1:]
 

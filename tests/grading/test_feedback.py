@@ -22,7 +22,7 @@ WRONG = Verdict(
     2,
     "wrong",
     reason="Expected 1.08, got 0.94.",
-    hint="the standard deviation is used as if it were the variance.",
+    hint="you take the standard deviation for the variance.",
     key="deep-ensembles/gaussian-nll#0",
 )
 
@@ -119,8 +119,7 @@ def test_page_says_what_went_wrong():
         "1 / 3 points for the tasks: 1 of 2 tasks right",
         "The Gaussian NLL",
         "Not right yet. Expected 1.08, got 0.94.",
-        "This is what comes out when the standard deviation is used as if it were the "
-        "variance.",
+        "You get this if you take the standard deviation for the variance.",
         "A check was edited.",
         "Because so .",
         "2.5 / 3",

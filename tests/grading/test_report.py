@@ -36,7 +36,7 @@ STEMS = (
     "calibration_and_flows",
 )
 NLL, HEADS = "deep-ensembles/gaussian-nll", "deep-ensembles/heads"
-HINT = "the standard deviation is used as if it were the variance."
+HINT = "you take the standard deviation for the variance."
 
 
 def student(name, nll="right", heads="right", **changes):
@@ -94,7 +94,7 @@ def test_talk_about_the_commonest_mistake():
     roster = a_class(*["known"] * 14, *["right"] * 26)
     (point,) = talking_points(roster, {NLL: "The Gaussian NLL"})
     assert (point.count, point.of, point.title) == (14, 40, "The Gaussian NLL")
-    assert point.text == "T" + HINT[1:]
+    assert point.text == "Y" + HINT[1:]
     page = text_of(report_page(roster))
     assert page.index("14 of 40") < page.index("Task by task")
 

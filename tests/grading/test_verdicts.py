@@ -27,8 +27,8 @@ KEY = Key(
     probe="",
     right=RIGHT,
     mistakes=[
-        KnownMistake(1, "it is negated.", [{"mean": np.array([-1.25, -2.5])}]),
-        KnownMistake(2, "it is doubled.", [{"mean": np.array([2.5, 5.0])}]),
+        KnownMistake(1, "you flip the sign.", [{"mean": np.array([-1.25, -2.5])}]),
+        KnownMistake(2, "you double it.", [{"mean": np.array([2.5, 5.0])}]),
     ],
 )
 
@@ -51,14 +51,14 @@ def test_right_numbers_earn_the_points():
 def test_a_known_mistake_is_named_and_counted():
     verdict = judge(KEY, [shown(2.5, 5.0)], pass_number=2)
     assert (verdict.status, verdict.earned, verdict.attempt) == ("wrong", 0, 2)
-    assert verdict.hint == "it is doubled."
+    assert verdict.hint == "you double it."
     assert verdict.key == "practical/task#2"
 
 
 def test_a_mistake_is_known_when_another_processor_rounds_its_large_numbers():
     right = [{"mean": Close([0.0, 0.0], atol=1e-9, because="a test")}]
     mistake = KnownMistake(
-        3, "it is shifted.", [{"mean": np.array([-0.15415954, 18.0])}]
+        3, "you shift it.", [{"mean": np.array([-0.15415954, 18.0])}]
     )
     key = dataclasses.replace(KEY, right=right, mistakes=[mistake])
     assert judge(key, [shown(-0.15415926, 18.00000006)], pass_number=1).hint

@@ -119,7 +119,7 @@ GAUSSIAN_EXPRESSION = Task(
                 + sympy.log(sigma) / 2
                 + (y - mu) ** 2 / (2 * sigma)
             ),
-            "σ stands where σ² belongs: the argument here is the standard deviation.",
+            "you take σ for the variance: the argument here is the standard deviation.",
         ),
         Misconception(
             lambda y, mu, sigma: (
@@ -127,11 +127,11 @@ GAUSSIAN_EXPRESSION = Task(
                 + sympy.log(sigma)
                 + (y - mu) ** 2 / sigma**2
             ),
-            "the ½ of the quadratic term gets lost.",
+            "you leave out the ½ of the quadratic term.",
         ),
         Misconception(
             lambda y, mu, sigma: sympy.log(sigma) + (y - mu) ** 2 / (2 * sigma**2),
-            "the constant ½ log 2π is left out. It does not move the minimum, but then this is not −log p.",
+            "you leave out the constant ½ log 2π. It does not move the minimum, but then this is not −log p.",
         ),
         Misconception(
             lambda y, mu, sigma: (
@@ -139,7 +139,7 @@ GAUSSIAN_EXPRESSION = Task(
                 + sympy.log(sigma)
                 + (y - mu) ** 2 / (2 * sigma**2)
             ),
-            "the square root over 2π is forgotten: its logarithm is ½ log 2π.",
+            "you forget the square root of 2π: its logarithm is ½ log 2π.",
         ),
         Misconception(
             lambda y, mu, sigma: (
@@ -147,7 +147,7 @@ GAUSSIAN_EXPRESSION = Task(
                 - sympy.log(sigma)
                 - (y - mu) ** 2 / (2 * sigma**2)
             ),
-            "the minus sign of −log p is forgotten: this is log p.",
+            "you forget the minus sign of −log p: that is log p.",
         ),
     ],
     hints=[
@@ -171,29 +171,29 @@ LAPLACE_EXPRESSION = Task(
     misconceptions=[
         Misconception(
             lambda y, mu, b: sympy.log(b) + sympy.Abs(y - mu) / b,
-            "the 2 of the normaliser 1/(2b) gets lost: the density has two sides.",
+            "you leave out the 2 of the normaliser 1/(2b): the density has two sides.",
         ),
         Misconception(
             lambda y, mu, b: sympy.log(2 * b) + sympy.Abs(y - mu) / (2 * b),
-            "the exponent is divided by 2b; only the normaliser has the 2.",
+            "you divide by 2b in the exponent; only the normaliser has the 2.",
         ),
         Misconception(
             lambda y, mu, b: sympy.log(2 * b) + (y - mu) / b,
-            "the absolute value is left out: targets below the mean are then rewarded.",
+            "you leave out the absolute value: targets below the mean are then rewarded.",
         ),
         Misconception(
             lambda y, mu, b: sympy.log(2 * b) + (y - mu) ** 2 / b,
-            "the deviation is squared, as in a Gaussian; here its absolute value counts.",
+            "you square the deviation, as in a Gaussian; here, take its absolute value.",
         ),
         Misconception(
             lambda y, mu, b: (
                 sympy.log(2 * sympy.sqrt(b / 2)) + sympy.Abs(y - mu) / sympy.sqrt(b / 2)
             ),
-            "b is taken for the variance. The variance is 2b²; b is the scale.",
+            "you take b for the variance. The variance is 2b²; b is the scale.",
         ),
         Misconception(
             lambda y, mu, b: -sympy.log(2 * b) - sympy.Abs(y - mu) / b,
-            "the minus sign of −log p is forgotten: this is log p.",
+            "you forget the minus sign of −log p: that is log p.",
         ),
     ],
     hints=[

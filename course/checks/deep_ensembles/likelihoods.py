@@ -90,7 +90,7 @@ GAUSSIAN_NLL = Task(
             lambda mean, std, y: (
                 0.5 * jnp.log(2 * np.pi * std) + 0.5 * (y - mean) ** 2 / std
             ),
-            "the standard deviation is used as if it were the variance.",
+            "you take the standard deviation for the variance.",
         ),
         Misconception(
             lambda mean, std, y: (
@@ -98,24 +98,24 @@ GAUSSIAN_NLL = Task(
                     jnp.exp(-0.5 * ((y - mean) / std) ** 2) / (np.sqrt(2 * np.pi) * std)
                 )
             ),
-            "the density is computed first and its logarithm taken afterwards: far out "
+            "you compute the density first and take its logarithm afterwards: far from the mean "
             "the density underflows to 0. Take the logarithm on paper.",
         ),
         Misconception(
             lambda mean, std, y: (
                 0.5 * np.log(2 * np.pi) + jnp.log(std) + ((y - mean) / std) ** 2
             ),
-            "the ½ before the squared deviation gets lost.",
+            "you forget the ½ before the squared deviation.",
         ),
         Misconception(
             lambda mean, std, y: jnp.log(std) + 0.5 * ((y - mean) / std) ** 2,
-            "the constant ½ log 2π is left out: losses of different likelihoods can then not be compared.",
+            "you leave out the constant ½ log 2π: losses of different likelihoods can then not be compared.",
         ),
         Misconception(
             lambda mean, std, y: (
                 0.5 * np.log(2 * np.pi) + 0.5 * ((y - mean) / std) ** 2
             ),
-            "log σ is left out: then the loss falls for ever as σ grows.",
+            "you leave out log σ: the loss then falls for ever as σ grows.",
         ),
         Misconception(
             lambda mean, std, y: (
@@ -125,7 +125,7 @@ GAUSSIAN_NLL = Task(
                     + 0.5 * ((y - mean) / std) ** 2
                 )
             ),
-            "the sign is turned: this is log p, and minimising it makes the fit as bad as it can be.",
+            "you flip the sign: that is log p, and minimising it makes the fit as bad as possible.",
         ),
         Misconception(
             lambda mean, std, y: (
@@ -133,7 +133,7 @@ GAUSSIAN_NLL = Task(
                 + jnp.log(std)
                 + 0.5 * ((y - jax.lax.stop_gradient(mean)) / std) ** 2
             ),
-            "the mean is held fixed (stop_gradient): the value is right, but the mean is never learnt.",
+            "you hold the mean fixed (stop_gradient): the value is right, but the mean is never learnt.",
         ),
     ],
     hints=[
@@ -152,32 +152,32 @@ LAPLACE_NLL = Task(
     misconceptions=[
         Misconception(
             lambda mean, scale, y: jnp.log(scale) + jnp.abs(y - mean) / scale,
-            "the 2 in the normaliser 1/(2b) is left out.",
+            "you leave out the 2 in the normaliser 1/(2b).",
         ),
         Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + jnp.abs(y - mean) / (2 * scale),
-            "the exponent is divided by 2b; only the normaliser has the 2.",
+            "you divide by 2b in the exponent; only the normaliser has the 2.",
         ),
         Misconception(
             lambda mean, scale, y: (
                 jnp.log(np.sqrt(2) * scale) + np.sqrt(2) * jnp.abs(y - mean) / scale
             ),
-            "the scale is taken for the standard deviation, which is √2·b.",
+            "you take the scale for the standard deviation, which is √2·b.",
         ),
         Misconception(
             lambda mean, scale, y: (
                 jnp.log(2 * jnp.sqrt(scale / 2))
                 + jnp.abs(y - mean) / jnp.sqrt(scale / 2)
             ),
-            "the scale is taken for the variance. The variance is 2b²; b itself goes into the density.",
+            "you take the scale for the variance. The variance is 2b²; b itself goes into the density.",
         ),
         Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + 0.5 * ((y - mean) / scale) ** 2,
-            "the deviation is squared, as in a Gaussian; here its absolute value counts.",
+            "you square the deviation, as in a Gaussian; here, take its absolute value.",
         ),
         Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + (y - mean) / scale,
-            "the absolute value is left out: targets below the mean are then rewarded.",
+            "you leave out the absolute value: targets below the mean are then rewarded.",
         ),
     ],
     hints=[
@@ -245,29 +245,29 @@ CATEGORICAL_NLL = Task(
                     )
                 )
             ),
-            "the softmax is computed with bare exponentials: exp(1000) is inf. Stay with log-probabilities, "
+            "you compute the softmax with bare exponentials: exp(1000) is inf. Stay with log-probabilities, "
             "jax.nn.log_softmax.",
         ),
         Misconception(
             lambda logits, targets: (
                 -jnp.sum(targets * jnp.log(jax.nn.softmax(logits)), axis=-1)
             ),
-            "a logarithm is taken of probabilities that have underflowed to 0. "
-            "jax.nn.log_softmax never leaves the logarithm.",
+            "you take the logarithm of probabilities that have underflowed to 0. "
+            "jax.nn.log_softmax stays in log space.",
         ),
         Misconception(
             lambda logits, targets: jnp.sum(targets * jax.nn.log_softmax(logits), -1),
-            "the minus sign is forgotten: this is the log-likelihood.",
+            "you forget the minus sign: that is the log-likelihood.",
         ),
         Misconception(
             lambda logits, targets: -jnp.sum(targets * logits, axis=-1),
-            "logits are taken for log-probabilities: they still have to be normalised.",
+            "you take logits for log-probabilities: they still have to be normalised.",
         ),
         Misconception(
             lambda logits, targets: (
                 -jnp.sum(targets * (logits - jax.nn.logsumexp(logits, axis=0)), -1)
             ),
-            "the softmax runs over the data (axis 0) instead of the classes (the last axis).",
+            "you take the softmax over the data points (axis 0) instead of the classes (the last axis).",
         ),
         Misconception(
             lambda logits, targets: (
@@ -282,7 +282,8 @@ CATEGORICAL_NLL = Task(
                     -1,
                 )
             ),
-            "the normaliser is held fixed (stop_gradient): the value is right, but its gradient drives all logits up.",
+            "you hold the normaliser fixed (stop_gradient): the value is right, but training only raises logits, "
+            "never lowers them.",
         ),
     ],
     hints=[

@@ -84,26 +84,26 @@ FGSM = Task(
             lambda loss, params, x, y, epsilon: (
                 x + epsilon * jnp.sign(_grad(loss, 0, params, x, y))
             ),
-            "the loss is differentiated with respect to the parameters (argnums=0, the default) "
+            "you differentiate the loss with respect to the parameters (argnums=0, the default) "
             "instead of the input (argnums=1).",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
                 x + epsilon * jnp.sign(_grad(loss, 2, params, x, y))
             ),
-            "the loss is differentiated with respect to the targets (argnums=2) instead of the input (argnums=1).",
+            "you differentiate the loss with respect to the targets (argnums=2) instead of the input (argnums=1).",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
                 x + epsilon * _grad(loss, 1, params, x, y)
             ),
-            "the sign is left out: every coordinate moves by ε, whatever the size of its gradient.",
+            "you leave out the sign: every coordinate should move by ε, whatever the size of its gradient.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
                 epsilon * jnp.sign(_grad(loss, 1, params, x, y))
             ),
-            "only the perturbation is returned; it must be added to x.",
+            "you return only the perturbation; add it to x.",
         ),
     ],
     hints=[
@@ -162,13 +162,13 @@ ADVERSARIAL_LOSS = Task(
             lambda loss, params, x, y, epsilon: (
                 loss(params, x, y) + loss(params, _fgsm(loss, params, x, y, epsilon), y)
             ),
-            "the two losses are added; take their average, or the step doubles.",
+            "you add the two losses; take their average, or the step doubles.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: loss(
                 params, _fgsm(loss, params, x, y, epsilon), y
             ),
-            "only the adversarial inputs count; the clean ones carry the other half.",
+            "you use only the adversarial inputs; the clean ones make up the other half.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -178,11 +178,11 @@ ADVERSARIAL_LOSS = Task(
                     + loss(params, 2 * x - _fgsm(loss, params, x, y, epsilon), y)
                 )
             ),
-            "the inputs move downhill: this trains on points that are easier than the data.",
+            "you move the inputs down the gradient: that trains on points that are easier than the data.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: loss(params, x, y),
-            "the adversarial inputs are never used: this is the clean loss.",
+            "you never use the adversarial inputs: that is the clean loss.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -194,8 +194,8 @@ ADVERSARIAL_LOSS = Task(
                     )
                 )
             ),
-            "the adversarial loss is held fixed (stop_gradient): it counts in the value, and nothing is learnt from "
-            "it. Only the inputs x' may be held fixed.",
+            "you hold the adversarial loss fixed (stop_gradient): it counts in the value, but nothing is learnt "
+            "from it. Only the inputs x' may be held fixed.",
         ),
     ],
     hints=[

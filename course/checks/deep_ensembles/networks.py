@@ -63,44 +63,44 @@ HEADS = Task(
     misconceptions=[
         Misconception(
             lambda outputs: (outputs[:, 0], jnp.log(1 + jnp.exp(outputs[:, 1])) + 1e-6),
-            "softplus is written as log(1 + exp(ρ)): from ρ = 89 on this overflows. jax.nn.softplus does not.",
+            "you write softplus as log(1 + exp(ρ)): this overflows from ρ = 89 on. jax.nn.softplus does not.",
         ),
         Misconception(
             lambda outputs: (outputs[:, 0], jax.nn.softplus(outputs[:, 1])),
-            "MIN_SPREAD is not added: at ρ = −60 the spread all but vanishes, and the loss overflows.",
+            "you do not add MIN_SPREAD: at ρ = −60 the spread all but vanishes, and the loss overflows.",
         ),
         Misconception(
             lambda outputs: (outputs[:, 1], jax.nn.softplus(outputs[:, 0]) + 1e-6),
-            "the columns are exchanged: the first is the mean µ, the second ρ.",
+            "you swap the columns: the first is the mean µ, the second ρ.",
         ),
         Misconception(
             lambda outputs: (jax.nn.softplus(outputs[:, 1]) + 1e-6, outputs[:, 0]),
-            "the two results are exchanged: the mean comes first.",
+            "you swap the two results: the mean comes first.",
         ),
         Misconception(
             lambda outputs: (
                 outputs[:, 0],
                 jnp.maximum(jax.nn.softplus(outputs[:, 1]), 1e-6),
             ),
-            "the larger of softplus(ρ) and MIN_SPREAD is taken; their sum is asked for.",
+            "you take the larger of softplus(ρ) and MIN_SPREAD; take their sum.",
         ),
         Misconception(
             lambda outputs: (outputs[:, 0], jnp.exp(outputs[:, 1]) + 1e-6),
-            "exp takes the place of softplus.",
+            "you use exp instead of softplus.",
         ),
         Misconception(
             lambda outputs: (
                 outputs[:, 0],
                 jnp.sqrt(jax.nn.softplus(outputs[:, 1])) + 1e-6,
             ),
-            "softplus is taken for the variance: in this course it is the spread itself.",
+            "you take softplus for the variance: in this course it is the spread itself.",
         ),
         Misconception(
             lambda outputs: (
                 outputs[:, 0],
                 jax.lax.stop_gradient(jax.nn.softplus(outputs[:, 1]) + 1e-6),
             ),
-            "the spread is held fixed (stop_gradient): its value is right, but it is never learnt.",
+            "you hold the spread fixed (stop_gradient): its value is right, but it is never learnt.",
         ),
     ],
     hints=[

@@ -70,23 +70,23 @@ GAUSSIAN_MIXTURE = Task(
     misconceptions=[
         Misconception(
             lambda means, stds: (means.mean(0), stds.mean(0) ** 2 + means.var(0)),
-            "standard deviations are averaged and then squared. Variances are what averages.",
+            "you average the standard deviations and then square. Average the variances.",
         ),
         Misconception(
             lambda means, stds: (means.mean(0), (stds**2).mean(0)),
-            "the variance of the means is forgotten: it is how far the members disagree.",
+            "you leave out the variance of the means: it measures how far the members disagree.",
         ),
         Misconception(
             lambda means, stds: (
                 means.mean(0),
                 (stds**2).mean(0) / len(stds) + means.var(0),
             ),
-            "the noise is divided by M, as if the members' forecasts were averaged. "
-            "A mixture draws one of them.",
+            "you divide the noise by M, as if the members' forecasts were averaged. A mixture "
+            "draws one of them.",
         ),
         Misconception(
             lambda means, stds: _unstable(means, stds**2),
-            "two large numbers are subtracted, E[y²] − E[y]². In single precision at a mean of 1000 nothing "
+            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, nothing "
             "is left of the difference. Average the squared deviations from the mean instead.",
         ),
         Misconception(
@@ -94,14 +94,15 @@ GAUSSIAN_MIXTURE = Task(
                 means.mean(0),
                 (stds**2).mean(0) + means.var(0, ddof=1),
             ),
-            "the variance of the means is divided by M − 1. The M members are the whole mixture, not a sample of it.",
+            "you divide by M − 1 in the variance of the means. "
+            "The M members are the whole mixture, not a sample of it.",
         ),
         Misconception(
             lambda means, stds: (
                 means.mean(0),
                 jnp.sqrt((stds**2).mean(0) + means.var(0)),
             ),
-            "the standard deviation is returned; the variance is asked for.",
+            "you return the standard deviation instead of the variance.",
         ),
     ],
     hints=[
@@ -121,27 +122,27 @@ LAPLACE_MIXTURE = Task(
     misconceptions=[
         Misconception(
             lambda means, scales: (means.mean(0), (scales**2).mean(0) + means.var(0)),
-            "b² is taken for the variance of a Laplace distribution; it is 2b².",
+            "you take b² for the variance of a Laplace distribution; it is 2b².",
         ),
         Misconception(
             lambda means, scales: (means.mean(0), (2 * scales).mean(0) + means.var(0)),
-            "2b is taken for the variance of a Laplace distribution; it is 2b².",
+            "you take 2b for the variance of a Laplace distribution; it is 2b².",
         ),
         Misconception(
             lambda means, scales: (means.mean(0), (2 * scales**2).mean(0)),
-            "the variance of the means is forgotten: it is how far the members disagree.",
+            "you leave out the variance of the means: it measures how far the members disagree.",
         ),
         Misconception(
             lambda means, scales: (
                 means.mean(0),
                 2 * ((scales**2).mean(0) + means.var(0)),
             ),
-            "both parts are doubled. Only a member's own variance is 2b²; the variance of "
-            "the means stays what it is.",
+            "you double both parts. Only a member's own variance is 2b²; the variance of the "
+            "means stays as it is.",
         ),
         Misconception(
             lambda means, scales: _unstable(means, 2 * scales**2),
-            "two large numbers are subtracted, E[y²] − E[y]². In single precision at a mean of 1000 nothing "
+            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, nothing "
             "is left of the difference. Average the squared deviations from the mean instead.",
         ),
         Misconception(
@@ -149,7 +150,7 @@ LAPLACE_MIXTURE = Task(
                 means.mean(0),
                 2 * scales.mean(0) ** 2 + means.var(0),
             ),
-            "scales are averaged and then squared. Variances are what averages.",
+            "you average the scales and then square. Average the variances.",
         ),
     ],
     hints=[
@@ -191,24 +192,24 @@ ENSEMBLE_LOG_PROBS = Task(
     misconceptions=[
         Misconception(
             lambda logits: jax.nn.log_softmax(logits.mean(0)),
-            "logits are averaged. A mixture averages probabilities.",
+            "you average logits. A mixture averages probabilities.",
         ),
         Misconception(
             lambda logits: jax.nn.log_softmax(logits).mean(0),
-            "log-probabilities are averaged: a geometric mean, which does not even sum to one.",
+            "you average log-probabilities: that is a geometric mean, which does not even sum to one.",
         ),
         Misconception(
             lambda logits: jax.nn.logsumexp(jax.nn.log_softmax(logits), axis=0),
-            "1/M is forgotten: the probabilities of the classes then sum to M.",
+            "you forget 1/M: the probabilities of the classes then sum to M.",
         ),
         Misconception(
             lambda logits: jnp.log(jax.nn.softmax(logits, axis=-1).mean(0)),
-            "the probabilities underflow to 0 before their logarithm is taken. Stay with logarithms: "
-            "logsumexp over the members, less log M.",
+            "your probabilities underflow to 0 before you take their logarithm. Stay in log space: "
+            "logsumexp over the members, minus log M.",
         ),
         Misconception(
             lambda logits: jax.nn.softmax(logits, axis=-1).mean(0),
-            "probabilities are returned; their logarithms are asked for.",
+            "you return probabilities instead of their logarithms.",
         ),
     ],
     hints=[
@@ -248,26 +249,26 @@ ENTROPY = Task(
     misconceptions=[
         Misconception(
             lambda probs: -jnp.sum(probs * jnp.log(probs + 1e-6), axis=-1),
-            "a small number is added inside the logarithm, which moves every entropy a "
-            "little. jax.scipy.special.xlogy needs none.",
+            "you add a small number inside the logarithm, which moves every entropy a little. "
+            "jax.scipy.special.xlogy needs none.",
         ),
         Misconception(
             lambda probs: -jnp.sum(probs * jnp.log(probs), axis=-1),
-            "0 · log 0 is computed as 0 · (−inf) = nan. Its limit is 0: jax.scipy.special.xlogy knows it.",
+            "you compute 0 · log 0 as 0 · (−inf) = nan. Its limit is 0: jax.scipy.special.xlogy returns that.",
         ),
         Misconception(
             lambda probs: (
                 -jnp.sum(jax.scipy.special.xlogy(probs, probs), axis=-1) / np.log(2)
             ),
-            "the logarithm to base 2 is taken, which gives bits; nats are asked for.",
+            "you take the logarithm to base 2, which gives bits; return nats.",
         ),
         Misconception(
             lambda probs: jnp.sum(jax.scipy.special.xlogy(probs, probs), axis=-1),
-            "the minus sign is forgotten: an entropy is never negative.",
+            "you forget the minus sign: an entropy is never negative.",
         ),
         Misconception(
             lambda probs: -jnp.mean(jax.scipy.special.xlogy(probs, probs), axis=-1),
-            "the classes are averaged; they must be summed.",
+            "you average over the classes; sum over them.",
         ),
     ],
     hints=[
@@ -316,24 +317,24 @@ KNOWLEDGE = Task(
     misconceptions=[
         Misconception(
             lambda probs: _h(probs.mean(0)),
-            "data uncertainty is not subtracted: this is total uncertainty.",
+            "you do not subtract data uncertainty: that is total uncertainty.",
         ),
         Misconception(
             lambda probs: _h(probs).mean(0),
-            "only the members' own entropies are averaged: this is data uncertainty.",
+            "you only average the members' own entropies: that is data uncertainty.",
         ),
         Misconception(
             lambda probs: _h(probs).mean(0) - _h(probs.mean(0)),
-            "the two terms are exchanged: a divergence is never negative.",
+            "you swap the two terms: a divergence is never negative.",
         ),
         Misconception(
             lambda probs: (_h(probs.mean(0)) - _h(probs).mean(0)) / np.log(2),
-            "the logarithm to base 2 is taken, which gives bits; nats are asked for.",
+            "you take the logarithm to base 2, which gives bits; return nats.",
         ),
         Misconception(
             lambda probs: probs.var(0).sum(-1),
-            "the variance of the probabilities is taken. It grows with disagreement as well, but it is not in nats "
-            "and does not add up with data uncertainty.",
+            "you take the variance of the probabilities. It grows with disagreement as well, but it is not in nats "
+            "and cannot be added to data uncertainty.",
         ),
     ],
     hints=[

@@ -71,25 +71,25 @@ STUDENT_T_NLL = Task(
     misconceptions=[
         Misconception(
             lambda location, scale, df, y: _t_nll((y - location) / scale, df, 0.0),
-            "log s is left out: the density of y is that of z = (y − µ)/s divided by s.",
+            "you leave out log s: the density of y is that of z = (y − µ)/s divided by s.",
         ),
         Misconception(
             lambda location, scale, df, y: _t_nll(
                 (y - location) / scale, df, jnp.log(scale), half=1.0
             ),
-            "the exponent is ν + 1; it is (ν + 1)/2.",
+            "you use the exponent ν + 1; it is (ν + 1)/2.",
         ),
         Misconception(
             lambda location, scale, df, y: _t_nll(
                 (y - location) / jnp.sqrt(scale), df, 0.5 * jnp.log(scale)
             ),
-            "the scale is used as if it were s².",
+            "you use the scale as if it were s².",
         ),
         Misconception(
             lambda location, scale, df, y: _t_nll(
                 (y - location) / scale * jnp.sqrt(df), df, jnp.log(scale)
             ),
-            "1/ν is left out before the square: it is 1 + z²/ν.",
+            "you leave out 1/ν before the square: it is 1 + z²/ν.",
         ),
         Misconception(
             lambda location, scale, df, y: (
@@ -97,14 +97,14 @@ STUDENT_T_NLL = Task(
                 - 2 * jax.scipy.special.gammaln(df / 2)
                 + 2 * jax.scipy.special.gammaln((df + 1) / 2)
             ),
-            "the two gamma functions are exchanged: Γ((ν+1)/2) is above the line.",
+            "you swap the two gamma functions: Γ((ν+1)/2) is in the numerator.",
         ),
         Misconception(
             lambda location, scale, df, y: (
                 _t_nll((y - location) / scale, df, jnp.log(scale))
                 + 0.5 * np.log(df * np.pi)
             ),
-            "the root over νπ is forgotten: its logarithm is ½ log νπ.",
+            "you forget the square root of νπ: its logarithm is ½ log νπ.",
         ),
         Misconception(
             lambda location, scale, df, y: (
@@ -112,13 +112,13 @@ STUDENT_T_NLL = Task(
                 + jnp.log(scale)
                 + 0.5 * ((y - location) / scale) ** 2
             ),
-            "the degrees of freedom play no part: this is a Gaussian.",
+            "you ignore the degrees of freedom: that is a Gaussian.",
         ),
         Misconception(
             lambda location, scale, df, y: _t_nll(
                 (y - location) / scale, df, jax.lax.stop_gradient(jnp.log(scale))
             ),
-            "log s is held fixed (stop_gradient): the value is right, but the scale learns to grow for ever.",
+            "you hold log s fixed (stop_gradient): the value is right, but the scale then grows for ever.",
         ),
     ],
     hints=[

@@ -92,33 +92,33 @@ ADAM_STEP = Task(
     misconceptions=[
         Misconception(
             _adam(lambda t: 1 - 0.9, lambda t: 1 - 0.999),
-            "the bias correction is that of the first step for ever: the step's number does not enter it.",
+            "you use the first step's bias correction in every step: it should depend on the step's number.",
         ),
         Misconception(
             _adam(lambda t: 1.0, lambda t: 1.0),
-            "there is no bias correction at all: the running means start at zero, so the first ones are too small.",
+            "you leave out the bias correction: the running means start at zero, so the first ones are too small.",
         ),
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 2), lambda t: 1 - 0.999 ** (t + 2)),
-            "the step is counted one too far: after the first gradient, step 0, the exponent is 1.",
+            "you count one step too many: after the first gradient, step 0, the exponent is 1.",
         ),
         Misconception(
             _adam(lambda t: 1 - 0.9**t, lambda t: 1 - 0.999**t),
-            "the exponent is the step's own number: at step 0 this divides by 1 − β⁰ = 0. "
+            "you take the step's own number as the exponent: at step 0 this divides by 1 − β⁰ = 0. "
             "After the first gradient one gradient has been seen.",
         ),
         Misconception(
             _adam_with_epsilon_inside,
-            "ε is added under the root; in algorithm 1 it stands outside.",
+            "you add ε under the root; in algorithm 1 it is outside.",
         ),
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),
-            "only the first of the two corrections is mended: the squared gradients have one too.",
+            "you fix only the first of the two corrections: the squared gradients have one too.",
         ),
         Misconception(
             _adam_with_a_tuple,
-            "the new state is a plain tuple. The next step reads state.first and state.second: return "
-            "AdamState(first, second).",
+            "you return the new state as a plain tuple. The next step reads state.first and "
+            "state.second: return AdamState(first, second).",
         ),
     ],
     hints=[

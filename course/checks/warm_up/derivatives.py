@@ -47,29 +47,29 @@ CURVATURE = Task(
     misconceptions=[
         Misconception(
             lambda w, x, y: _weighted(x, jnp.exp(x @ w)) / len(x),
-            "the mean over data is differentiated. The NLL is a sum, and so is its Hessian: "
-            "this one is N times too flat.",
+            "you differentiate the mean over the data points. The NLL is a sum, and so is its "
+            "Hessian: this one is N times too small.",
         ),
         Misconception(
             lambda w, x, y: -_weighted(x, jnp.exp(x @ w)),
-            "the sign is turned: this is the Hessian of log p; that of −log p is asked for.",
+            "you flip the sign: that is the Hessian of log p; return that of −log p.",
         ),
         Misconception(
             lambda w, x, y: _weighted(x, (jnp.exp(x @ w) - y) ** 2),
-            "products of first derivatives are summed, one for each datum. They agree with the "
-            "second derivatives on average, if the model is true, and not for these data.",
+            "you sum products of first derivatives, one for each data point. They agree with the "
+            "second derivatives on average if the model is true, but not on these data.",
         ),
         Misconception(
             lambda w, x, y: jnp.diag(jnp.diag(_weighted(x, jnp.exp(x @ w)))),
-            "only the diagonal is kept: the mixed derivatives are not zero.",
+            "you keep only the diagonal: the mixed derivatives are not zero.",
         ),
         Misconception(
             lambda w, x, y: x.T @ x,
-            "every datum counts alike. Its weight is the second derivative exp(w·x).",
+            "you weight all data points equally; the weight is the second derivative exp(w·x).",
         ),
         Misconception(
             lambda w, x, y: jnp.linalg.inv(_weighted(x, jnp.exp(x @ w))),
-            "the Hessian is inverted. That would be a covariance; here the Hessian itself is asked for.",
+            "you invert the Hessian. That would be a covariance; return the Hessian itself.",
         ),
     ],
     hints=[
@@ -111,27 +111,27 @@ SQUARED_ERRORS = Task(
     misconceptions=[
         Misconception(
             lambda prediction, y: (prediction - y) ** 2,
-            "shapes (N, 1) and (N,) are subtracted: broadcasting makes (N, N) of them, every "
-            "prediction less every target.",
+            "you subtract shapes (N, 1) and (N,): broadcasting makes (N, N) of them, every "
+            "prediction minus every target.",
         ),
         Misconception(
             lambda prediction, y: jnp.mean((prediction - y) ** 2, axis=1),
-            "shapes (N, 1) and (N,) are subtracted, which gives (N, N), and an axis is averaged "
-            "away: every prediction is compared with every target.",
+            "you subtract shapes (N, 1) and (N,), which gives (N, N), and average over the "
+            "targets: every prediction is compared with every target.",
         ),
         Misconception(
             lambda prediction, y: jnp.mean((prediction - y) ** 2, axis=0),
-            "shapes (N, 1) and (N,) are subtracted, which gives (N, N), and the predictions are "
-            "averaged away: every target is compared with every prediction.",
+            "you subtract shapes (N, 1) and (N,), which gives (N, N), and average over the "
+            "predictions: every target is compared with every prediction.",
         ),
         Misconception(
             lambda prediction, y: (prediction - y[:, None]) ** 2,
-            "the result keeps the shape (N, 1). That is the trap itself: the next line that "
-            "meets an array of shape (N,) falls into it.",
+            "you leave the result in shape (N, 1): combined with an array of shape (N,), it "
+            "broadcasts to (N, N).",
         ),
         Misconception(
             lambda prediction, y: jnp.mean((prediction[:, 0] - y) ** 2),
-            "the mean is taken. Here every datum keeps its own number; the mean comes later, once.",
+            "you take the mean. Return one number for each data point; the mean comes later, once.",
         ),
     ],
     hints=[
@@ -188,25 +188,25 @@ PER_EXAMPLE_GRADIENTS = Task(
     misconceptions=[
         Misconception(
             lambda loss, params, x, y: _mapped(loss, argnums=(1, 0))(params, x, y),
-            "the two are exchanged. argnums counts the arguments of the loss from 0: "
+            "you swap the two gradients. argnums counts the arguments of the loss from 0: "
             "parameters are 0, inputs 1.",
         ),
         Misconception(
             lambda loss, params, x, y: _mapped(loss, in_axes=(None, 0, None))(
                 params, x, y
             ),
-            "in_axes maps over the inputs alone: every input is compared with all targets.",
+            "you map over the inputs alone with in_axes: every input is compared with all targets.",
         ),
         Misconception(
             lambda loss, params, x, y: _mapped(loss, argnums=(0, 2))(params, x, y),
-            "the second gradient is with respect to the targets (argnums 2); the inputs are argument 1.",
+            "you take the second gradient with respect to the targets (argnums 2); the inputs are argument 1.",
         ),
         Misconception(
             lambda loss, params, x, y: tuple(
                 gradient / len(x) for gradient in _mapped(loss)(params, x, y)
             ),
-            "the gradients are divided by N. That belongs to the mean of the losses; "
-            "here every datum has a loss of its own.",
+            "you divide the gradients by N. That belongs to the mean of the losses; here every "
+            "data point has its own loss.",
         ),
         Misconception(
             lambda loss, params, x, y: jax.grad(
@@ -215,8 +215,8 @@ PER_EXAMPLE_GRADIENTS = Task(
                 ),
                 argnums=(0, 1),
             )(params, x),
-            "the mean of the losses is differentiated: the parameters then have one gradient "
-            "for all data. Differentiate first, then map.",
+            "you differentiate the mean of the losses: the parameters then have one gradient for "
+            "all data points. Differentiate first, then map.",
         ),
         Misconception(
             lambda loss, params, x, y: jax.grad(
@@ -225,8 +225,8 @@ PER_EXAMPLE_GRADIENTS = Task(
                 ),
                 argnums=(0, 1),
             )(params, x),
-            "the sum of the losses is differentiated: the parameters then have one gradient "
-            "for all data. Differentiate first, then map.",
+            "you differentiate the sum of the losses: the parameters then have one gradient for "
+            "all data points. Differentiate first, then map.",
         ),
     ],
     hints=[
@@ -276,24 +276,24 @@ ROUNDED = Task(
     misconceptions=[
         Misconception(
             lambda x: jnp.round(x),
-            "no gradient passes: the derivative of rounding is 0 wherever it exists, and that "
-            "of anything inside stop_gradient is 0 as well.",
+            "no gradient flows: the derivative of rounding is 0 wherever it exists, and so is "
+            "that of anything inside stop_gradient.",
         ),
         Misconception(
             lambda x: x,
-            "nothing is rounded: the gradient is right, the value is not.",
+            "you do not round: the gradient is right, the value is not.",
         ),
         Misconception(
             lambda x: jnp.round(x) + _stop(x - jnp.round(x)),
-            "the two are exchanged: the value is that of x and the gradient that of rounding, which is 0.",
+            "you swap value and gradient: the value is that of x, and the gradient that of rounding, which is 0.",
         ),
         Misconception(
             lambda x: _stop(x) + (jnp.round(x) - x),
-            "the wrong x is stopped: the value is right, the gradient is −1, and training walks uphill.",
+            "you stop the gradient of the wrong x: the value is right, but the gradient is −1, and training raises the loss.",
         ),
         Misconception(
             lambda x: x + _stop(jnp.floor(x) - x),
-            "it is rounded down, and not to the nearest whole number.",
+            "you round down, not to the nearest whole number.",
         ),
     ],
     hints=[

@@ -52,47 +52,47 @@ MINIBATCH_OBJECTIVE = Task(
     misconceptions=[
         Misconception(
             lambda nll, kl, n_data: jnp.mean(nll) + kl,
-            "the mean NLL meets the whole KL: the prior is N times too strong, as if there "
-            "were a single datum.",
+            "you add the whole KL to the mean NLL: the prior is N times too strong, as if there "
+            "were a single data point.",
         ),
         Misconception(
             lambda nll, kl, n_data: jnp.sum(nll) + kl,
-            "the minibatch's sum meets the whole KL: the prior is N/B times too strong, as if "
-            "there were no data but these B.",
+            "you add the whole KL to the minibatch's sum: the prior is N/B times too strong, as "
+            "if there were only these B data points.",
         ),
         Misconception(
             lambda nll, kl, n_data: n_data / len(nll) * (jnp.sum(nll) + kl),
-            "the KL is scaled up together with the NLL: there is one KL, however many "
-            "minibatches there are. The prior is N/B times too strong.",
+            "you scale up the KL together with the NLL: there is one KL, however many minibatches "
+            "there are. The prior is N/B times too strong.",
         ),
         Misconception(
             lambda nll, kl, n_data: n_data * (jnp.mean(nll) + kl),
-            "the KL is multiplied by N. Bayesian weights have one divergence for all data.",
+            "you multiply the KL by N. The weights have one KL for all data points.",
         ),
         Misconception(
             lambda nll, kl, n_data: jnp.mean(nll) + kl / n_data,
-            "everything is divided by N. Nothing is wrong with that loss, it has the same "
-            "minimum; but the negative ELBO of all data is N times as large.",
+            "you divide everything by N. That loss is fine, since it has the same minimum, but "
+            "the negative ELBO of all data points is N times as large.",
         ),
         Misconception(
             lambda nll, kl, n_data: n_data * jnp.mean(nll) + kl / n_data,
-            "the KL is divided by N although the NLL is already that of all data: the prior "
-            "is N times too weak.",
+            "you divide the KL by N although the NLL is already that of all data points: the "
+            "prior is N times too weak.",
         ),
         Misconception(
             lambda nll, kl, n_data: jnp.sum(nll) + kl * len(nll) / n_data,
-            "this is the minibatch's own share, B/N of the whole. As a loss it is right; "
-            "here the estimate of the whole is asked for.",
+            "you return the minibatch's own share, B/N of the whole. As a loss that is fine; "
+            "here, estimate the whole.",
         ),
         Misconception(
             lambda nll, kl, n_data: n_data / len(nll) * jnp.mean(nll) + kl,
-            "the mean is multiplied by N/B: it has been divided by B already. N times the mean, or "
-            "N/B times the sum.",
+            "you multiply the mean by N/B: it has been divided by B already. Take N times the "
+            "mean, or N/B times the sum.",
         ),
         Misconception(
             lambda nll, kl, n_data: n_data * jnp.sum(nll) + kl,
-            "the sum over the minibatch is multiplied by N: each of its B data then stands "
-            "for N, when it should stand for N/B.",
+            "you multiply the sum over the minibatch by N: each of its B data points then counts "
+            "N times; it should count N/B times.",
         ),
     ],
     hints=[
@@ -132,27 +132,27 @@ WEIGHT_DECAY_OF = Task(
     misconceptions=[
         Misconception(
             lambda prior_variance, n_data: 1 / prior_variance,
-            "N is forgotten: that λ belongs to the sum of the losses. Beside their mean it is N times too strong.",
+            "you leave out N: that λ belongs to the sum of the losses. With their mean, it is N times too strong.",
         ),
         Misconception(
             lambda prior_variance, n_data: 1 / (2 * n_data * prior_variance),
-            "the ½ is counted twice: it stands in λ/2 ‖w‖² already. (For λ‖w‖² this would be right.)",
+            "you count the ½ twice: λ/2 ‖w‖² has it already. (For λ‖w‖² this would be right.)",
         ),
         Misconception(
             lambda prior_variance, n_data: n_data / prior_variance,
-            "N is multiplied in. The mean divides the NLL by N, so the prior term is divided as well.",
+            "you multiply by N. The mean divides the NLL by N, so the prior term is divided as well.",
         ),
         Misconception(
             lambda prior_variance, n_data: prior_variance / n_data,
-            "the variance is above the line: a wide prior is a weak decay.",
+            "you put the variance in the numerator: a wide prior means weak decay.",
         ),
         Misconception(
             lambda prior_variance, n_data: 1 / (n_data * prior_variance**2),
-            "the variance is squared, as if it were a standard deviation.",
+            "you square the variance, as if it were a standard deviation.",
         ),
         Misconception(
             lambda prior_variance, n_data: 1 / (n_data * prior_variance**0.5),
-            "the standard deviation is used where the variance belongs.",
+            "you use the standard deviation instead of the variance.",
         ),
     ],
     hints=[

@@ -75,38 +75,38 @@ KL_CATEGORICAL = Task(
     misconceptions=[
         Misconception(
             lambda log_p, log_q: _kl(log_q, log_p),
-            "the two are exchanged: this is KL(q‖p). The expectation is over the one that is named first.",
+            "you swap p and q: that is KL(q‖p). The expectation is over the one named first.",
         ),
         Misconception(
             lambda log_p, log_q: jnp.sum(jnp.exp(log_q) * (log_p - log_q), axis=-1),
-            "the expectation is over q; in KL(p‖q) it is over p.",
+            "you take the expectation over q; in KL(p‖q) it is over p.",
         ),
         Misconception(
             lambda log_p, log_q: -_kl(log_p, log_q),
-            "the sign is turned: a divergence is never negative.",
+            "you flip the sign: a divergence is never negative.",
         ),
         Misconception(
             lambda log_p, log_q: _kl(log_p, log_q) / jnp.log(2),
-            "the logarithm to base 2 is taken, which gives bits; nats are asked for.",
+            "you take the logarithm to base 2, which gives bits; return nats.",
         ),
         Misconception(
             lambda log_p, log_q: _kl(log_p, log_q, jnp.mean),
-            "the classes are averaged. An expectation is a sum: p holds the weights already.",
+            "you average over the classes. An expectation is a sum: p holds the weights already.",
         ),
         Misconception(
             lambda log_p, log_q: -jnp.sum(jnp.exp(log_p) * log_q, axis=-1),
-            "the entropy of p is not subtracted: it is a cross-entropy.",
+            "you do not subtract the entropy of p: that is a cross-entropy.",
         ),
         Misconception(
             lambda log_p, log_q: jnp.sum(log_p - log_q, axis=-1),
-            "the log-ratios are summed without the weights p.",
+            "you sum the log-ratios without the weights p.",
         ),
         Misconception(
             lambda log_p, log_q: jnp.sum(
                 jnp.exp(log_p) * (jnp.log(jnp.exp(log_p)) - jnp.log(jnp.exp(log_q))),
                 axis=-1,
             ),
-            "the logarithms are exponentiated, and taken again: exp(−200) is 0 in single "
+            "you exponentiate the logarithms and take them again: exp(−200) is 0 in single "
             "precision, and the logarithm of 0 is −inf.",
         ),
     ],
@@ -163,28 +163,28 @@ LOG_NORMAL = Task(
     misconceptions=[
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, std),
-            "the determinant is forgotten: this is the density of z = log y, per unit of z. "
-            "The map stretches space, and the density of y thins out accordingly.",
+            "you leave out the determinant: that is the density of z = log y, per unit of z. "
+            "Where the map stretches space, the density of y is smaller.",
         ),
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, std) + jnp.log(y),
-            "the sign of the log-determinant is turned: where the map stretches, the density becomes smaller.",
+            "you flip the sign of the log-determinant: where the map stretches space, the density becomes smaller.",
         ),
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, std) - y,
-            "the determinant itself is subtracted; its logarithm must be.",
+            "you subtract the determinant itself; subtract its logarithm.",
         ),
         Misconception(
             lambda y, mean, std: _logpdf(y, mean, std),
-            "y goes into the Gaussian; it is z = log y that is Gaussian.",
+            "you evaluate the Gaussian at y; it is z = log y that is Gaussian.",
         ),
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, jnp.sqrt(std)) - jnp.log(y),
-            "the standard deviation is used as if it were the variance.",
+            "you take the standard deviation for the variance.",
         ),
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, std**2) - jnp.log(y),
-            "std is squared once too often: norm.logpdf takes the standard deviation, not the variance.",
+            "you square std: norm.logpdf takes the standard deviation, not the variance.",
         ),
     ],
     hints=[
@@ -231,33 +231,33 @@ LOG_MEAN_EXP = Task(
     misconceptions=[
         Misconception(
             lambda log_probs: jnp.mean(log_probs, axis=0),
-            "the logarithms are averaged. The mean belongs inside: this is the logarithm of a "
-            "geometric mean, which one draw can pull down for all.",
+            "you average the logarithms: that is the logarithm of a geometric mean, which a "
+            "single small probability pulls down. The mean belongs inside.",
         ),
         Misconception(
             lambda log_probs: _logsumexp(log_probs, axis=0),
-            "the probabilities are summed and not averaged: log S is missing.",
+            "you sum the probabilities instead of averaging them: log S is missing.",
         ),
         Misconception(
             lambda log_probs: jnp.log(jnp.mean(jnp.exp(log_probs), axis=0)),
-            "the probabilities are averaged outside the logarithm: exp(−300) is 0 in single "
-            "precision. jax.scipy.special.logsumexp takes the largest out first.",
+            "you exponentiate without subtracting the maximum: exp(−300) is 0 in single "
+            "precision. jax.scipy.special.logsumexp subtracts it first.",
         ),
         Misconception(
             lambda log_probs: (
                 _logsumexp(log_probs, axis=1) - np.log(log_probs.shape[1])
             ),
-            "the average is over data, axis 1; it must be over draws, axis 0.",
+            "you average over data points, axis 1; average over draws, axis 0.",
         ),
         Misconception(
             lambda log_probs: (
                 _logsumexp(log_probs, axis=0) - np.log(log_probs.shape[1])
             ),
-            "log N is subtracted, the number of data; the mean is over the S draws, so it is log S.",
+            "you subtract log N, for the number of data points; the mean is over the S draws, so it is log S.",
         ),
         Misconception(
             lambda log_probs: _logsumexp(log_probs, axis=0) / len(log_probs),
-            "the logarithm is divided by S. Dividing inside it is subtracting log S outside.",
+            "you divide the logarithm by S. Dividing inside it is subtracting log S outside.",
         ),
     ],
     hints=[

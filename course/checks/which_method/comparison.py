@@ -19,33 +19,33 @@ def _auroc(inside, outside):
 AUROC_MISTAKES = [
     Misconception(
         lambda inside, outside: float((inside[:, None] > outside[None]).mean()),
-        "the two sets are exchanged: a good detector's score is high outside.",
+        "you swap the two sets: a good detector's score is higher outside.",
     ),
     Misconception(
         lambda inside, outside: float((outside[:, None] > inside[None]).mean()),
-        "ties count for nothing. A tie is a coin toss: it counts one half.",
+        "you leave out ties. A tie counts as one half.",
     ),
     Misconception(
         lambda inside, outside: float((outside[:, None] >= inside[None]).mean()),
-        "ties count in full. A tie is a coin toss: it counts one half.",
+        "you count ties in full. A tie counts as one half.",
     ),
     Misconception(
         lambda inside, outside: float((outside > np.median(inside)).mean()),
-        "one threshold is chosen, the median inside. The area runs over all "
-        "thresholds: every datum outside meets every one inside.",
+        "you choose one threshold, the median inside. The area runs over all thresholds: "
+        "compare every score outside with every one inside.",
     ),
     Misconception(
         lambda inside, outside: float(
             (outside > inside[: len(outside)]).mean()
             + 0.5 * (outside == inside[: len(outside)]).mean()
         ),
-        "only data at the same position are compared. Every datum outside meets every "
+        "you compare only scores at the same position. Compare every score outside with every "
         "one inside: outside[:, np.newaxis] against inside.",
     ),
     Misconception(
         lambda inside, outside: max(_auroc(inside, outside), _auroc(outside, inside)),
-        "a score that is higher inside is turned round. A detector that is worse than "
-        "chance has an area below one half, and has to be seen to have it.",
+        "you flip a score that is higher inside. A detector that is worse than chance has an "
+        "area below one half, and the number must show it.",
     ),
 ]
 
@@ -178,33 +178,33 @@ DIFFERENCE_INTERVAL = Task(
     misconceptions=[
         Misconception(
             _unpaired,
-            "the two methods count as independent, as in the hurried version. They saw "
-            "the same data: what a split does to both cancels in the difference.",
+            "you treat the two methods as independent, as in the hurried version. They saw the "
+            "same data: what a split does to both cancels in the difference.",
         ),
         Misconception(
             _paired(lambda level, runs: scipy.stats.norm.ppf((1 + level) / 2)),
-            "a Gaussian's quantile is taken. With so few runs the standard deviation is "
-            "itself uncertain: Student's t with R − 1 degrees of freedom knows that.",
+            "you take a Gaussian's quantile. With so few runs the standard deviation is itself "
+            "uncertain: Student's t with R − 1 degrees of freedom allows for that.",
         ),
         Misconception(
             _paired(lambda level, runs: scipy.stats.t.ppf((1 + level) / 2, runs)),
-            "there are R degrees of freedom. One went into the mean: R − 1.",
+            "you use R degrees of freedom. One went into the mean: R − 1.",
         ),
         Misconception(
             _paired(lambda level, runs: scipy.stats.t.ppf(level, runs - 1)),
-            "the quantile is one-sided: what is outside has to be shared by both ends.",
+            "you take a one-sided quantile: both ends share what is outside the interval.",
         ),
         Misconception(
             _paired(_student, ddof=0),
-            "the squared deviations are divided by R, not by R − 1 (ddof=1).",
+            "you divide the squared deviations by R, not by R − 1 (ddof=1).",
         ),
         Misconception(
             _paired(_student, power=0),
-            "√R is forgotten: this is the spread of a single run, not of the mean.",
+            "you forget √R: that is the spread of a single run, not of the mean.",
         ),
         Misconception(
             _paired(_student, sign=-1),
-            "the baseline's score comes first. The difference is method − baseline.",
+            "you subtract the method from the baseline. The difference is method − baseline.",
         ),
     ],
     hints=[
@@ -266,32 +266,32 @@ GAUSSIAN_CRPS = Task(
     misconceptions=[
         Misconception(
             lambda mean, std, y: _crps(mean, std**2, y),
-            "the variance stands where the standard deviation belongs.",
+            "you use the variance instead of the standard deviation.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y) / std,
-            "σ before the bracket is forgotten: the score has the unit of y.",
+            "you forget σ before the bracket: the score has the unit of y.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, constant=0.0),
-            "1/√π is left out: that is E|Y − y|, which rewards no sharpness.",
+            "you leave out 1/√π: that is E|Y − y|, which does not reward sharpness.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, density=1.0),
-            "the density φ(z) is counted once; it has a factor 2.",
+            "you count the density φ(z) once; it has a factor 2.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, probability=1.0),
-            "Φ(z) is counted once; the bracket holds 2Φ(z) − 1.",
+            "you count Φ(z) once; the bracket holds 2Φ(z) − 1.",
         ),
         Misconception(
             lambda mean, std, y: np.abs(y - mean),
-            "only the distance to the mean counts: that is the CRPS of a forecast "
+            "you use only the distance to the mean: that is the CRPS of a forecast "
             "without any spread.",
         ),
         Misconception(
             lambda mean, std, y: -scipy.stats.norm.logpdf(y, mean, std),
-            "this is the negative log-likelihood, another score.",
+            "you return the negative log-likelihood, another score.",
         ),
     ],
     hints=[

@@ -70,24 +70,24 @@ LAST_LAYER_LOG_PROBS = Task(
     misconceptions=[
         Misconception(
             _with(lambda mean, variance: mean),
-            "the covariances play no part: this is the plug-in forecast.",
+            "you ignore the covariances: that is the plug-in forecast.",
         ),
         Misconception(
             _with(lambda mean, variance: mean / _factor(variance)),
-            "the root is forgotten: it is √(1 + πv/8).",
+            "you forget the root: it is √(1 + πv/8).",
         ),
         Misconception(
             _with(lambda mean, variance: mean * jnp.sqrt(_factor(variance))),
-            "logits are multiplied by the root: the forecast becomes surer where the "
+            "you multiply logits by the root: the forecast becomes more confident where the "
             "weights are less certain. Divide.",
         ),
         Misconception(
             _with(lambda mean, variance: mean / jnp.sqrt(_factor(jnp.sqrt(variance)))),
-            "the standard deviation of the logit stands where its variance belongs.",
+            "you use the standard deviation of the logit instead of its variance.",
         ),
         Misconception(
             _with(lambda mean, variance: mean / jnp.sqrt(1 + variance)),
-            "π/8 is left out: that factor makes a probit curve of the sigmoid.",
+            "you leave out π/8: that factor fits a probit curve to the sigmoid.",
         ),
         Misconception(
             _with(
@@ -95,7 +95,7 @@ LAST_LAYER_LOG_PROBS = Task(
                     mean / jnp.sqrt(_factor(variance.mean(-1, keepdims=True)))
                 )
             ),
-            "one variance is used for all classes. Each logit has its own.",
+            "you use one variance for all classes. Each logit has its own.",
         ),
         Misconception(
             lambda *arrays: jnp.exp(
@@ -103,7 +103,7 @@ LAST_LAYER_LOG_PROBS = Task(
                     *arrays
                 )
             ),
-            "probabilities are returned; their logarithms are asked for.",
+            "you return probabilities instead of their logarithms.",
         ),
         Misconception(
             lambda *arrays: jnp.log(
@@ -113,8 +113,8 @@ LAST_LAYER_LOG_PROBS = Task(
                     )
                 )
             ),
-            "probabilities underflow to 0 before their logarithm is taken. "
-            "jax.nn.log_softmax stays with logarithms.",
+            "your probabilities underflow to 0 before you take their logarithm. "
+            "jax.nn.log_softmax stays in log space.",
         ),
     ],
     hints=[

@@ -122,12 +122,12 @@ MIMO_INPUTS = Task(
     misconceptions=[
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r, key, same=True)),
-            "all members get the same order, so they see the same datum in every row: "
-            "nothing forces them apart. Give each permutation a key of its own.",
+            "you give all members the same order, so they see the same data point in every row: "
+            "nothing makes them differ. Give each permutation a key of its own.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: jnp.stack([jnp.arange(n)] * m, axis=1)),
-            "every slot holds the same datum, in the old order. That is how MIMO "
+            "you put the same data point into every slot, in the old order. That is how MIMO "
             "predicts; in training each member needs an order of its own.",
         ),
         Misconception(
@@ -135,38 +135,38 @@ MIMO_INPUTS = Task(
                 _mixed,
                 lambda rows: jnp.stack([jnp.arange(len(rows))] * rows.shape[1], 1),
             ),
-            "the inputs are shuffled and the targets are not.",
+            "you shuffle the inputs but not the targets.",
         ),
         Misconception(
             _with_rows(_mixed, lambda rows: jnp.repeat(rows[:, :1], rows.shape[1], 1)),
-            "all heads get the first member's targets. Each has to learn its own input's.",
+            "you give all heads the first member's targets. Each has to learn those of its own input.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: jax.random.randint(key, (n, m), 0, n)),
-            "data are drawn with replacement: in each pass a member misses about a "
-            "third of them.",
+            "you draw data points with replacement: in each pass a member misses about "
+            "a third of them.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, 0.0, key)),
-            "no row repeats its datum, whatever the share of repetition.",
+            "you ignore repetition: no row repeats its data point.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, 1 - r, key)),
-            "the share is taken for that of the mixed rows; it is that of the repeated.",
+            "you take repetition for the share of mixed rows; it is that of the repeated ones.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, int(r * n) / n, key)),
-            "int cuts the number of repeated rows down: round(repetition · N) of them.",
+            "you truncate the number of repeated rows with int: it is round(repetition · N).",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r if r * n > 0.5 else 1, key)),
-            "without repetition all rows are repeated: a slice [:-0] is empty. Cut at "
-            "N − round(repetition · N).",
+            "you repeat all rows when the repetition is 0: a slice [:-0] is empty. "
+            "Cut at N − round(repetition · N).",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r, key, main=jnp.arange(n))),
-            "the same data are repeated every time, those that come last. Draw anew "
-            "which: shuffle all rows once before you mix.",
+            "you repeat the same data points every time, those that come last. Draw them anew: "
+            "shuffle all rows once before you mix.",
         ),
     ],
     hints=[
@@ -218,16 +218,16 @@ MIMO_LOSS = Task(
     misconceptions=[
         Misconception(
             lambda logits, targets: _nll(logits, targets).mean(),
-            "the heads are averaged: the data then count an M-th, and weight decay beside "
-            "them M times as much. Losses of heads are summed.",
+            "you average over the heads: the loss is M times too small, and every weight decay M "
+            "times too strong. Sum the losses of the heads.",
         ),
         Misconception(
             lambda logits, targets: _nll(logits, targets).sum(),
-            "the rows are summed as well; a loss is a mean over the data.",
+            "you sum over the rows as well; take the mean over them.",
         ),
         Misconception(
             lambda logits, targets: -jax.nn.log_softmax(logits).mean(2).sum(1).mean(),
-            "the targets play no part: all classes count alike.",
+            "you ignore the targets: all classes then count alike.",
         ),
         Misconception(
             lambda logits, targets: (
@@ -235,26 +235,26 @@ MIMO_LOSS = Task(
                 .sum(1)
                 .mean()
             ),
-            "every head is asked for the first input's label. Each has its own.",
+            "you score every head on the first input's label. Each has its own.",
         ),
         Misconception(
             lambda logits, targets: (
                 _nll(logits.mean(1, keepdims=True), targets).sum(1).mean()
             ),
-            "the heads' logits are averaged first: then no head learns which input is its own.",
+            "you average the heads' logits first: then no head learns which input is its own.",
         ),
         Misconception(
             lambda logits, targets: (
                 -(targets * jax.nn.log_softmax(logits, axis=1)).sum((1, 2)).mean()
             ),
-            "the softmax runs over the heads; it has to run over the classes, axis −1.",
+            "you take the softmax over the heads; take it over the classes, axis −1.",
         ),
         Misconception(
             lambda logits, targets: (
                 -(targets * jnp.log(jax.nn.softmax(logits, axis=-1))).sum((1, 2)).mean()
             ),
-            "probabilities underflow to 0 before their logarithm is taken. "
-            "jax.nn.log_softmax stays with logarithms.",
+            "your probabilities underflow to 0 before you take their logarithm. "
+            "jax.nn.log_softmax stays in log space.",
         ),
     ],
     hints=[
@@ -329,45 +329,45 @@ MIMO_LOG_PROBS = Task(
             lambda network, x, members: jax.nn.log_softmax(
                 network(_tiled(x, members)).mean(1), axis=-1
             ),
-            "logits are averaged. The heads' forecasts are a mixture: average probabilities.",
+            "you average logits. The heads' forecasts are a mixture: average probabilities.",
         ),
         Misconception(
             lambda network, x, members: jax.nn.log_softmax(
                 network(_tiled(x, members)), axis=-1
             ).mean(1),
-            "log-probabilities are averaged: a geometric mean, which does not sum to one.",
+            "you average log-probabilities: that is a geometric mean, which does not sum to one.",
         ),
         Misconception(
             lambda network, x, members: jax.nn.log_softmax(
                 network(_tiled(x, members))[:, 0], axis=-1
             ),
-            "one head decides alone; the others have learnt something too.",
+            "you use one head alone; the others have learnt something too.",
         ),
         Misconception(
             lambda network, x, members: _voted(network(_wrongly_tiled(x, members))),
-            "a row holds different data: jnp.tile puts whole batches below one another. "
-            "Every slot of row n holds xₙ: jnp.repeat along a new axis.",
+            "you put different data points into a row: jnp.tile stacks whole batches. Every slot "
+            "of row n holds xₙ: jnp.repeat along a new axis.",
         ),
         Misconception(
             lambda network, x, members: _voted(network(_first_slot(x, members))),
-            "only the first slot is filled. The other heads read theirs.",
+            "you fill only the first slot. The other heads read theirs.",
         ),
         Misconception(
             lambda network, x, members: (
                 _voted(network(_tiled(x, members))) + jnp.log(members)
             ),
-            "1/M is forgotten: the probabilities of the classes then sum to M.",
+            "you forget 1/M: the probabilities of the classes then sum to M.",
         ),
         Misconception(
             lambda network, x, members: jnp.log(
                 jax.nn.softmax(network(_tiled(x, members)), axis=-1).mean(1)
             ),
-            "probabilities underflow to 0 before their logarithm is taken. Stay with "
-            "logarithms: logsumexp over the heads, less log M.",
+            "your probabilities underflow to 0 before you take their logarithm. Stay in log "
+            "space: logsumexp over the heads, minus log M.",
         ),
         Misconception(
             lambda network, x, members: jnp.exp(_voted(network(_tiled(x, members)))),
-            "probabilities are returned; their logarithms are asked for.",
+            "you return probabilities instead of their logarithms.",
         ),
     ],
     hints=[
