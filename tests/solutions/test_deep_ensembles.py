@@ -360,6 +360,7 @@ def test_the_cubic_reaches_the_reference_figures():
     assert np.all(rows[:, 0] < rows[:, 1])  # Jensen
 
 
+@pytest.mark.long
 def test_the_spirals_reach_the_reference_figures():
     """Four members have test accuracy 0.95, NLL 0.12 to 0.18, and are over-confident far out."""
     train, test = data.spirals(seed=0), data.spirals(seed=1)
