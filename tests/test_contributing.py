@@ -42,7 +42,7 @@ HALVED = Task(
     oracle=_halved_oracle,
     misconceptions=[
         Misconception(lambda x: 2 * x, "the number is doubled."),
-        Misconception(lambda x: -x / 2, "the sign is turned."),
+        Misconception(lambda x: -x / 2, "you flip the sign."),
     ],
     hints=["Divide."],
 )
@@ -212,7 +212,7 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     assert "approximate-inference--halved--check" in notebook
 
     # A misconception that is right, and a duplicate of another one, are rejected.
-    old = '        Misconception(lambda x: -x / 2, "the sign is turned."),\n'
+    old = '        Misconception(lambda x: -x / 2, "you flip the sign."),\n'
     for wrong in ("x / 2", "2 * x"):
         new = f'        Misconception(lambda x: {wrong}, "it is wrong."),\n'
         replace(check, old, old + new)
