@@ -251,68 +251,69 @@ DROPOUT_MLP = Task(
     misconceptions=[
         Misconception(
             _OffInEvaluation,
-            "dropout is off in eval(), as nn.Dropout is: then every draw is the same, and there is no sample.",
+            "you switch dropout off in eval(), as nn.Dropout does: then all draws are equal, and there is no sample.",
         ),
         Misconception(
             _NotRescaled,
-            "the units that stay are not divided by 1 − p: the logit shrinks on average.",
+            "you do not divide the units you keep by 1 − p: the logit shrinks on average.",
         ),
         Misconception(
             _KeepsP,
-            "a unit is kept with probability p; p is the probability that it is dropped.",
+            "you keep a unit with probability p; p is the probability of dropping it.",
         ),
         Misconception(
             _Inverted,
-            "the mask is turned over: a unit is dropped where torch.rand gives less than p, and kept elsewhere.",
+            "you invert the mask: drop a unit where torch.rand gives less than p, and keep it elsewhere.",
         ),
         Misconception(
             _OverP,
-            "the units that stay are divided by p. They stay with probability 1 − p: divide by that.",
+            "you divide the units you keep by p. You keep them with probability 1 − p: divide by that.",
         ),
         Misconception(
             _Normal,
-            "the mask is drawn with torch.randn; a probability compares with uniform numbers, torch.rand.",
+            "you draw the mask with torch.randn; compare p with uniform numbers, from torch.rand.",
         ),
         Misconception(
             _Probabilities,
-            "a sigmoid is applied at the end. Return logits: negative_elbo takes logits.",
+            "you apply a sigmoid at the end. Return logits: negative_elbo takes logits.",
         ),
         Misconception(
             _DividedLast,
-            "the division by 1 − p comes after the output layer, so that the bias is divided too: no mask was on it.",
+            "you divide by 1 − p after the output layer, and so divide the bias too: no mask applies to it.",
         ),
         Misconception(
             _OneMask,
-            "all data share one mask. In training each datum needs its own, or the gradient is as noisy as one datum's.",
+            "you use one mask for all data points. In training each needs its own, or the gradient is as noisy as "
+            "one point's.",
         ),
         Misconception(
             _Unscaled,
-            "the units that stay are multiplied by 1 − p; divide by it.",
+            "you multiply the units you keep by 1 − p; divide by it.",
         ),
         Misconception(
             _WrongPlace,
-            "whole logits are dropped: the mask belongs on the hidden units.",
+            "you drop whole logits: the mask belongs on the hidden units.",
         ),
         Misconception(
             _Forgetful,
-            "the generator is not used, so the masks cannot be repeated: F.dropout takes the global one.",
+            "you do not use the generator (F.dropout uses the global one): the masks cannot be repeated.",
         ),
         Misconception(
             _Frozen,
-            "the masks are frozen: every call draws with the same seed, whatever generator it is given.",
+            "you draw the masks with the same seed in every call, whatever generator is passed in.",
         ),
         Misconception(
             _NoGradient,
-            "no gradient comes back: the logits are detached, or computed under no_grad. Training needs them.",
+            "you detach the logits, or compute them under no_grad: no gradient comes back, and training needs it.",
         ),
         Misconception(
             _Column,
-            "the last axis, of length 1, is still there: shape (N, 1) against labels of shape (N,) broadcasts to "
-            "(N, N). Squeeze it.",
+            "you keep the last axis, of length 1: shape (N, 1) against labels of shape (N,) broadcasts to (N, N). "
+            "Squeeze it.",
         ),
         Misconception(
             _Never,
-            "no unit is ever dropped.",
+            "you never drop a unit.",
         ),
     ],
     hints=[

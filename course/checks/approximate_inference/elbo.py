@@ -94,45 +94,45 @@ GAUSSIAN_KL = Task(
     misconceptions=[
         Misconception(
             lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), s).mean(),
-            "the KL is averaged over the weights. The weights are independent, so their divergences add up; a mean "
+            "you average the KL over the weights. The weights are independent, so their divergences add up; a mean "
             "makes the prior weaker the larger the layer is.",
         ),
         Misconception(
             _reversed_kl,
-            "the two distributions are exchanged: this is KL(p‖q). The ELBO has KL(q‖p), which q averages over.",
+            "you swap the two distributions: this is KL(p‖q). The ELBO has KL(q‖p), an average over q.",
         ),
         Misconception(
             lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), math.sqrt(s)).sum(),
-            "prior_std is used as if it were the prior's variance.",
+            "you use prior_std as if it were the prior's variance.",
         ),
         Misconception(
             lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), s**2).sum(),
-            "prior_std is squared once too often: the variance σ₀² stands where σ₀ belongs.",
+            "you square prior_std once too often, and so use the variance σ₀² in place of σ₀.",
         ),
         Misconception(
             lambda mu, rho, s: _kl_terms(mu, torch.sqrt(F.softplus(rho)), s).sum(),
-            "softplus(ρ) is taken for the variance of q. In this course it is the standard deviation.",
+            "you take softplus(ρ) for the variance of q. In this course it is the standard deviation.",
         ),
         Misconception(
             lambda mu, rho, s: _kl_terms(mu, torch.log(1 + torch.exp(rho)), s).sum(),
-            "softplus is written as log(1 + exp(ρ)): in single precision that is inf from ρ = 89 on, and 0 below "
-            "ρ = −17, whose logarithm is −inf. Use F.softplus.",
+            "you write softplus as log(1 + exp(ρ)): in single precision that is inf for ρ ≥ 89, and 0 for ρ < −17, "
+            "so that its logarithm is −inf. Use F.softplus.",
         ),
         Misconception(
             lambda mu, rho, s: _kl_terms(mu, torch.log1p(torch.exp(rho)), s).sum(),
-            "softplus is written as log1p(exp(ρ)): in single precision that is inf from ρ = 89 on. Use F.softplus.",
+            "you write softplus as log1p(exp(ρ)): in single precision that is inf for ρ ≥ 89. Use F.softplus.",
         ),
         Misconception(
             lambda mu, rho, s: _kl(mu, F.softplus(rho), s, ratio=-1),
-            "the logarithm is turned over: it is log(σ₀/σ), which grows as q narrows.",
+            "you invert the ratio in the logarithm: it should be log(σ₀/σ), which grows as q narrows.",
         ),
         Misconception(
             lambda mu, rho, s: _kl(mu, F.softplus(rho), s, spread=1),
-            "σ is not squared: σ² + µ² stands over 2σ₀².",
+            "you do not square σ: the numerator over 2σ₀² is σ² + µ².",
         ),
         Misconception(
             lambda mu, rho, s: _kl(mu, rho, s),
-            "ρ itself is used as the standard deviation; softplus is forgotten. A ρ below 0 then has no logarithm.",
+            "you use ρ itself as the standard deviation and forget softplus. A ρ below 0 then has no logarithm.",
         ),
         Misconception(
             lambda mu, rho, s: (
@@ -141,23 +141,23 @@ GAUSSIAN_KL = Task(
                 + (F.softplus(rho) ** 2 + mu**2) / 2 * s**2
                 - 0.5
             ).sum(),
-            "brackets are missing: … / 2 * prior_std**2 multiplies by σ₀². Write / (2 * prior_std**2).",
+            "you leave out the brackets: … / 2 * prior_std**2 multiplies by σ₀². Write / (2 * prior_std**2).",
         ),
         Misconception(
             lambda mu, rho, s: (_kl_terms(mu, F.softplus(rho), s) + 0.5).sum() - 0.5,
-            "½ is subtracted once, not once for each weight: it belongs inside the sum.",
+            "you subtract ½ once, not once for each weight: it belongs inside the sum.",
         ),
         Misconception(
             lambda mu, rho, s: (_kl_terms(mu, F.softplus(rho), s) + 0.5).sum(),
-            "the −½ of every weight is left out: the divergence of a distribution from itself is 0.",
+            "you leave out the −½ of every weight: the divergence of a distribution from itself must be 0.",
         ),
         Misconception(
             lambda mu, rho, s: -_kl_terms(mu, F.softplus(rho), s).sum(),
-            "the sign is turned: a divergence is never negative.",
+            "you flip the sign: a divergence is never negative.",
         ),
         Misconception(
             lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), s).sum().detach(),
-            "the value carries no graph (.detach(), .item(), .numpy() or no_grad): then the prior pulls at nothing.",
+            "you detach the value (.detach(), .item(), .numpy() or no_grad): the prior then has no effect.",
         ),
     ],
     hints=[
@@ -224,40 +224,40 @@ NEGATIVE_ELBO = Task(
     misconceptions=[
         Misconception(
             lambda logits, y, kl: _bce(logits, y).mean() + kl,
-            "the NLL is averaged over the data, the KL is not: the prior is N times too strong.",
+            "you average the NLL over the data, but leave the KL as it is: the prior is then N times too strong.",
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits, y).mean() + kl / len(y),
-            "everything is divided by N. This has the same minimum, but it is not in nats of the whole data set: "
-            "its negative is no bound on log p(y | X).",
+            "you divide everything by N. This has the same minimiser, but is not in nats for the whole data set: its "
+            "negative is no bound on log p(y | X).",
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits, y).sum() + kl,
-            "the draws are added up. They estimate one expectation: average over them, sum over the data.",
+            "you sum over the draws. They estimate one expectation: average over them, sum over the data.",
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits, y).sum(1).mean() - kl,
-            "the KL is subtracted. The ELBO is −NLL − KL, so its negative adds both.",
+            "you subtract the KL. The ELBO is −NLL − KL, so its negative adds both.",
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits.mean(0), y).sum() + kl,
-            "the logits of the draws are averaged first: the expectation is one of log-likelihoods.",
+            "you average the logits of the draws first: the expectation is one of log-likelihoods.",
         ),
         Misconception(
             lambda logits, y, kl: -(_bce(logits, y).sum(1).mean() + kl),
-            "this is the ELBO itself; a loss is its negative.",
+            "you return the ELBO itself; the loss is its negative.",
         ),
         Misconception(
             lambda logits, y, kl: (
                 -((-_bce(logits, y)).logsumexp(0) - math.log(len(logits))).sum() + kl
             ),
-            "probabilities are averaged over the draws before the logarithm. That is right for a prediction; "
+            "you average probabilities over the draws before you take the logarithm. That is right for a prediction; "
             "the ELBO takes the expectation of the logarithm.",
         ),
         Misconception(
             lambda logits, y, kl: _in_two_steps(torch.sigmoid(logits), y) + kl,
-            "the logarithm of a sigmoid is taken in two steps. Far out the sigmoid is 0 or 1 and its logarithm "
-            "is −inf; F.binary_cross_entropy_with_logits takes logits and stays finite.",
+            "you take the logarithm of a sigmoid in two steps. For a large |logit| the sigmoid is 0 or 1, and a "
+            "logarithm is −inf; F.binary_cross_entropy_with_logits takes logits and stays finite.",
         ),
         Misconception(
             lambda logits, y, kl: (
@@ -268,16 +268,16 @@ NEGATIVE_ELBO = Task(
                 .mean()
                 + kl
             ),
-            "F.binary_cross_entropy takes probabilities: far out they are 0 or 1, and it cuts their logarithms off "
-            "at −100. F.binary_cross_entropy_with_logits takes the logits.",
+            "you use F.binary_cross_entropy, which takes probabilities: for a large |logit| they are 0 or 1, and it "
+            "clamps their logarithms at −100. F.binary_cross_entropy_with_logits takes the logits.",
         ),
         Misconception(
             lambda logits, y, kl: _bce(torch.sigmoid(logits), y).sum(1).mean() + kl,
-            "the sigmoid is applied twice: F.binary_cross_entropy_with_logits takes logits.",
+            "you apply the sigmoid twice: F.binary_cross_entropy_with_logits takes logits.",
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits, y).sum(1).mean() + kl.item(),
-            "the KL is turned into a plain number (.item(), float() or .detach()): it no longer pulls at µ and ρ.",
+            "you turn the KL into a plain number (.item(), float() or .detach()): it then no longer affects µ and ρ.",
         ),
     ],
     hints=[

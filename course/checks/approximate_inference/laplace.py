@@ -51,27 +51,27 @@ LAPLACE_COVARIANCE = Task(
             lambda w, x, y, v: torch.linalg.inv(
                 _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
             ),
-            "the Hessian of the mean loss is inverted, as the hurried colleague does. It is the Hessian of the "
+            "you invert the Hessian of the mean loss, as your hurried colleague does. It is the Hessian of the "
             "negative log posterior divided by N, so this covariance is N times too large.",
         ),
         Misconception(
             lambda w, x, y, v: torch.linalg.inv(
                 _hessian(w, x, y, data=1, precision=1 / v / len(x))
             ),
-            "the likelihood is a sum now, but the weight decay is still that of the mean: the prior is N times "
-            "too weak. Multiply the whole loss by N.",
+            "you sum the likelihood, but keep the weight decay of the mean loss: the prior is then N times too weak. "
+            "Multiply the whole loss by N.",
         ),
         Misconception(
             lambda w, x, y, v: torch.linalg.inv(
                 _hessian(w, x, y, data=1 / len(x), precision=1 / v)
             ),
-            "the prior is right now, but the likelihood is still a mean: the data count for one datum.",
+            "you correct the prior, but leave the likelihood as a mean: all the data then count as one data point.",
         ),
         Misconception(
             lambda w, x, y, v: torch.linalg.inv(
                 _hessian(w, x, y, data=1, precision=0.0)
             ),
-            "the prior is left out: its precision 1/σ₀² belongs on the Hessian's diagonal.",
+            "you leave out the prior: add its precision 1/σ₀² to the Hessian's diagonal.",
         ),
         Misconception(
             lambda w, x, y, v: (
@@ -80,28 +80,28 @@ LAPLACE_COVARIANCE = Task(
                     _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
                 )
             ),
-            "the covariance is multiplied by N, when it was N times too large already. It is the Hessian that N "
-            "multiplies, before it is inverted.",
+            "you multiply the covariance by N, though it is N times too large already. Multiply the Hessian by N, "
+            "before you invert it.",
         ),
         Misconception(
             lambda w, x, y, v: (
                 torch.linalg.inv(_hessian(w, x, y, data=1, precision=1 / v)) / len(x)
             ),
-            "N comes in twice: the loss is a sum, and is multiplied by N once more, or the covariance divided by it.",
+            "you count N twice: you sum the loss, and then multiply it by N or divide the covariance by N as well.",
         ),
         Misconception(
             lambda w, x, y, v: 1 / _hessian(w, x, y, data=1, precision=1 / v),
-            "every entry is inverted on its own, 1 / H. The inverse of a matrix is torch.linalg.inv(H).",
+            "you invert every entry on its own, 1 / H. The inverse of a matrix is torch.linalg.inv(H).",
         ),
         Misconception(
             lambda w, x, y, v: _hessian(w, x, y, data=1, precision=1 / v),
-            "the Hessian is returned: that is the precision matrix. The covariance is its inverse.",
+            "you return the Hessian: that is the precision matrix. The covariance is its inverse.",
         ),
         Misconception(
             lambda w, x, y, v: torch.diag(
                 1 / torch.diag(_hessian(w, x, y, data=1, precision=1 / v))
             ),
-            "the diagonal is inverted on its own. Invert the whole matrix: the weights are correlated.",
+            "you invert only the diagonal. Invert the whole matrix: the weights are correlated.",
         ),
         Misconception(
             lambda w, x, y, v: (
@@ -110,7 +110,7 @@ LAPLACE_COVARIANCE = Task(
                 )
                 / math.sqrt(len(x))
             ),
-            "the covariance is divided by √N. Standard deviations shrink with √N, a covariance with N.",
+            "you divide the covariance by √N. Standard deviations shrink with √N, a covariance with N.",
         ),
     ],
     hints=[
@@ -175,33 +175,33 @@ LAPLACE_LOG_EVIDENCE = Task(
     misconceptions=[
         Misconception(
             lambda *case: _evidence(*case, det=-0.5),
-            "the determinant's sign is turned: det Σ is one over det H, so its logarithm changes sign.",
+            "you flip the sign of log det Σ: det Σ is one over det H, so its logarithm has the opposite sign.",
         ),
         Misconception(
             lambda w, s, *case: _evidence(w, s, *case, det=0.0) + 0.5 * s.det(),
-            "the determinant itself is added; its logarithm must be, torch.logdet.",
+            "you add the determinant itself; add its logarithm, torch.logdet.",
         ),
         Misconception(
             lambda w, s, x, y, v: _evidence(w, s, x, y, v, twopi=0.5 * len(x) / len(w)),
-            "N/2 log 2π is added. It is D/2: the Gaussian lives in the space of the D weights.",
+            "you add N/2 log 2π. It is D/2: the Gaussian is over the D weights.",
         ),
         Misconception(
             lambda *case: _evidence(*case, twopi=0.0),
-            "(2π)^(D/2) is forgotten: it belongs to the volume under a Gaussian of height 1.",
+            "you forget (2π)^(D/2): it is part of the volume under a Gaussian of height 1.",
         ),
         Misconception(
             lambda *case: _evidence(*case, det=1.0),
-            "the square root over the determinant is forgotten: the volume is (2π)^(D/2) √det Σ.",
+            "you forget the square root of the determinant: the volume is (2π)^(D/2) √det Σ.",
         ),
         Misconception(
             lambda w, s, x, y, v: (
                 -2 * _log_joint(w, x, y, v) + _evidence(w, s, x, y, v)
             ),
-            "the negative log joint is added; the log joint is needed.",
+            "you add the negative log joint; the evidence needs the log joint.",
         ),
         Misconception(
             lambda w, s, x, y, v: _log_joint(w, x, y, v),
-            "only the height at the mode counts: the evidence is height times volume.",
+            "you count only the height at the mode: the evidence is height times volume.",
         ),
         Misconception(
             lambda w, s, x, y, v: (
@@ -209,7 +209,7 @@ LAPLACE_LOG_EVIDENCE = Task(
                 + w @ w / (2 * v)
                 + 0.5 * len(w) * math.log(2 * math.pi * v)
             ),
-            "the prior at the mode is left out: the evidence integrates likelihood times prior.",
+            "you leave out the prior at the mode: the evidence integrates likelihood times prior.",
         ),
     ],
     hints=[
@@ -284,36 +284,36 @@ SOFTMAX_LAPLACE_COVARIANCE = Task(
             lambda w, x, v: _softmax_covariance(
                 w, x, 1 / v, curvature=lambda p: torch.diag_embed(p * (1 - p))
             ),
-            "every class is treated as a logistic regression of its own. The softmax ties the classes together: "
-            "the blocks off the diagonal are −pₖpₗ xxᵀ.",
+            "you treat every class as a logistic regression of its own. The softmax couples the classes: the blocks "
+            "off the diagonal are −pₖpₗ xxᵀ.",
         ),
         Misconception(
             lambda w, x, v: _softmax_covariance(
                 w, x, 1 / v, curvature=torch.diag_embed
             ),
-            "ppᵀ is forgotten: the softmax's Jacobian is diag(p) − ppᵀ.",
+            "you forget ppᵀ: the softmax's Jacobian is diag(p) − ppᵀ.",
         ),
         Misconception(
             lambda w, x, v: _softmax_covariance(w, x, v),
-            "the prior's variance is added where its precision 1/σ₀² belongs.",
+            "you add the prior's variance in place of its precision 1/σ₀².",
         ),
         Misconception(
             lambda w, x, v: _softmax_covariance(w, x, 1 / v, data=1 / len(x)),
-            "the data are averaged: sum over them.",
+            "you average over the data: sum over them.",
         ),
         Misconception(
             lambda w, x, v: _softmax_covariance(w, x, 1 / v, order="ikjl"),
-            "the entries stand in the order of weights.T.flatten(): classes vary fastest. "
-            "In weights.flatten() the inputs do.",
+            "you order the entries as in weights.T.flatten(), where the classes vary fastest. In weights.flatten() "
+            "the inputs do.",
         ),
         Misconception(
             lambda w, x, v: _softmax_covariance(w, x, 1 / v, order="klij"),
-            "einsum's output is in the order klij: rows must be pairs (k, i) and columns pairs (l, j), so kilj, "
-            "before it is reshaped.",
+            "you leave einsum's output in the order klij: rows must be pairs (k, i) and columns pairs (l, j), so "
+            "kilj, before you reshape it.",
         ),
         Misconception(
             lambda w, x, v: torch.linalg.inv(_softmax_covariance(w, x, 1 / v)),
-            "the precision matrix is returned; the covariance is its inverse.",
+            "you return the precision matrix; the covariance is its inverse.",
         ),
     ],
     hints=[

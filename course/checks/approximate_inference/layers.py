@@ -144,57 +144,57 @@ LINEAR_VARIATIONAL = Task(
     misconceptions=[
         Misconception(
             MeanWeights,
-            "the layer computes with the means alone: nothing is sampled.",
+            "you compute with the means alone: nothing is sampled.",
         ),
         Misconception(
             _MeansInEval,
-            "in eval() the layer computes with the means alone. Its weights are random then as well: a prediction "
-            "averages draws.",
+            "you compute with the means alone in eval(). The weights are random then as well: a prediction averages "
+            "draws.",
         ),
         Misconception(
             _Squeezed,
-            "the outputs are squeezed: a layer with one output then has lost an axis. They have the shape "
-            "(N, output_size), whatever output_size is.",
+            "you squeeze the outputs: a layer with one output then lacks an axis. Their shape is (N, output_size), "
+            "whatever output_size is.",
         ),
         Misconception(
             _PointBias,
-            "the bias is not sampled: it has a µ and a ρ like every weight.",
+            "you do not sample the bias: it has a µ and a ρ like every weight.",
         ),
         Misconception(
             _WeightsOnly,
-            "the KL of the biases is left out: they have a prior as well.",
+            "you leave out the KL of the biases: they have a prior as well.",
         ),
         Misconception(
             _MeanKL,
-            "the KL is averaged over the weights instead of summed.",
+            "you average the KL over the weights instead of summing it.",
         ),
         Misconception(
             _VarianceRho,
-            "softplus(ρ) is taken for the variance. In this course it is the standard deviation.",
+            "you take softplus(ρ) for the variance. In this course it is the standard deviation.",
         ),
         Misconception(
             _PerDatum,
-            "every datum gets weights of its own. One draw of W and b holds for the whole batch.",
+            "you draw separate weights for every data point. Draw W and b once for the whole batch.",
         ),
         Misconception(
             _Detached,
-            "no gradient reaches w_mu: something on the way is detached, or uses .data or no_grad.",
+            "you detach the outputs, or compute them with .data or under no_grad: no gradient reaches µ or ρ.",
         ),
         Misconception(
             _SharedNoise,
-            "one ε serves weights and biases alike. Under q all are independent: draw afresh for each.",
+            "you use one ε for weights and biases alike. Under q all are independent: draw afresh for each.",
         ),
         Misconception(
             _Frozen,
-            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+            "you draw the noise with the same seed in every call, whatever generator is passed in.",
         ),
         Misconception(
             _DetachedKL,
-            "the KL carries no graph (.detach(), .item() or no_grad): then the prior pulls at nothing.",
+            "you detach the KL (.detach(), .item() or no_grad): the prior then has no effect.",
         ),
         Misconception(
             _EqualMeans,
-            "all means start at 0. Then all hidden units are alike, and what tells them apart is noise: "
+            "you start all weights' means at 0. Then all hidden units are alike, and only noise tells them apart: "
             "draw the first means.",
         ),
     ],
@@ -289,58 +289,58 @@ LOCAL_LINEAR_VARIATIONAL = Task(
     misconceptions=[
         Misconception(
             VariationalLayer,
-            "weights are sampled, as in LinearVariational: all data then share their noise. Here each output "
-            "of each datum has noise of its own.",
+            "you sample weights, as in LinearVariational: all data points then share their noise. Here each output "
+            "of each data point has its own.",
         ),
         Misconception(
             _LocalNoRoot,
-            "ε is multiplied by the variance; it must be the standard deviation.",
+            "you multiply ε by the variance; it must be the standard deviation.",
         ),
         Misconception(
             _LocalUnsquared,
-            "standard deviations are added up, |x|σ. Of independent terms the variances x²σ² add up.",
+            "you add up standard deviations, |x|σ. Of independent terms the variances x²σ² add up.",
         ),
         Misconception(
             _LocalPlainInputs,
-            "x stands where x² belongs: an input below 0 then gives a variance below 0, whose root is nan.",
+            "you use x in place of x²: an input below 0 can then give a variance below 0, whose root is nan.",
         ),
         Misconception(
             _LocalPlainStds,
-            "σ is not squared: softplus(ρ) is the standard deviation, and variances x²σ² add up.",
+            "you do not square σ: softplus(ρ) is the standard deviation, and variances x²σ² add up.",
         ),
         Misconception(
             _LocalNoBias,
-            "the bias's variance is left out of the sum.",
+            "you leave the bias's variance out of the sum.",
         ),
         Misconception(
             _LocalSharedData,
-            "all data share one ε: draw it in the shape of the outputs.",
+            "you give all data points the same ε: draw it in the shape of the outputs.",
         ),
         Misconception(
             _LocalSharedOutputs,
-            "all outputs of a datum share one ε: draw it in the shape of the outputs.",
+            "you give all outputs of a data point the same ε: draw it in the shape of the outputs.",
         ),
         Misconception(
             _LocalFrozen,
-            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+            "you draw the noise with the same seed in every call, whatever generator is passed in.",
         ),
         Misconception(
             _LocalNormal,
-            "the draw carries no gradient: torch.normal and .sample() stop it. Draw ε, then compute the outputs from "
+            "you draw with torch.normal or .sample(), which stop the gradient. Draw ε, then compute the outputs from "
             "mean, standard deviation and ε.",
         ),
         Misconception(
             _LocalSqueezed,
-            "the outputs are squeezed: a layer with one output then has lost an axis. They have the shape "
-            "(N, output_size), whatever output_size is.",
+            "you squeeze the outputs: a layer with one output then lacks an axis. Their shape is (N, output_size), "
+            "whatever output_size is.",
         ),
         Misconception(
             _LocalFixedSpread,
-            "no gradient reaches ρ: something on the way to the noise is detached, or uses .data or no_grad.",
+            "you detach the standard deviation, or compute it with .data or under no_grad: no gradient reaches ρ.",
         ),
         Misconception(
             MeanWeights,
-            "the layer computes with the means alone: nothing is sampled.",
+            "you compute with the means alone: nothing is sampled.",
         ),
     ],
     hints=[

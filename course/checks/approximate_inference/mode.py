@@ -75,51 +75,52 @@ HESSIAN_BY_BACKWARD = Task(
             lambda function, w: torch.outer(
                 _gradient(function, w), _gradient(function, w)
             ),
-            "the gradient is multiplied with itself. That is not a second derivative.",
+            "you multiply the gradient by itself. That is not a second derivative.",
         ),
         Misconception(
             lambda function, w: torch.diag(
                 torch.diag(torch.autograd.functional.hessian(function, w))
             ),
-            "only the diagonal is filled: every component of the gradient depends on all the weights.",
+            "you fill only the diagonal: every component of the gradient depends on all the weights.",
         ),
         Misconception(
             _accumulated,
-            "each row holds the rows before it as well: .backward() adds to .grad. Use torch.autograd.grad.",
+            "you use .backward(), which adds to .grad: each row then includes the rows before it. Use "
+            "torch.autograd.grad.",
         ),
         Misconception(
             lambda function, w: torch.linalg.inv(
                 torch.autograd.functional.hessian(function, w)
             ),
-            "the inverse is returned already: the Hessian itself is asked for.",
+            "you return the inverse: the task asks for the Hessian itself.",
         ),
         Misconception(
             _sum_of_rows,
-            "the whole gradient is differentiated at once, which adds up the rows: take one component at a time.",
+            "you differentiate the whole gradient at once, which adds up the rows: take one component at a time.",
         ),
         Misconception(
             lambda function, w: torch.diag(_sum_of_rows(function, w)),
-            "the whole gradient is differentiated at once, which adds up the rows, and the sums stand on a "
-            "diagonal: take one component at a time; each gives a row.",
+            "you differentiate the whole gradient at once, which adds up the rows, and put the sums on a diagonal: "
+            "take one component at a time; each gives a row.",
         ),
         Misconception(
             lambda function, w: _sum_of_rows(function, w).expand(len(w), -1),
-            "all rows are the same tensor: .backward() adds to .grad, and a list of .grad holds one tensor many "
-            "times. Use torch.autograd.grad, which returns a new one.",
+            "you collect .grad in a list: .backward() adds to it in place, so all rows are the same tensor. Use "
+            "torch.autograd.grad, which returns a new one.",
         ),
         Misconception(
             lambda function, w: torch.autograd.functional.hessian(function, w).diag(),
-            "only the diagonal is returned: every component of the gradient depends on all the weights.",
+            "you return only the diagonal: every component of the gradient depends on all the weights.",
         ),
         Misconception(
             lambda function, w: _gradient(function, w),
-            "the gradient is returned: differentiate each of its components once more.",
+            "you return the gradient: differentiate each of its components once more.",
         ),
         Misconception(
             lambda function, w: torch.autograd.functional.hessian(
                 function, w.requires_grad_(), create_graph=True
             ),
-            "the numbers are right, but they still carry a graph: create_graph=True is for the first derivative "
+            "you return the right numbers, but with their graph: create_graph=True is for the first derivative "
             "alone. End with .detach().",
         ),
     ],
@@ -173,27 +174,27 @@ LOGISTIC_HESSIAN = Task(
     misconceptions=[
         Misconception(
             lambda w, x, v: _closed(w, x, lambda p: p * (1 - p), v),
-            "the prior's variance is added where its precision 1/σ₀² belongs.",
+            "you add the prior's variance in place of its precision 1/σ₀².",
         ),
         Misconception(
             lambda w, x, v: _closed(w, x, lambda p: p * (1 - p), 0.0),
-            "the prior is left out: it adds 1/σ₀² to the diagonal.",
+            "you leave out the prior: it adds 1/σ₀² to the diagonal.",
         ),
         Misconception(
             lambda w, x, v: _closed(w, x, lambda p: p * (1 - p) / len(x), 1 / v),
-            "the data are averaged: this is the Hessian of the mean NLL, plus the prior's.",
+            "you average over the data: this is the Hessian of the mean NLL, plus the prior's.",
         ),
         Misconception(
             lambda w, x, v: _closed(w, x, lambda p: p, 1 / v),
-            "each datum is weighted with p: the derivative of the sigmoid is p(1 − p).",
+            "you weight each data point by p: the derivative of the sigmoid is p(1 − p).",
         ),
         Misconception(
             lambda w, x, v: _closed(w, x, lambda p: p * (1 - p), 1 / (2 * v)),
-            "the prior contributes 1/(2σ₀²): differentiating the square twice brings a 2 down.",
+            "you add 1/(2σ₀²) for the prior: differentiating the square twice brings down a 2.",
         ),
         Misconception(
             lambda w, x, v: _closed(w, x, lambda p: -p * (1 - p), -1 / v),
-            "the sign is turned: this is the Hessian of the log joint, which is negative definite at its maximum.",
+            "you flip the sign: this is the Hessian of the log joint, which is negative definite at its maximum.",
         ),
     ],
     hints=[
@@ -272,42 +273,42 @@ FIND_MODE = Task(
     misconceptions=[
         Misconception(
             lambda x, y, v: _newton(x, y, v, pull=0.0),
-            "the prior's pull w/σ₀² is missing from the gradient: this is the maximum of the likelihood.",
+            "you leave the prior's term w/σ₀² out of the gradient: this is the maximum of the likelihood.",
         ),
         Misconception(
             lambda x, y, v: _newton(x, y, v, prior=0.0),
-            "the Hessian leaves out the prior's I/σ₀², which the gradient has. The steps then go too far, and where "
-            "the prior bends as much as the data do they hardly settle.",
+            "you leave the prior's I/σ₀² out of the Hessian, but keep it in the gradient. The steps are then too "
+            "long, and hardly converge where the prior's curvature is close to the data's.",
         ),
         Misconception(
             lambda x, y, v: _newton(x, y, v, steps=1),
-            "only one Newton step is taken, or each step starts from w = 0 again.",
+            "you take only one Newton step, or start each step from w = 0 again.",
         ),
         Misconception(
             lambda x, y, v: _newton(x, y, v, data=-1.0, pull=-1.0),
-            "each step goes uphill: subtract H⁻¹g from w.",
+            "you step uphill: subtract H⁻¹g from w.",
         ),
         Misconception(
             lambda x, y, v: _newton(x, y, v, data=-1.0),
-            "the gradient of the likelihood has its sign turned: it is Xᵀ(p − y), not Xᵀ(y − p).",
+            "you flip the sign of the NLL's gradient: it is Xᵀ(p − y), not Xᵀ(y − p).",
         ),
         Misconception(
             lambda x, y, v: _newton(x, y, v, step=torch.mv),
-            "the gradient is multiplied by H: Newton divides by the curvature. torch.linalg.solve(H, g) is H⁻¹g.",
+            "you multiply the gradient by H: Newton divides by the curvature. torch.linalg.solve(H, g) is H⁻¹g.",
         ),
         *(
             Misconception(
                 _descent(rate),
-                f"these are steps of gradient descent, at rate {rate:g}, and the Hessian plays no part. They do not "
-                "arrive in so few; Newton's step is H⁻¹g.",
+                f"you use gradient descent, at rate {rate:g}, without the Hessian. It does not converge in so few "
+                "steps; Newton's step is H⁻¹g.",
             )
             for rate in (1.0, 0.1, 0.01, 0.001)
         ),
         *(
             Misconception(
                 _descent(0.2, per_datum=True, steps=steps),
-                f"{steps} steps of gradient descent at rate 0.2 are called the mode. The gradient has not vanished "
-                "yet, and Laplace's approximation needs it to.",
+                f"you stop after {steps} steps of gradient descent on the mean loss, at rate 0.2. The gradient has "
+                "not vanished yet, and Laplace's approximation needs it to.",
             )
             for steps in (20, 30)
         ),

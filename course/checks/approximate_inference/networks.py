@@ -253,44 +253,45 @@ VARIATIONAL_MLP = Task(
     misconceptions=[
         Misconception(
             _NoActivation,
-            "there is no ReLU between the layers: two linear layers in a row are one linear layer.",
+            "you leave out the ReLU between the layers: two linear layers in a row are one linear layer.",
         ),
         Misconception(
             _Probabilities,
-            "a sigmoid is applied at the end. Return logits: negative_elbo takes logits.",
+            "you apply a sigmoid at the end. Return logits: negative_elbo takes logits.",
         ),
         Misconception(
             _HiddenKL,
-            "only the hidden layer's KL is counted.",
+            "you count only the hidden layer's KL.",
         ),
         Misconception(
             _OutputKL,
-            "only the output layer's KL is counted.",
+            "you count only the output layer's KL.",
         ),
         Misconception(
             _MeanKL,
-            "the layers' divergences are averaged: they add up.",
+            "you average the layers' divergences; add them.",
         ),
         Misconception(
             _Column,
-            "the last axis, of length 1, is still there: shape (N, 1) against labels of shape (N,) broadcasts to "
-            "(N, N). Squeeze it.",
+            "you keep the last axis, of length 1: shape (N, 1) against labels of shape (N,) broadcasts to (N, N). "
+            "Squeeze it.",
         ),
         Misconception(
             _LastReLU,
-            "the logits pass through a ReLU: then no probability is below one half.",
+            "you apply a ReLU to the logits: then no probability is below one half.",
         ),
         Misconception(
             _HiddenMeans,
-            "the hidden layer computes with its means: only the output layer's weights are drawn.",
+            "you compute the hidden layer with its means: only the output layer's weights are drawn.",
         ),
         Misconception(
             _OutputMeans,
-            "the output layer computes with its means: only the hidden layer's weights are drawn.",
+            "you compute the output layer with its means: only the hidden layer's weights are drawn.",
         ),
         Misconception(
             _DetachedUnits,
-            "no gradient reaches the hidden layer: something on the way is detached, or uses .data or no_grad.",
+            "you detach the hidden units, or compute them with .data or under no_grad: no gradient reaches the "
+            "hidden layer.",
         ),
     ],
     hints=[

@@ -78,68 +78,71 @@ NEGATIVE_LOG_JOINT = Task(
             lambda w, x, y, v: (
                 _nll(w, x, y, "mean") + w @ w / (2 * v) + _normaliser(w, v)
             ),
-            "the likelihood is averaged over the data. The posterior multiplies N likelihoods, so their "
+            "you average the log-likelihood over the data. The posterior multiplies N likelihoods, so their "
             "logarithms add up; a mean makes the prior N times too strong.",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + v * (w @ w) / 2 + _normaliser(w, 1 / v),
-            "the prior's variance is used as if it were its precision 1/σ₀².",
+            "you use the prior's variance as if it were its precision 1/σ₀².",
         ),
         Misconception(
             lambda w, x, y, v: (
                 _nll(w, x, y) + w @ w / (2 * v**2) + _normaliser(w, v**2)
             ),
-            "the prior's variance is used as if it were its standard deviation: it gets squared once more.",
+            "you use the prior's variance as if it were its standard deviation, and square it once more.",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v**2) + _normaliser(w, v),
-            "σ₀² is squared once more in the quadratic term: the prior's variance is given, not its standard "
+            "you square σ₀² once more in the quadratic term: you are given the prior's variance, not its standard "
             "deviation.",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, v**2),
-            "σ₀² is squared once more in the normaliser: the prior's variance is given, not its standard deviation.",
+            "you square σ₀² once more in the normaliser: you are given the prior's variance, not its standard "
+            "deviation.",
         ),
         Misconception(
             lambda w, x, y, v: (
                 _nll(w, x, y) + len(x) * (w @ w / (2 * v) + _normaliser(w, v))
             ),
-            "the prior counts once per datum: it stands inside the sum over the data. It counts once.",
+            "you put the prior inside the sum over the data, once per data point. It counts once.",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w[:1], v),
-            "the normaliser is that of one weight: there are D of them, so it is D/2 log 2πσ₀².",
+            "you use the normaliser of one weight: there are D of them, so it is D/2 log 2πσ₀².",
         ),
         Misconception(
             lambda w, x, y, v: (
                 _nll(w, x, y) + w @ w / (2 * v) + _normaliser(x[:, 0], v)
             ),
-            "the normaliser counts the data, N/2. It belongs to the prior, which has D weights: D/2 log 2πσ₀².",
+            "you count data points in the normaliser, N/2. It belongs to the prior, which has D weights: D/2 log "
+            "2πσ₀².",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) - _normaliser(w, v),
-            "the normaliser's sign is turned: −log N has the logarithm of √(2πσ₀²) with a plus, once per weight.",
+            "you flip the normaliser's sign: −log p(w) contains the logarithm of √(2πσ₀²) with a plus, once per "
+            "weight.",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) - w @ w / (2 * v) - _normaliser(w, v),
-            "the prior's sign is turned: the log prior is added to the negative log likelihood. Both logarithms "
-            "need a minus.",
+            "you flip the prior's sign: you add the log prior to the NLL. Both logarithms need a minus.",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, 1.0),
-            "σ₀² is missing from the normaliser, which is D/2 log 2πσ₀².",
+            "you leave σ₀² out of the normaliser, which is D/2 log 2πσ₀².",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v),
-            "the prior's normaliser, D/2 log 2πσ₀², is left out. The mode does not feel it, the evidence does.",
+            "you leave out the prior's normaliser, D/2 log 2πσ₀². It does not affect the mode, but it affects the "
+            "evidence.",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / v + _normaliser(w, v),
-            "the ½ of the prior's quadratic term gets lost.",
+            "you forget the ½ of the prior's quadratic term.",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w.norm() / (2 * v) + _normaliser(w, v),
-            "the norm of w is not squared.",
+            "you do not square the norm of w.",
         ),
         Misconception(
             lambda w, x, y, v: (
@@ -150,8 +153,8 @@ NEGATIVE_LOG_JOINT = Task(
                 + w @ w / (2 * v)
                 + _normaliser(w, v)
             ),
-            "the logarithm of a sigmoid is taken in two steps. Far out the sigmoid is 0 or 1 and its logarithm "
-            "is −inf; F.binary_cross_entropy_with_logits takes logits and stays finite.",
+            "you take the logarithm of a sigmoid in two steps. For a large |logit| the sigmoid is 0 or 1, and a "
+            "logarithm is −inf; F.binary_cross_entropy_with_logits takes logits and stays finite.",
         ),
         Misconception(
             lambda w, x, y, v: (
@@ -159,18 +162,18 @@ NEGATIVE_LOG_JOINT = Task(
                 + w @ w / (2 * v)
                 + _normaliser(w, v)
             ),
-            "F.binary_cross_entropy takes probabilities: far out they are 0 or 1, and it cuts their logarithms off "
-            "at −100. F.binary_cross_entropy_with_logits takes the logits.",
+            "you use F.binary_cross_entropy, which takes probabilities: for a large |logit| they are 0 or 1, and it "
+            "clamps their logarithms at −100. F.binary_cross_entropy_with_logits takes the logits.",
         ),
         Misconception(
             lambda w, x, y, v: -(_nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, v)),
-            "the sign is turned: this is the log joint, and its minimum is nowhere.",
+            "you flip the sign: this is the log joint, and it has no minimum.",
         ),
         Misconception(
             lambda w, x, y, v: (
                 _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, v)
             ).detach(),
-            "the value carries no graph (.detach(), .item(), .numpy() or no_grad): it cannot be minimised.",
+            "you detach the value (.detach(), .item(), .numpy() or no_grad): it then cannot be minimised.",
         ),
     ],
     hints=[
@@ -200,19 +203,19 @@ PRIOR_VARIANCE_OF = Task(
     misconceptions=[
         Misconception(
             lambda weight_decay, n: 1 / weight_decay,
-            "the factor N gets lost: the penalty was added to the mean loss, and the posterior needs the sum.",
+            "you forget the factor N: the penalty was added to the mean loss, and the posterior needs the sum.",
         ),
         Misconception(
             lambda weight_decay, n: 1 / (2 * n * weight_decay),
-            "the ½ is counted twice: λ/2 ‖w‖² has one already, as has ‖w‖²/(2σ₀²). (For λ‖w‖² this would be right.)",
+            "you count the ½ twice: λ/2 ‖w‖² has one already, and so has ‖w‖²/(2σ₀²). (For λ‖w‖² this would be right.)",
         ),
         Misconception(
             lambda weight_decay, n: n * weight_decay,
-            "the precision is returned: the variance is one over it.",
+            "you return the precision: the variance is one over it.",
         ),
         Misconception(
             lambda weight_decay, n: n / weight_decay,
-            "N stands on the wrong side: multiplying the mean loss by N multiplies λ as well.",
+            "you put N on the wrong side of the fraction: multiplying the mean loss by N multiplies λ as well.",
         ),
     ],
     hints=[

@@ -43,47 +43,48 @@ SAMPLED_PREDICTIVE = Task(
     misconceptions=[
         Misconception(
             lambda x, weights: torch.sigmoid((x @ weights.T).mean(1)),
-            "the logits are averaged before the sigmoid. That is the plug-in prediction at the mean weights; "
-            "the predictive distribution averages probabilities.",
+            "you average logits before the sigmoid. That is the plug-in prediction at the mean weights; the "
+            "predictive distribution averages probabilities.",
         ),
         Misconception(
             lambda x, weights: ((x @ weights.T) > 0).double().mean(1),
-            "each sample casts a vote: this is the share of samples that prefer class 1, not a probability of it.",
+            "you round each sample's probability: this is the share of samples that prefer class 1, not a "
+            "probability of it.",
         ),
         Misconception(
             lambda x, weights: torch.sigmoid(torch.sigmoid(x @ weights.T).mean(1)),
-            "the sigmoid is applied twice: every probability then lies between .5 and .73.",
+            "you apply the sigmoid again after the mean: every probability then lies between 0.5 and 0.73.",
         ),
         Misconception(
             lambda x, weights: torch.sigmoid(torch.sigmoid(x @ weights.T)).mean(1),
-            "the sigmoid is applied to probabilities, sample by sample: everything lies between .5 and .73.",
+            "you apply the sigmoid twice to every sample: every probability then lies between 0.5 and 0.73.",
         ),
         Misconception(
             lambda x, weights: torch.cat(
                 [torch.sigmoid(rows @ weights.T).mean(0) for rows in x.split(512)]
             ),
-            "the mean runs over the inputs instead of the samples.",
+            "you average over the inputs instead of the samples.",
         ),
         Misconception(
             lambda x, weights: torch.sigmoid(x @ weights.T).sum(1),
-            "the probabilities of the samples are added up: divide by their number S, or they exceed 1.",
+            "you add up the probabilities of the samples: divide by their number S, or the sums can exceed 1.",
         ),
         Misconception(
             lambda x, weights: torch.sigmoid(x @ weights.T).flatten(),
-            "every sample's probability comes out, one for each input and sample: average them over the samples.",
+            "you return every sample's probability, one for each input and sample: average over the samples.",
         ),
         Misconception(
             lambda x, weights: torch.exp(
                 torch.nn.functional.logsigmoid(x @ weights.T).mean(1)
             ),
-            "log-probabilities are averaged: a geometric mean, whose two classes do not add up to 1.",
+            "you average log-probabilities: that is a geometric mean, whose two classes do not add up to 1.",
         ),
         Misconception(
             lambda x, weights: (
                 torch.sigmoid(x @ weights.T).mean(1).repeat(len(x.split(512)))
             ),
-            "x stands where rows belongs: each chunk then predicts for all inputs, and more than 512 of them come "
-            "out several times.",
+            "you use x in place of rows: each chunk then predicts for all inputs, and more than 512 of them are "
+            "returned several times.",
         ),
     ],
     hints=[
@@ -144,21 +145,21 @@ PROBIT_PREDICTIVE = Task(
     misconceptions=[
         Misconception(
             lambda *case: _probit(*case, lambda v: torch.ones_like(v)),
-            "the covariance plays no part: this is the plug-in prediction, the sigmoid of the mean logit.",
+            "you ignore the covariance: this is the plug-in prediction, the sigmoid of the mean logit.",
         ),
         Misconception(
             lambda *case: _probit(*case, lambda v: 1 + math.pi * v / 8),
-            "the square root is forgotten.",
+            "you forget the square root.",
         ),
         Misconception(
             lambda *case: _probit(
                 *case, lambda v: torch.sqrt(1 + math.pi * v.sqrt() / 8)
             ),
-            "the logit's standard deviation stands where its variance belongs.",
+            "you use the logit's standard deviation in place of its variance.",
         ),
         Misconception(
             lambda *case: _probit(*case, lambda v: torch.sqrt(1 + math.pi**2 * v / 8)),
-            "π is squared: π/8 comes from matching the sigmoid's slope at 0 with that of a probit.",
+            "you square π: π/8 comes from matching the sigmoid's slope at 0 with that of a probit.",
         ),
         Misconception(
             lambda x, mean, s: _probit(
@@ -167,27 +168,28 @@ PROBIT_PREDICTIVE = Task(
                 torch.diag(torch.diag(s)),
                 lambda v: (1 + math.pi * v / 8).sqrt(),
             ),
-            "only the diagonal of Σ is used: the weights are correlated, and xᵀΣx feels it.",
+            "you use only the diagonal of Σ: the weights are correlated, which affects xᵀΣx.",
         ),
         Misconception(
             lambda x, mean, s: torch.sigmoid((x @ mean) / _root(x @ s @ x.T)),
-            "x @ Σ @ x.T is an (N, N) matrix of covariances between inputs; the variances are its diagonal.",
+            "you use all of x @ Σ @ x.T, an (N, N) matrix of covariances between inputs; the variances are its "
+            "diagonal.",
         ),
         Misconception(
             lambda *case: _probit(*case, lambda v: _root(v.sum())),
-            "the variances of all inputs are added up: sum over the last axis, .sum(dim=1). Each input has its own.",
+            "you add up the variances of all inputs: sum over the last axis, .sum(dim=1). Each input has its own.",
         ),
         Misconception(
             lambda x, mean, s: torch.sigmoid(x @ mean) / _root(((x @ s) * x).sum(1)),
-            "the probability is divided by the root. Divide the logit, then take the sigmoid.",
+            "you divide the probability by the root. Divide the logit, then take the sigmoid.",
         ),
         Misconception(
             lambda x, mean, s: (x @ mean) / _root(((x @ s) * x).sum(1)),
-            "the sigmoid is forgotten: this is the shrunken logit.",
+            "you forget the sigmoid: this is the shrunken logit.",
         ),
         Misconception(
             lambda *case: _probit(*case, lambda v: 1 / torch.sqrt(1 + math.pi * v / 8)),
-            "the logit is multiplied by the root: uncertainty then makes the prediction more extreme.",
+            "you multiply the logit by the root: uncertainty then makes the prediction more extreme.",
         ),
     ],
     hints=[

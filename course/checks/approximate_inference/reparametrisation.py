@@ -107,75 +107,75 @@ REPARAMETRISED_SAMPLE = Task(
             lambda mu, rho, *, generator: (
                 mu + torch.sqrt(F.softplus(rho)) * _noise(mu, generator)
             ),
-            "softplus(ρ) is taken for the variance. In this course it is the standard deviation.",
+            "you take softplus(ρ) for the variance. In this course it is the standard deviation.",
         ),
         Misconception(
             lambda mu, rho, *, generator: mu + torch.exp(rho) * _noise(mu, generator),
-            "the standard deviation is exp(ρ); here it is softplus(ρ).",
+            "you use exp(ρ) as the standard deviation; here it is softplus(ρ).",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu + torch.log(1 + torch.exp(rho)) * _noise(mu, generator)
             ),
-            "softplus is written as log(1 + exp(ρ)): in single precision that is inf from ρ = 89 on, and 0 below "
-            "ρ = −17. F.softplus is neither.",
+            "you write softplus as log(1 + exp(ρ)): in single precision that is inf for ρ ≥ 89, and 0 for ρ < −17. "
+            "F.softplus is neither.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu + torch.log1p(torch.exp(rho)) * _noise(mu, generator)
             ),
-            "softplus is written as log1p(exp(ρ)): in single precision that is inf from ρ = 89 on. Use F.softplus.",
+            "you write softplus as log1p(exp(ρ)): in single precision that is inf for ρ ≥ 89. Use F.softplus.",
         ),
         Misconception(
             lambda mu, rho, *, generator: mu + rho * _noise(mu, generator),
-            "ρ itself is used as the standard deviation; softplus is forgotten.",
+            "you use ρ itself as the standard deviation and forget softplus.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu + F.softplus(rho) * torch.randn((), generator=generator)
             ),
-            "one ε is drawn for all weights: then they move in step. Each weight has an ε of its own.",
+            "you draw one ε for all weights: then they are perfectly correlated. Each weight has its own ε.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu + F.softplus(rho) * _noise(mu[..., :1], generator)
             ),
-            "the weights of a row share one ε: then they move in step. Each weight has an ε of its own.",
+            "you draw one ε for the weights of a row: then they are perfectly correlated. Each weight has its own ε.",
         ),
         Misconception(
             lambda mu, rho, *, generator: mu + F.softplus(rho) * torch.randn_like(mu),
-            "the generator is not used, so the draw cannot be repeated: torch.randn_like takes the global one.",
+            "you do not use the generator (torch.randn_like uses the global one): the draw cannot be repeated.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu + F.softplus(rho) * _noise(mu, torch.Generator().manual_seed(0))
             ),
-            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+            "you draw the noise with the same seed in every call, whatever generator is passed in.",
         ),
         Misconception(
             lambda mu, rho, *, generator: torch.normal(
                 mu.detach(), F.softplus(rho).detach(), generator=generator
             ),
-            "the draw carries no gradient: torch.normal and .sample() stop it. Draw ε, then compute w from µ, σ and ε.",
+            "you draw with torch.normal or .sample(), which stop the gradient. Draw ε, then compute w from µ, σ and ε.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu + F.softplus(rho).detach() * _noise(mu, generator)
             ),
-            "no gradient reaches ρ: σ is detached, or computed with .data or under no_grad. Training could not change "
-            "the width.",
+            "you detach σ, or compute it with .data or under no_grad: no gradient reaches ρ, and training cannot "
+            "change the width.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu.detach() + F.softplus(rho) * _noise(mu, generator)
             ),
-            "no gradient reaches µ: it is detached, or used as .data or under no_grad.",
+            "you detach µ, or use it as .data or under no_grad: no gradient reaches it.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu + F.softplus(rho) * torch.rand(mu.shape, generator=generator)
             ),
-            "ε is uniform (torch.rand); it must be normal (torch.randn).",
+            "you draw a uniform ε (torch.rand); it must be normal (torch.randn).",
         ),
     ],
     hints=[

@@ -134,7 +134,7 @@ SAMPLE_ACTIVATIONS = Task(
             _activations(
                 lambda x, weight_std, bias_std: F.linear(x, weight_std, bias_std)
             ),
-            "standard deviations are added. Variances of independent terms add; take the root at the end.",
+            "you add standard deviations. Variances of independent terms add; take the root at the end.",
         ),
         Misconception(
             _activations(
@@ -142,7 +142,7 @@ SAMPLE_ACTIVATIONS = Task(
                     F.linear(x, weight_std**2, bias_std**2)
                 )
             ),
-            "the inputs are not squared: the variance of w·x is σ²x².",
+            "you do not square the inputs: the variance of w·x is σ²x².",
         ),
         Misconception(
             _activations(
@@ -150,7 +150,7 @@ SAMPLE_ACTIVATIONS = Task(
                     F.linear(x**2, weight_std**2)
                 )
             ),
-            "the variance of the biases is left out.",
+            "you leave out the variance of the biases.",
         ),
         Misconception(
             _activations(
@@ -158,25 +158,26 @@ SAMPLE_ACTIVATIONS = Task(
                     x**2, weight_std**2, bias_std**2
                 )
             ),
-            "the noise is multiplied with the variance; take its square root.",
+            "you multiply the noise by the variance; take its square root.",
         ),
         Misconception(
             _activations(_right_std, per_row=False),
-            "all rows share their noise. Here every row has its own: that is what lowers the gradient's variance.",
+            "you use the same noise for all rows. Here every row has its own: that is what lowers the gradient's "
+            "variance.",
         ),
         Misconception(
             _activations(_right_std, noise_of=lambda generator: None),
-            "the global random state is used instead of the generator: the draw cannot be repeated.",
+            "you use the global random state instead of the generator: the draw cannot be repeated.",
         ),
         Misconception(
             _activations(
                 _right_std, noise_of=lambda generator: torch.Generator().manual_seed(0)
             ),
-            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+            "you draw the noise with the same seed in every call, whatever generator is passed in.",
         ),
         Misconception(
             _activations(lambda *q: _right_std(*q).detach()),
-            "no gradient reaches ρ: .detach(), .data or Normal.sample() has cut the graph.",
+            "you cut ρ out of the graph with .detach(), .data or Normal.sample(): no gradient reaches it.",
         ),
     ],
     hints=[

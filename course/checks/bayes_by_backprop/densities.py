@@ -58,29 +58,28 @@ LOG_POSTERIOR = Task(
             lambda w, mu, rho: Normal(
                 mu * 1.0 + 0.0 * mu, torch.sqrt(F.softplus(rho))
             ).log_prob(w),
-            "softplus(ρ) is taken for the variance. In this practical it is the standard deviation.",
+            "you take softplus(ρ) for the variance. In this practical it is the standard deviation.",
         ),
         Misconception(
             lambda w, mu, rho: Normal(mu.detach() + 0 * mu, F.softplus(rho)).log_prob(
                 w
             ),
-            "µ is cut out of the graph with .data or .detach(): the value is right, but its gradient with "
-            "respect to µ is 0.",
+            "you cut µ out of the graph with .data or .detach(): the value is right, but its gradient with respect "
+            "to µ is 0.",
         ),
         Misconception(
             lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(w).detach(),
-            "the value carries no graph (.detach(), .item(), .numpy() or no_grad): then nothing can be learnt "
-            "from it.",
+            "you detach the value (.detach(), .item(), .numpy() or no_grad): then nothing can be learnt from it.",
         ),
         Misconception(
             lambda w, mu, rho: (
                 -0.5 * ((w - mu) / F.softplus(rho)) ** 2 - torch.log(F.softplus(rho))
             ),
-            "the constant −½ log 2π is left out.",
+            "you leave out the constant −½ log 2π.",
         ),
         Misconception(
             lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(w).exp(),
-            "the density is returned; its logarithm is asked for.",
+            "you return the density; the task asks for its logarithm.",
         ),
     ],
     hints=[
@@ -120,19 +119,19 @@ LOG_PRIOR = Task(
     misconceptions=[
         Misconception(
             lambda w, prior_std: Normal(0.0, math.sqrt(prior_std)).log_prob(w),
-            "the standard deviation is taken for a variance: no root is needed here.",
+            "you take the standard deviation for a variance: no root is needed here.",
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, prior_std**2).log_prob(w),
-            "the variance is passed to Normal, which takes a standard deviation.",
+            "you pass the variance to Normal, which takes a standard deviation.",
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, prior_std).log_prob(w).sum(),
-            "the densities are summed already. Here every weight keeps its own; the loss sums.",
+            "you already sum the log-densities. Here every weight keeps its own; the loss sums.",
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, 1.0).log_prob(w),
-            "the prior is N(0, 1) whatever prior_std says.",
+            "you use the prior N(0, 1) whatever prior_std is.",
         ),
     ],
     hints=[
@@ -180,23 +179,23 @@ LOG_LIKELIHOOD = Task(
     misconceptions=[
         Misconception(
             lambda prediction, y, noise_std: -((y - prediction) ** 2),
-            "the squared error is used. A Gaussian likelihood divides it by 2τ² and has a normaliser.",
+            "you use the squared error. A Gaussian likelihood divides it by 2τ² and has a normaliser.",
         ),
         Misconception(
             lambda prediction, y, noise_std: Normal(
                 prediction, math.sqrt(noise_std)
             ).log_prob(y),
-            "the noise's standard deviation is taken for its variance.",
+            "you take the noise's standard deviation for its variance.",
         ),
         Misconception(
             lambda prediction, y, noise_std: -Normal(prediction, noise_std).log_prob(y),
-            "the sign is turned: this is the negative log-likelihood.",
+            "you flip the sign: this is the negative log-likelihood.",
         ),
         Misconception(
             lambda prediction, y, noise_std: (
                 Normal(prediction, noise_std).log_prob(y).mean()
             ),
-            "the likelihood is averaged over the data. Every datum keeps its own here, and the loss sums.",
+            "you average the log-likelihood over the data. Every data point keeps its own here, and the loss sums.",
         ),
     ],
     hints=[
@@ -267,32 +266,33 @@ LOG_SCALE_MIXTURE = Task(
                 share * Normal(0.0, wide_std).log_prob(w)
                 + (1 - share) * Normal(0.0, narrow_std).log_prob(w)
             ),
-            "log-densities are averaged. The logarithm of a mixture is not the mixture of logarithms.",
+            "you average log-densities. The logarithm of a mixture is not the mixture of logarithms.",
         ),
         Misconception(
             lambda w, share, wide_std, narrow_std: torch.log(
                 share * Normal(0.0, wide_std).log_prob(w).exp()
                 + (1 - share) * Normal(0.0, narrow_std).log_prob(w).exp()
             ),
-            "both densities underflow to 0 far out, and log 0 is −inf. Stay with logarithms: torch.logaddexp.",
+            "you mix the densities themselves: both underflow to 0 for a large |w|, and log 0 is −inf. Stay with "
+            "logarithms: torch.logaddexp.",
         ),
         Misconception(
             lambda w, share, wide_std, narrow_std: _mix(
                 w, 1 - share, wide_std, narrow_std
             ),
-            "the shares are exchanged: π belongs to the wide component.",
+            "you swap the shares: π belongs to the wide component.",
         ),
         Misconception(
             lambda w, share, wide_std, narrow_std: Normal(
                 0.0, math.sqrt(share * wide_std**2 + (1 - share) * narrow_std**2)
             ).log_prob(w),
-            "the mixture is replaced by one Gaussian of the same variance. It has neither the peak nor the tails.",
+            "you replace the mixture with one Gaussian of the same variance. It has neither the peak nor the tails.",
         ),
         Misconception(
             lambda w, share, wide_std, narrow_std: _mix(
                 w, share, wide_std**0.5, narrow_std**0.5
             ),
-            "the standard deviations are taken for variances.",
+            "you take the standard deviations for variances.",
         ),
     ],
     hints=[

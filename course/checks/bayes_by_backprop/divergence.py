@@ -75,26 +75,26 @@ GAUSSIAN_KL = Task(
     misconceptions=[
         Misconception(
             _kl(reduce=torch.mean),
-            "the KL is averaged over the weights; it is a sum. One widely used library makes this mistake.",
+            "you average the KL over the weights; it is a sum. One widely used library makes this mistake.",
         ),
         Misconception(
             _kl(half=0.0),
-            "the −½ of every weight is left out: then KL(p ‖ p) is not 0.",
+            "you leave out the −½ of every weight: then KL(p ‖ p) is not 0.",
         ),
         Misconception(
             _kl(scale=math.sqrt),
-            "the prior's standard deviation is taken for its variance.",
+            "you take the prior's standard deviation for its variance.",
         ),
         Misconception(
-            _kl(reverse=True), "the two distributions are exchanged: this is KL(p ‖ q)."
+            _kl(reverse=True), "you swap the two distributions: this is KL(p ‖ q)."
         ),
         Misconception(
             _kl(std_of=lambda rho: torch.log(1 + torch.exp(rho))),
-            "log(1 + exp(ρ)) is written out, and is 0 or infinite for the extreme ρ. Use F.softplus.",
+            "you write out log(1 + exp(ρ)), which is 0 or infinite for the extreme ρ. Use F.softplus.",
         ),
         Misconception(
             lambda mu, rho, prior_std: _kl()(mu, rho, prior_std).detach(),
-            "the value carries no graph (.detach(), .item(), .numpy() or no_grad): then the prior pulls at nothing.",
+            "you detach the value (.detach(), .item(), .numpy() or no_grad): the prior then has no effect.",
         ),
     ],
     hints=[
@@ -249,37 +249,37 @@ SAMPLED_KL = Task(
     misconceptions=[
         Misconception(
             _sampled(reduce=lambda terms, draws: terms.sum()),
-            "the draws are summed: the estimate then grows with their number. Divide by draws.",
+            "you sum over the draws: the estimate then grows with their number. Divide by draws.",
         ),
         Misconception(
             _sampled(reduce=lambda terms, draws: terms.mean()),
-            "the weights are averaged too. Draws are averaged; weights are summed.",
+            "you average over the weights too. Draws are averaged; weights are summed.",
         ),
         Misconception(
             _sampled(difference=lambda log_q, log_p: log_p - log_q),
-            "the sign is turned: log p − log q has a negative mean.",
+            "you flip the sign: log p − log q has a negative mean.",
         ),
         Misconception(
             _sampled(noise_of=lambda generator: None),
-            "the global random state is used instead of the generator: the estimate cannot be repeated.",
+            "you use the global random state instead of the generator: the estimate cannot be repeated.",
         ),
         Misconception(
             _sampled(noise_of=lambda generator: torch.Generator().manual_seed(0)),
-            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+            "you draw the noise with the same seed in every call, whatever generator is passed in.",
         ),
         Misconception(
             _sampled(draw_of=torch.Tensor.detach),
-            "the draws are cut out of the graph (.sample(), .detach() or no_grad): what −log p(w) says about µ and ρ "
-            "is lost.",
+            "you cut the draws out of the graph (.sample(), .detach() or no_grad): no gradient of −log p(w) then "
+            "reaches µ and ρ.",
         ),
         Misconception(
             lambda *case, **options: _sampled()(*case, **options).abs(),
-            "the absolute value of the estimate is taken. The KL is never negative, its estimate may be: without "
+            "you take the absolute value of the estimate. The KL is never negative, but its estimate may be: without "
             "its sign it is too large on average.",
         ),
         Misconception(
             _sampled(difference=lambda log_q, log_p: -log_p),
-            "log q(w) is left out: this is the cross-entropy of q and p.",
+            "you leave out log q(w): this is the cross-entropy of q and p.",
         ),
     ],
     hints=[

@@ -90,19 +90,19 @@ GRADIENT_STEP = Task(
     probe=_gradient_step_probe,
     oracle=_gradient_step_oracle,
     misconceptions=[
+        Misconception(_step(direction=1.0), "you step uphill: a loss is minimised."),
         Misconception(
-            _step(direction=1.0), "the step goes uphill: a loss is minimised."
-        ),
-        Misconception(
-            _step(rho_rate=0.0), "only µ moves: ρ has a gradient and a step of its own."
+            _step(rho_rate=0.0),
+            "you move only µ: ρ has a gradient and a step of its own.",
         ),
         Misconception(
             _step(leaf=False),
-            "the new tensors still carry the graph of the old ones, which grows with every step: "
-            "detach them, and let them require gradients.",
+            "you return tensors that still carry the graph of the old ones, which grows with every step: detach "
+            "them, and let them require gradients.",
         ),
         Misconception(
-            _in_place, "the old tensors are changed in place; new ones are asked for."
+            _in_place,
+            "you change the old tensors in place; the task asks for new ones.",
         ),
     ],
     hints=[
@@ -155,32 +155,32 @@ PAPER_GRADIENTS = Task(
                 df_dw + df_dmu,
                 df_dw * epsilon + df_drho,
             ),
-            "the slope of softplus is left out: dw/dρ is ε times sigmoid(ρ).",
+            "you leave out the slope of softplus: dw/dρ is ε times sigmoid(ρ).",
         ),
         Misconception(
             lambda df_dw, df_dmu, df_drho, rho, epsilon: (df_dmu, df_drho),
-            "the path through the weight is left out: f depends on µ and ρ through w as well.",
+            "you leave out the path through the weight: f depends on µ and ρ through w as well.",
         ),
         Misconception(
             lambda df_dw, df_dmu, df_drho, rho, epsilon: (
                 df_dw,
                 df_dw * epsilon * torch.sigmoid(rho),
             ),
-            "the direct dependence of log q on µ and ρ is left out: ∂f/∂µ and ∂f/∂ρ are missing.",
+            "you leave out the direct dependence of log q on µ and ρ: ∂f/∂µ and ∂f/∂ρ are missing.",
         ),
         Misconception(
             lambda df_dw, df_dmu, df_drho, rho, epsilon: (
                 df_dw + df_dmu,
                 df_dw * epsilon * F.softplus(rho) + df_drho,
             ),
-            "softplus(ρ) stands where its derivative belongs.",
+            "you use softplus(ρ) in place of its derivative.",
         ),
         Misconception(
             lambda df_dw, df_dmu, df_drho, rho, epsilon: (
                 df_dw + df_dmu,
                 df_dw * epsilon / (1 + torch.exp(rho)) + df_drho,
             ),
-            "the sign in the exponent is turned: softplus has the slope 1 / (1 + exp(−ρ)).",
+            "you flip the sign in the exponent: softplus has the slope 1 / (1 + exp(−ρ)).",
         ),
     ],
     hints=[

@@ -279,38 +279,38 @@ BAYESIAN_LINEAR = Task(
     misconceptions=[
         Misconception(
             _RowsApart,
-            "every row of x gets weights of its own. One draw is one network, for all rows.",
+            "you draw separate weights for every row of x. One draw is one network, for all rows.",
         ),
         Misconception(
-            _PlainBias, "the biases are not drawn: they have a σ of their own."
+            _PlainBias, "you do not draw the biases: they have a σ of their own."
         ),
         Misconception(
             _MeanOnly,
-            "the weights are not drawn at all: this is the network of the means.",
+            "you do not draw the weights at all: this is the network of the means.",
         ),
         Misconception(
             _Frozen,
-            "the noise is frozen: every call uses the same ε. Draw from the generator that is passed in.",
+            "you use the same ε in every call. Draw from the generator that is passed in.",
         ),
         Misconception(
             _SharedNoise,
-            "one ε serves weights and biases alike. Under q all are independent: draw afresh for each.",
+            "you use one ε for weights and biases alike. Under q all are independent: draw afresh for each.",
         ),
         Misconception(
-            _NoBiasKL, "the KL leaves out the biases: they have a prior too."
+            _NoBiasKL, "you leave the biases out of the KL: they have a prior too."
         ),
-        Misconception(_MeanKL, "the KL is averaged over the weights; it is a sum."),
+        Misconception(_MeanKL, "you average the KL over the weights; it is a sum."),
         Misconception(
             _FixedSpread,
-            "no gradient reaches ρ: .detach(), .data or Normal.sample() has cut the graph.",
+            "you cut ρ out of the graph with .detach(), .data or Normal.sample(): no gradient reaches it.",
         ),
         Misconception(
             _DetachedKL,
-            "the KL carries no graph (.detach(), .item() or no_grad): then the prior pulls at nothing.",
+            "you detach the KL (.detach(), .item() or no_grad): the prior then has no effect.",
         ),
         Misconception(
             _EqualMeans,
-            "all means start at 0. Then all hidden units are alike, and what tells them apart is noise: "
+            "you start all weights' means at 0. Then all hidden units are alike, and only noise tells them apart: "
             "draw the first means.",
         ),
     ],

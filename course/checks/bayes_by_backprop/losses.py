@@ -80,26 +80,27 @@ DRAW_LOSS = Task(
     misconceptions=[
         Misconception(
             _draw_loss((1, -1, -1), torch.mean),
-            "the likelihood is averaged over the data, and the KL is not: the data then count N times too little.",
+            "you average the likelihood over the data, but leave the KL as it is: the data then count N times too "
+            "little.",
         ),
         Misconception(
             _draw_loss((-1, 1, 1)),
-            "the sign is turned: this is a draw of the ELBO, to be maximised.",
+            "you flip the sign: this is a draw of the ELBO, which is to be maximised.",
         ),
         Misconception(
-            _draw_loss((1, 1, -1)), "the prior is added; −log p(w) belongs to the loss."
+            _draw_loss((1, 1, -1)), "you add log p(w); −log p(w) belongs to the loss."
         ),
         Misconception(
             _draw_loss((0, -1, -1)),
-            "log q(w) is left out. What is left has its minimum at σ = 0.",
+            "you leave out log q(w). The rest has its minimum at σ = 0.",
         ),
         Misconception(
             _draw_loss((1, -1, 1)),
-            "the log-likelihood is added; the loss subtracts it.",
+            "you add the log-likelihood; the loss subtracts it.",
         ),
         Misconception(
             lambda *case, **stds: _draw_loss((1, -1, -1))(*case, **stds).detach(),
-            "the loss carries no graph (.detach(), .item(), .numpy() or no_grad): it cannot be differentiated.",
+            "you detach the loss (.detach(), .item(), .numpy() or no_grad): it then cannot be differentiated.",
         ),
     ],
     hints=[
@@ -174,17 +175,18 @@ EXACT_LOSS = Task(
     misconceptions=[
         Misconception(
             _exact(spread=False),
-            "w is replaced by its mean in the likelihood: E[(y − wx)²] has σ²x² as well.",
+            "you replace w with its mean in the likelihood: E[(y − wx)²] has σ²x² as well.",
         ),
         Misconception(
-            _exact(kl=False), "KL(q ‖ p) is left out: this is the expected NLL alone."
+            _exact(kl=False), "you leave out KL(q ‖ p): this is the expected NLL alone."
         ),
         Misconception(
-            _exact(x_power=1), "the variance of wx is taken for σ²x; it is σ²x²."
+            _exact(x_power=1), "you take σ²x for the variance of wx; it is σ²x²."
         ),
         Misconception(
             _exact(reduce=torch.mean),
-            "the likelihood is averaged over the data, and the KL is not: the data then count N times too little.",
+            "you average the likelihood over the data, but leave the KL as it is: the data then count N times too "
+            "little.",
         ),
     ],
     hints=[

@@ -59,23 +59,23 @@ PREDICTIVE_MOMENTS = Task(
     misconceptions=[
         Misconception(
             _moments(lambda std, noise_std: std),
-            "the noise is left out: the band of f is reported as the band of a new observation.",
+            "you leave out the noise, and report the band of f as the band of a new observation.",
         ),
         Misconception(
             _moments(lambda std, noise_std: std + noise_std),
-            "standard deviations are added. Variances add.",
+            "you add standard deviations. Variances add.",
         ),
         Misconception(
             _moments(lambda std, noise_std: torch.sqrt(std**2 + noise_std)),
-            "the noise's standard deviation is added to a variance: square it first.",
+            "you add the noise's standard deviation to a variance: square it first.",
         ),
         Misconception(
             _moments(_right, correction=1),
-            "the variance is divided by S − 1, torch's default: pass correction=0. The S draws are the whole mixture.",
+            "you divide by S − 1, torch's default: pass correction=0. The S draws are the whole mixture.",
         ),
         Misconception(
             _moments(_right, power=2),
-            "variances are returned; standard deviations are asked for.",
+            "you return variances; the task asks for standard deviations.",
         ),
     ],
     hints=[
@@ -123,26 +123,26 @@ PREDICTIVE_ENTROPY = Task(
     misconceptions=[
         Misconception(
             lambda log_probs: _bits(log_probs.mean(0).exp()),
-            "log-probabilities are averaged: a geometric mean, which does not sum to one and favours what all "
-            "draws agree on.",
+            "you average log-probabilities: that is a geometric mean, which does not sum to one and favours classes "
+            "that all draws agree on.",
         ),
         Misconception(
             lambda log_probs: _bits(torch.softmax(log_probs.mean(0), dim=-1)),
-            "log-probabilities are averaged and then normalised. The predictive distribution averages probabilities.",
+            "you average log-probabilities and then normalise. The predictive distribution averages probabilities.",
         ),
         Misconception(
             lambda log_probs: _bits(log_probs.exp()).mean(0),
-            "the entropies of the draws are averaged. That leaves out how far the draws disagree.",
+            "you average the entropies of the draws. That leaves out how far the draws disagree.",
         ),
         Misconception(
             lambda log_probs: torch.special.entr(log_probs.exp().mean(0)).sum(-1),
-            "the entropy is in nats; bits are asked for.",
+            "you compute the entropy in nats; the task asks for bits.",
         ),
         Misconception(
             lambda log_probs: (
                 -(log_probs.exp().mean(0) * torch.log2(log_probs.exp().mean(0))).sum(-1)
             ),
-            "0 · log 0 is computed as nan; its limit is 0.",
+            "you compute 0 · log 0, which is nan; its limit is 0.",
         ),
     ],
     hints=[
@@ -229,27 +229,27 @@ KEEP_MASK = Task(
     misconceptions=[
         Misconception(
             _mask(lambda mu, rho: mu.abs()),
-            "weights are ranked by |µ| alone. A large mean with a larger σ says nothing.",
+            "you rank the weights by |µ| alone. A large mean with a larger σ says nothing.",
         ),
         Misconception(
             _mask(lambda mu, rho: mu / F.softplus(rho)),
-            "the sign of µ counts: strongly negative weights go first. The signal is |µ|.",
+            "you let the sign of µ count: strongly negative weights then go first. The signal is |µ|.",
         ),
         Misconception(
             _mask(_ratio, largest=True),
-            "the weights with the largest ratio are removed.",
+            "you remove the weights with the largest ratio.",
         ),
         Misconception(
             _mask(_ratio, share=lambda removed: 1 - removed),
-            "removed is taken for the share of the weights that stay.",
+            "you take removed for the share of the weights that stay.",
         ),
         Misconception(
             _mask(lambda mu, rho: mu.abs() / torch.sqrt(F.softplus(rho))),
-            "softplus(ρ) is taken for the variance. In this practical it is the standard deviation.",
+            "you take softplus(ρ) for the variance. In this practical it is the standard deviation.",
         ),
         Misconception(
             lambda *case: _mask(_ratio)(*case).double(),
-            "the mask consists of the numbers 1 and 0. A mask of dtype torch.bool is asked for: as an index, numbers "
+            "you return a mask of the numbers 1 and 0. The task asks for dtype torch.bool: as an index, integers "
             "would pick the weights 1 and 0.",
         ),
     ],

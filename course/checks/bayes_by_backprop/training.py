@@ -59,23 +59,24 @@ KL_WEIGHTS = Task(
     misconceptions=[
         Misconception(
             _shares(lambda i, m: torch.ones(m), lambda m: 1.0),
-            "every minibatch pays the full KL: over an epoch it is then counted M times.",
+            "you add the full KL to every minibatch: an epoch then counts it M times.",
         ),
         Misconception(
             _shares(lambda i, m: 0.5**i),
-            "the denominator is 2^M: the shares then sum to 1 − 2^−M, which shows when M is small.",
+            "you divide by 2^M: the shares then sum to 1 − 2^−M, which shows when M is small.",
         ),
         Misconception(
             _shares(lambda i, m: 0.5 ** (i - 1) / (1 - 0.5**m)),
-            "i starts at 0: the shares then sum to 2.",
+            "you start i at 0: the shares then sum to 2.",
         ),
         Misconception(
             _shares(lambda i, m: 0.5 ** (m + 1 - i) / (1 - 0.5**m)),
-            "the order is reversed. The first minibatch pays most, before the data have said much.",
+            "you reverse the order. The first minibatch has the largest share, before the data have had much effect.",
         ),
         Misconception(
             _shares(lambda i, m: 2.0 ** (m - i) / (torch.tensor(2.0) ** m - 1)),
-            "2^M overflows: single precision ends at 2^128. Divide numerator and denominator by 2^M.",
+            "you compute 2^M, which overflows: single precision ends at 2^128. Divide numerator and denominator by "
+            "2^M.",
         ),
     ],
     hints=[
@@ -132,37 +133,37 @@ MINIBATCH_LOSS = Task(
     misconceptions=[
         Misconception(
             lambda logits, targets, kl, kl_share: _nll(logits, targets).sum() + kl,
-            "the full KL is added to every minibatch; it pays only its share.",
+            "you add the full KL to every minibatch; add only its share.",
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
                 _nll(logits, targets).mean() + kl_share * kl
             ),
-            "the NLL is averaged, and the KL is not: the prior then weighs B times too much.",
+            "you average the NLL, but leave the KL as it is: the prior then counts B times too much.",
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
                 _nll(logits, targets, dim=0).sum() + kl_share * kl
             ),
-            "the softmax is taken over the data (dim=0) instead of the classes (dim=-1).",
+            "you take the softmax over the data points (dim=0) instead of the classes (dim=-1).",
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
                 -logits.gather(-1, targets[:, None]).sum() + kl_share * kl
             ),
-            "the logits are taken for log-probabilities: log_softmax is missing.",
+            "you take the logits for log-probabilities: log_softmax is missing.",
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
                 _nll(logits, targets).sum() - kl_share * kl
             ),
-            "the KL is subtracted; the loss adds it.",
+            "you subtract the KL; the loss adds it.",
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
                 _nll(logits, targets).sum() + kl_share * kl.item()
             ),
-            "the KL is turned into a plain number (.item(), float() or .detach()): it no longer pulls at µ and ρ.",
+            "you turn the KL into a plain number (.item(), float() or .detach()): it then no longer affects µ and ρ.",
         ),
     ],
     hints=[

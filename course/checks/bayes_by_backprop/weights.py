@@ -55,24 +55,24 @@ REPARAMETRISE = Task(
     misconceptions=[
         Misconception(
             lambda mu, rho, epsilon: mu + rho * epsilon,
-            "ρ is taken for the standard deviation. It may be negative; σ = softplus(ρ) may not.",
+            "you take ρ for the standard deviation. It may be negative; σ = softplus(ρ) may not.",
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + torch.sqrt(F.softplus(rho)) * epsilon,
-            "softplus(ρ) is taken for the variance. In this practical it is the standard deviation.",
+            "you take softplus(ρ) for the variance. In this practical it is the standard deviation.",
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + F.softplus(rho) ** 2 * epsilon,
-            "the noise is multiplied with the variance σ²; a draw has the standard deviation σ.",
+            "you multiply the noise by the variance σ²; a draw has the standard deviation σ.",
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + torch.log(1 + torch.exp(rho)) * epsilon,
-            "log(1 + exp(ρ)) is written out: exp overflows for a large ρ, and for a very negative one "
-            "1 + exp(ρ) rounds to 1, so that σ is 0. F.softplus does neither.",
+            "you write out log(1 + exp(ρ)): exp overflows for a large ρ, and for a very negative one 1 + exp(ρ) "
+            "rounds to 1, so that σ is 0. F.softplus avoids both.",
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + torch.exp(rho) * epsilon,
-            "σ = exp(ρ): a common choice elsewhere, but here σ = softplus(ρ).",
+            "you use σ = exp(ρ): a common choice elsewhere, but here σ = softplus(ρ).",
         ),
     ],
     hints=[
@@ -162,7 +162,7 @@ SAMPLE_WEIGHTS = Task(
     misconceptions=[
         Misconception(
             lambda mu, rho, *, generator: mu + F.softplus(rho) * torch.randn_like(mu),
-            "the global random state is used instead of the generator: the draw cannot be repeated.",
+            "you use the global random state instead of the generator: the draw cannot be repeated.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
@@ -172,7 +172,7 @@ SAMPLE_WEIGHTS = Task(
                     mu
                 )
             ),
-            "the noise is frozen: every call draws with the same seed, so the next step sees the same ε again.",
+            "you draw the noise with the same seed in every call, so that the next step sees the same ε again.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
@@ -180,7 +180,7 @@ SAMPLE_WEIGHTS = Task(
                 + F.softplus(rho)
                 * torch.randn((*mu.shape[:-1], 1), generator=generator, dtype=mu.dtype)
             ),
-            "one ε is shared by all weights of a draw. Under q they are independent.",
+            "you use one ε for all weights along the last axis. Under q they are independent.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
@@ -188,19 +188,20 @@ SAMPLE_WEIGHTS = Task(
                 + F.softplus(rho)
                 * torch.rand(mu.shape, generator=generator, dtype=mu.dtype)
             ),
-            "the noise is uniform on [0, 1] (torch.rand); it is standard normal (torch.randn).",
+            "you draw uniform noise on [0, 1] (torch.rand); it must be standard normal (torch.randn).",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
                 mu + F.softplus(rho).detach() * _randn(mu, generator)
             ),
-            "no gradient reaches ρ: .detach() or .data has cut the graph.",
+            "you cut ρ out of the graph with .detach() or .data: no gradient reaches it.",
         ),
         Misconception(
             lambda mu, rho, *, generator: torch.normal(
                 mu, F.softplus(rho), generator=generator
             ).detach(),
-            "no gradient reaches µ or ρ: torch.normal and Normal.sample() stop it. Draw ε, then compute w from it.",
+            "you draw with torch.normal or Normal.sample(): no gradient reaches µ or ρ. Draw ε, then compute w from "
+            "it.",
         ),
     ],
     hints=[

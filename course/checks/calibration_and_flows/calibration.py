@@ -108,33 +108,34 @@ CALIBRATION_BINS = Task(
     misconceptions=[
         Misconception(
             lambda probs, labels, n_bins: _bins(*_class_one(probs, labels), n_bins),
-            "the bins are those of p(y = 1). The confidence is the probability of the predicted class, "
-            "whichever it is.",
+            "you make the bins from p(y = 1). The confidence is the probability of the predicted class, whichever it "
+            "is.",
         ),
         Misconception(
             lambda probs, labels, n_bins: _bins(*_own(probs, labels), n_bins),
-            "the confidence is read off at the true label. A model does not know it: take the largest probability.",
+            "you take the probability of the true label as the confidence. A model does not know the label: take the "
+            "largest probability.",
         ),
         Misconception(
             _middles,
-            "the middle of a bin stands in for the mean of the confidences in it.",
+            "you use the middle of a bin in place of the mean of the confidences in it.",
         ),
         Misconception(
             lambda probs, labels, n_bins: _bins(
                 *_top(probs, labels), n_bins, upper=True
             ),
-            "a confidence on an inner boundary is put into the bin below it; here it belongs to the one above.",
+            "you put a confidence on an inner boundary into the bin below it; here it belongs to the one above.",
         ),
         Misconception(
             lambda probs, labels, n_bins: _bins(
                 *_top(probs, labels), n_bins, empty=0.0
             ),
-            "an empty bin divides 0 by 0. Let its means be 0.",
+            "you divide 0 by 0 in an empty bin. Let its means be 0.",
         ),
         Misconception(
             lambda probs, labels, n_bins: tuple(_bins(*_top(probs, labels), n_bins)),
-            "a plain tuple is returned. What follows reads its parts by name: return "
-            "Bins(share=…, confidence=…, accuracy=…).",
+            "you return a plain tuple. Later code reads its parts by name: return Bins(share=…, confidence=…, "
+            "accuracy=…).",
         ),
     ],
     hints=[
@@ -180,27 +181,27 @@ CALIBRATION_ERROR = Task(
     misconceptions=[
         Misconception(
             _error(lambda share, gap: gap.abs().mean()),
-            "all bins count alike, the empty ones too. Weight each gap by the bin's share of the data.",
+            "you give all bins the same weight, empty ones too. Weight each gap by the bin's share of the data.",
         ),
         Misconception(
             _error(lambda share, gap: gap.abs().sum() / (share > 0).sum()),
-            "the bins that hold data count alike. Weight each gap by the bin's share of the data.",
+            "you give all non-empty bins the same weight. Weight each gap by the bin's share of the data.",
         ),
         Misconception(
             _error(lambda share, gap: (share * gap.abs()).sum(), _class_one),
-            "the bins are those of p(y = 1). The confidence is the probability of the predicted class.",
+            "you make the bins from p(y = 1). The confidence is the probability of the predicted class.",
         ),
         Misconception(
             _error(lambda share, gap: (share * gap).sum().abs()),
-            "the gaps keep their signs, so over- and under-confidence cancel.",
+            "you keep the gaps' signs, so that over- and under-confidence cancel.",
         ),
         Misconception(
             _error(lambda share, gap: (share * gap**2).sum().sqrt()),
-            "the gaps are squared. This is the root mean square calibration error; the ECE takes absolute values.",
+            "you square the gaps. This is the root mean square calibration error; the ECE takes absolute values.",
         ),
         Misconception(
             _error(lambda share, gap: gap.abs().max()),
-            "the largest gap is returned: this is the maximum calibration error.",
+            "you return the largest gap: this is the maximum calibration error.",
         ),
     ],
     hints=[
@@ -286,25 +287,25 @@ BRIER_DECOMPOSITION = Task(
     misconceptions=[
         Misconception(
             _brier(weighted=False),
-            "the bins that hold data count alike. Weight a bin by its share of the data.",
+            "you give all non-empty bins the same weight. Weight a bin by its share of the data.",
         ),
         Misconception(
             _brier(centre=0.5),
-            "resolution is measured from ½. It is measured from the mean outcome of all data.",
+            "you measure resolution from ½. Measure it from the mean outcome of all data.",
         ),
         Misconception(
             _brier(middles=True),
-            "the middle of a bin stands in for the mean of the forecasts in it.",
+            "you use the middle of a bin in place of the mean of the forecasts in it.",
         ),
         Misconception(
             _brier(swapped=True),
-            "reliability and resolution are exchanged: reliability compares forecasts with outcomes, "
-            "and 0 is perfect; resolution compares outcomes with their mean, and more is better.",
+            "you swap reliability and resolution: reliability compares forecasts with outcomes, and 0 is perfect; "
+            "resolution compares outcomes with their mean, and more is better.",
         ),
         Misconception(
             lambda *case: tuple(_brier()(*case)),
-            "a plain tuple is returned. What follows reads its parts by name: return "
-            "BrierParts(reliability=…, resolution=…, uncertainty=…).",
+            "you return a plain tuple. Later code reads its parts by name: return BrierParts(reliability=…, "
+            "resolution=…, uncertainty=…).",
         ),
     ],
     hints=[

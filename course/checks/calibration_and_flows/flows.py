@@ -49,33 +49,33 @@ AFFINE_FLOW = Task(
     misconceptions=[
         Misconception(
             lambda z, shift, log_scale: (shift + log_scale.exp() * z, log_scale.sum()),
-            "there is one log|det| for all points. The flows that follow have one for each: expand it.",
+            "you return one log|det| for all points. The flows that follow return one for each: expand it.",
         ),
         Misconception(
             _affine(lambda log_scale: -log_scale.sum()),
-            "log|det| has the wrong sign: stretching space makes it positive.",
+            "you flip the sign of log|det|: stretching space makes it positive.",
         ),
         Misconception(
             _affine(
                 lambda log_scale: log_scale.abs().log().sum(),
                 lambda z, shift, log_scale: shift + log_scale * z,
             ),
-            "log_scale is used as if it were the scale. Exponentiate it.",
+            "you use log_scale as if it were the scale. Exponentiate it.",
         ),
         Misconception(
             _affine(lambda log_scale: log_scale.exp().sum()),
-            "the scales are added. The determinant is their product, so their logarithms are added.",
+            "you add the scales. The determinant is their product, so their logarithms are added.",
         ),
         Misconception(
             _affine(
                 lambda log_scale: log_scale.sum(),
                 lambda z, shift, log_scale: (shift + z) * log_scale.exp(),
             ),
-            "the shift is scaled as well: scale first, then shift.",
+            "you scale the shift as well: scale first, then shift.",
         ),
         Misconception(
             _affine(lambda log_scale: log_scale.sum().detach()),
-            "log|det| carries no graph (.detach(), .item() or no_grad): then nothing holds the scale back.",
+            "you detach log|det| (.detach(), .item() or no_grad): training then ignores how the flow changes volume.",
         ),
     ],
     hints=[
@@ -142,23 +142,23 @@ COMPOSE = Task(
     misconceptions=[
         Misconception(
             _composed(lambda total, new: new),
-            "only the last flow's log|det| is kept. Add them all up.",
+            "you keep only the last flow's log|det|. Add them all up.",
         ),
         Misconception(
             _composed(lambda total, new: total + new, at_start=True),
-            "every log|det| is taken at z₀. A flow's Jacobian belongs where the flow before it has put the point.",
+            "you take every log|det| at z₀. A flow's Jacobian is taken at the point that the flow before it returns.",
         ),
         Misconception(
             _composed(lambda total, new: total + new, backwards=True),
-            "the flows are applied last to first.",
+            "you apply the flows last to first.",
         ),
         Misconception(
             _composed(lambda total, new: total - new),
-            "the logarithms are subtracted. Determinants of a chain multiply, so their logarithms add.",
+            "you subtract the logarithms. Determinants of a chain multiply, so their logarithms add.",
         ),
         Misconception(
             _composed(lambda total, new: total + new.detach()),
-            "the log|det| carry no graph (.detach(), .item() or no_grad): then nothing is learnt from them.",
+            "you detach each log|det| (.detach(), .item() or no_grad): then nothing is learnt from it.",
         ),
     ],
     hints=[
@@ -221,17 +221,18 @@ RADIAL_FLOW = Task(
     misconceptions=[
         Misconception(
             _radial(lambda across, along, d, _: d * across.log()),
-            "h is held fixed when the map is differentiated. It depends on r, so along the radius there is h′ as well.",
+            "you hold h fixed when you differentiate the map. It depends on r, so along the radius there is h′ as "
+            "well.",
         ),
         Misconception(
             _radial(lambda across, along, d, _: across.log() + along.log()),
-            "the factor across the radius counts once. In D dimensions there are D − 1 directions across it.",
+            "you count the factor across the radius once. In D dimensions there are D − 1 directions across it.",
         ),
         Misconception(
             _radial(
                 lambda across, along, d, _: -((d - 1) * across.log() + along.log())
             ),
-            "log|det| has the wrong sign: this is the logarithm of the inverse's determinant.",
+            "you flip the sign of log|det|: this is the logarithm of the inverse's determinant.",
         ),
         Misconception(
             _radial(
@@ -239,11 +240,11 @@ RADIAL_FLOW = Task(
                     (d - 1) * across.log() + (across + term).log()
                 )
             ),
-            "h′ has the wrong sign: h = 1/(α + r) falls with r, so h′ = −1/(α + r)².",
+            "you flip the sign of h′: h = 1/(α + r) falls with r, so h′ = −1/(α + r)².",
         ),
         Misconception(
             _radial(lambda across, along, d, _: across.log() + (d - 1) * along.log()),
-            "the two factors are exchanged: one direction lies along the radius, D − 1 lie across it.",
+            "you swap the two factors: one direction lies along the radius, D − 1 lie across it.",
         ),
         Misconception(
             _radial(
@@ -251,8 +252,7 @@ RADIAL_FLOW = Task(
                     (d - 1) * across.log() + along.log()
                 ).detach()
             ),
-            "log|det| carries no graph (.detach(), .item() or no_grad): then nothing keeps the flow from blowing up "
-            "space.",
+            "you detach log|det| (.detach(), .item() or no_grad): training then ignores how the flow changes volume.",
         ),
     ],
     hints=[

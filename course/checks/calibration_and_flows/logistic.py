@@ -64,15 +64,15 @@ BOUNDARY_LINE = Task(
     misconceptions=[
         Misconception(
             _line(lambda w: w[0] - w[1], lambda b: 0.0),
-            "the bias is left out: the line then passes through the origin, and it need not.",
+            "you leave out the bias: the line then passes through the origin, and it need not.",
         ),
         Misconception(
             _line(lambda w: w[0], lambda b: b[0]),
-            "the first class's logit is set to 0. Two classes are equally probable where their logits are equal.",
+            "you set the first class's logit to 0. Two classes are equally probable where their logits are equal.",
         ),
         Misconception(
             _line(lambda w: w[0] - w[1], lambda b: b[0] - b[1], sign=1),
-            "the minus sign is lost: c · x = −d.",
+            "you forget the minus sign: c · x = −d.",
         ),
         Misconception(
             lambda weight, bias, x1: (
@@ -81,7 +81,7 @@ BOUNDARY_LINE = Task(
                     / (weight[0] - weight[1])[1]
                 )
             ),
-            "x₁ is solved for, given x₀. Here x₀ is wanted, given x₁.",
+            "you solve for x₁, given x₀. The task asks for x₀, given x₁.",
         ),
     ],
     hints=[

@@ -68,32 +68,31 @@ PLANAR_FLOW = Task(
     misconceptions=[
         Misconception(
             _planar(lambda h, uw: -torch.log(1 + uw * (1 - h**2))),
-            "log|det| has the wrong sign: this is the logarithm of the inverse's determinant.",
+            "you flip the sign of log|det|: this is the logarithm of the inverse's determinant.",
         ),
         Misconception(
             _planar(lambda h, uw: 1 + uw * (1 - h**2)),
-            "the determinant is returned; its logarithm is asked for.",
+            "you return the determinant; the task asks for its logarithm.",
         ),
         Misconception(
             _planar(lambda h, uw: torch.log(1 + uw * (1 - h))),
-            "the derivative of tanh is 1 − tanh², not 1 − tanh.",
+            "you take 1 − tanh for the derivative of tanh; it is 1 − tanh².",
         ),
         Misconception(
             _planar(lambda h, uw: torch.log(1 + uw.expand(h.shape))),
-            "the derivative of tanh is left out, so that every point has the same determinant.",
+            "you leave out the derivative of tanh, so that every point has the same determinant.",
         ),
         Misconception(
             _planar(lambda h, uw: torch.log(torch.abs(1 + uw * (1 - h**2)) + 1e-6)),
-            "something is added inside the logarithm. An invertible flow needs no such guard, and it biases every term.",
+            "you add something inside the logarithm. An invertible flow needs no such guard, and it biases every term.",
         ),
         Misconception(
             _planar(lambda h, uw: torch.log1p(uw * (1 - h**2)).sum()),
-            "the logarithms of all points are added. Each point has its own.",
+            "you add up the logarithms of all points. Each point has its own.",
         ),
         Misconception(
             _planar(lambda h, uw: torch.log1p(uw * (1 - h**2)).detach()),
-            "log|det| carries no graph (.detach(), .item() or no_grad): then nothing keeps the flow from squeezing "
-            "or blowing up space.",
+            "you detach log|det| (.detach(), .item() or no_grad): training then ignores how the flow changes volume.",
         ),
     ],
     hints=[
@@ -162,28 +161,28 @@ INVERTIBLE_U = Task(
     misconceptions=[
         Misconception(
             _u(lambda a: -1 + torch.nn.functional.softplus(a)),
-            "m is taken as the planar-flow paper prints it, −1 + log(1 + eᵃ). Then m(0) = −.31, and u = 0 is "
-            "moved by .31/‖w‖, far when w is small. Shift its argument by log(e − 1).",
+            "you take m as the planar-flow paper prints it, −1 + log(1 + eᵃ). Then m(0) = −0.31, and u = 0 moves by "
+            "0.31/‖w‖, which is large for small w. Shift its argument by log(e − 1).",
         ),
         Misconception(
             _u(_right_m, power=0.5),
-            "the step along w is divided by ‖w‖; divide by ‖w‖², or wᵀû is not m(wᵀu).",
+            "you divide the step along w by ‖w‖; divide by ‖w‖², or wᵀû is not m(wᵀu).",
         ),
         Misconception(
             lambda u, w: u,
-            "u is left as it is: wherever wᵀu < −1 the flow folds space over and has no inverse.",
+            "you leave u as it is: wherever wᵀu < −1 the flow folds space over and has no inverse.",
         ),
         Misconception(
             _u(lambda a: a.clamp(min=-1.0)),
-            "wᵀu is cut off at −1. That is invertible, barely, but beyond the cut its gradient is 0 and u is stuck.",
+            "you clamp wᵀu at −1. That is invertible, barely, but below −1 its gradient is 0 and u is stuck.",
         ),
         Misconception(
             lambda u, w: u + _right_m(w @ u) * w / (w @ w),
-            "m is added to what u already has along w. Take wᵀu away first.",
+            "you add m to the component that u already has along w. Subtract wᵀu first.",
         ),
         Misconception(
             lambda u, w: u + ((_right_m(w @ u) - w @ u) * w / (w @ w)).detach(),
-            "the step along w carries no graph (.detach(), .data or no_grad): gradients then point where û does not go.",
+            "you detach the step along w (.detach(), .data or no_grad): the gradients are then not those of û.",
         ),
     ],
     hints=[

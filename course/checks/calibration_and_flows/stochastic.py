@@ -68,39 +68,39 @@ FLOW_KL = Task(
     misconceptions=[
         Misconception(
             lambda base, prior, z0, z, log_det: -log_det,
-            "only −log|det J| is left. It drops log q₀(z₀) − log p(z_L), and with it everything that keeps the "
-            "noise near the prior: a flow makes this as negative as it likes by blowing space up.",
+            "you keep only −log|det J|. This drops log q₀(z₀) − log p(z_L), and with it everything that keeps the "
+            "noise near the prior: a flow can make this as negative as it likes by expanding space.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: _at(base, z0) + log_det - _at(prior, z),
-            "log|det J| has the wrong sign. Where the flow stretches space, density thins out: "
-            "log q(z_L) = log q₀(z₀) − log|det J|.",
+            "you flip the sign of log|det J|. Where the flow stretches space, the density falls: log q(z_L) = log "
+            "q₀(z₀) − log|det J|.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: (
                 _at(base, z0) - log_det - _at(prior, z0)
             ),
-            "the prior is evaluated at z₀. It is a distribution of the noise that is used, which is z_L.",
+            "you evaluate the prior at z₀. It is a distribution of the noise that the model uses, which is z_L.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: _at(base, z) - log_det - _at(prior, z),
-            "the base density is evaluated at z_L. By the change of variables it belongs at z₀.",
+            "you evaluate the base density at z_L. By the change of variables it belongs at z₀.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: (
                 base.log_prob(z0) - log_det[..., None] - prior.log_prob(z)
             ),
-            "the coordinates are not added up. The log-density of a point is the sum over its D coordinates.",
+            "you do not sum over the coordinates. The log-density of a point is the sum over its D coordinates.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: _at(prior, z) - _at(base, z0) + log_det,
-            "q and p are exchanged: log q comes first, minus log p.",
+            "you swap q and p: log q comes first, minus log p.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: (
                 _at(base, z0) - log_det - _at(prior, z)
             ).detach(),
-            "the value carries no graph (.detach(), .item() or no_grad): no flow learns from it.",
+            "you detach the value (.detach(), .item() or no_grad): the flow then learns nothing from it.",
         ),
     ],
     hints=[
@@ -163,44 +163,44 @@ NEGATIVE_ELBO = Task(
             lambda log_probs, labels, kl: (
                 kl / len(labels) - _log_likelihood(log_probs, labels)
             ).mean(-1),
-            "the KL is divided by N. That is for one latent which all data share; here every datum has its own, "
-            "and pays for it in full.",
+            "you divide the KL by N. That is for one latent which all data points share; here each has its own, and "
+            "its KL counts in full.",
         ),
         Misconception(
             lambda log_probs, labels, kl: (kl - _log_likelihood(log_probs, labels)).sum(
                 -1
             ),
-            "the data are summed. The mean is asked for: −ELBO per datum.",
+            "you sum over the data. The task asks for the mean: −ELBO per data point.",
         ),
         Misconception(
             lambda log_probs, labels, kl: (
                 -kl - _log_likelihood(log_probs, labels)
             ).mean(-1),
-            "the KL is subtracted from the loss, which rewards noise far from the prior.",
+            "you subtract the KL from the loss, which rewards noise far from the prior.",
         ),
         Misconception(
             lambda log_probs, labels, kl: (
                 _log_likelihood(log_probs, labels) - kl
             ).mean(-1),
-            "this is the ELBO. What is minimised is its negative.",
+            "you return the ELBO. The loss is its negative.",
         ),
         Misconception(
             lambda log_probs, labels, kl: (
                 kl - _log_likelihood(log_probs, labels).exp()
             ).mean(-1),
-            "probabilities are averaged in place of their logarithms.",
+            "you average probabilities in place of their logarithms.",
         ),
         Misconception(
             lambda log_probs, labels, kl: (
                 kl.sum(-1) - _log_likelihood(log_probs, labels).mean(-1)
             ),
-            "the likelihood is a mean over the data and the KL is a sum: they are not on one scale.",
+            "you average the likelihood over the data but sum the KL: they are then on different scales.",
         ),
         Misconception(
             lambda log_probs, labels, kl: (
                 kl.detach() - _log_likelihood(log_probs, labels)
             ).mean(-1),
-            "the KL carries no graph (.detach(), .item() or no_grad): the prior then pulls at nothing.",
+            "you detach the KL (.detach(), .item() or no_grad): the prior then has no effect.",
         ),
     ],
     hints=[
@@ -332,41 +332,42 @@ PREDICT = Task(
     misconceptions=[
         Misconception(
             _plugged_in,
-            "the mean noise is plugged in, model(x, z0.mean(0)). The mean of a model's probabilities is not the "
+            "you plug in the mean noise, model(x, z0.mean(0)). The mean of a model's probabilities is not the "
             "probability at the mean noise: average over the draws last.",
         ),
         Misconception(
             _predicted(lambda p: (p.log().mean(0).exp(), p.var(0, correction=0))),
-            "log-probabilities are averaged. That is a geometric mean; the predictive integral averages probabilities.",
+            "you average log-probabilities. That is a geometric mean; the predictive integral averages probabilities.",
         ),
         Misconception(
             _predicted(graph=True),
-            "a graph is built, with every draw of every datum kept for a backward pass that never comes. "
-            "Use torch.no_grad().",
+            "you build a graph, which keeps every draw of every data point for a backward pass that never comes. Use "
+            "torch.no_grad().",
         ),
         Misconception(
             _predicted(lambda p: (p.mean(0), p.std(0, correction=0))),
-            "the standard deviation is returned; the variance is asked for.",
+            "you return the standard deviation; the task asks for the variance.",
         ),
         Misconception(
             _predicted(lambda p: (p.mean(0), p.mean(0) * (1 - p.mean(0)))),
-            "the variance is that of the label, p(1 − p). What is asked for is how much p itself varies over the draws.",
+            "you return the variance of the label, p(1 − p). The task asks how much p itself varies over the draws.",
         ),
         Misconception(
             _predicted(noise_of=lambda generator: None),
-            "the generator is not used: the same seed gives another prediction each time.",
+            "you do not use the generator: the same seed gives another prediction each time.",
         ),
         Misconception(
             _predicted(noise_of=lambda generator: torch.Generator().manual_seed(0)),
-            "the noise is frozen: every call draws with the same seed, whatever generator it is given.",
+            "you draw the noise with the same seed in every call, whatever generator is passed in.",
         ),
         Misconception(
             _predicted(shape_of=lambda draws, x: (draws, 1, x.shape[1])),
-            "all data share their noise. Every datum has a latent of its own: draw (draws, N, D).",
+            "you use the same noise for all data points. Each has a latent of its own: draw (draws, N, D).",
         ),
         Misconception(
             _predicted(lambda p: (p.mean(0), p.var(0, correction=0) / len(p))),
-            "the variance is divided by the number of draws: that is how far their mean may err, not how much p varies.",
+            "you divide the variance by the number of draws: that is how far their mean may err, not how much p "
+            "varies.",
         ),
     ],
     hints=[

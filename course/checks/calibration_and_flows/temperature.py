@@ -91,16 +91,16 @@ FIT_TEMPERATURE = Task(
     misconceptions=[
         Misconception(
             _fitted(then=lambda t: 1 / t),
-            "logits are multiplied by T. They are divided by it, so that T above 1 makes a model less sure.",
+            "you multiply the logits by T. They are divided by it, so that T above 1 makes a model less sure.",
         ),
-        Misconception(_fitted(then=np.log), "log T is returned, not T."),
+        Misconception(_fitted(then=np.log), "you return log T, not T."),
         Misconception(
             _fitted(then=np.sqrt),
-            "logits are divided by T². They are divided by T.",
+            "you divide the logits by T². Divide them by T.",
         ),
         Misconception(
             _fitted(_squares),
-            "the Brier score is minimised; the negative log-likelihood is asked for.",
+            "you minimise the Brier score; the task asks for the NLL.",
         ),
     ],
     hints=[
@@ -171,24 +171,24 @@ CALIBRATED_PROBS = Task(
             lambda training, held_out, logits: (logits / _fitted()(*training)).softmax(
                 1
             ),
-            "the temperature is fitted on training data. The model has fitted those already, so they say too "
-            "little about how far it errs on others.",
+            "you fit the temperature on training data. The model has fitted those already, so they say too little "
+            "about how far it errs on others.",
         ),
         Misconception(
             lambda training, held_out, logits: (
                 logits / _fitted()(*_pooled(training, held_out))
             ).softmax(1),
-            "the temperature is fitted on training and held-out data together.",
+            "you fit the temperature on training and held-out data together.",
         ),
         Misconception(
             lambda training, held_out, logits: (logits * _fitted()(*held_out)).softmax(
                 1
             ),
-            "the logits are multiplied by the temperature; divide by it.",
+            "you multiply the logits by the temperature; divide by it.",
         ),
         Misconception(
             lambda training, held_out, logits: logits.softmax(1) / _fitted()(*held_out),
-            "the probabilities are divided by the temperature, and no longer sum to 1. Divide the logits.",
+            "you divide the probabilities by the temperature, so that they no longer sum to 1. Divide the logits.",
         ),
     ],
     hints=[
