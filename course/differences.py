@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ HUGE = (
     "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
     "an inverse: is a term missing?)"
 )
+NUMBER = re.compile(r"[^\s\[\]]+(?=[\s\]]|$)")
 SHOWN = 24  # how many entries of an array are printed at most
 
 
@@ -41,15 +45,76 @@ def headline(task: Task, mismatch: Mismatch) -> str:
     return as_sentence(f"{value} is not right.")
 
 
-def example(task: Task, answer: Any, mismatch: Mismatch, case: Case) -> str:
+@dataclass(frozen=True)
+class Comparison:
+    """An input, what the answer makes of it, and what is expected.
+
+    Args:
+        inputs: the input's values, one below the other.
+        name: the answer's name.
+        given: the answer's value.
+        right: the expected value.
+        remarks: comments on the numbers.
+    """
+
+    inputs: str
+    name: str
+    given: str
+    right: str
+    remarks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [
+            f"on the input\n{self.inputs}",
+            f"`{self.name}` gives\n{self.given}",
+            f"expected is\n{self.right}",
+            *self.remarks,
+        ]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        """Both values side by side, with their first difference marked."""
+        given, right = _marked(self.given, self.right)
+        columns = "".join(
+            f"<div>{title}<pre>{value}</pre></div>"
+            for title, value in (
+                (f"<code>{escape(self.name)}</code> gives", given),
+                ("expected is", right),
+            )
+        )
+        return (
+            f"<div>on the input<pre>{escape(self.inputs)}</pre></div>"
+            f'<div style="display: flex; flex-wrap: wrap; column-gap: 2em">{columns}</div>'
+            + "".join(f"<p>{escape(remark.strip())}</p>" for remark in self.remarks)
+        )
+
+
+def example(
+    task: Task, answer: Any, mismatch: Mismatch, case: Case
+) -> Comparison | str:
     """Show the input and, where there are numbers to compare, both values."""
-    shown = f"on the input\n{inputs(task, answer, case)}"
+    shown = inputs(task, answer, case)
     if mismatch.kind not in ("nan", "value"):
-        return shown
+        return f"on the input\n{shown}"
     close, numbers = mismatch.close, as_numbers(mismatch.got)
     given, right = _told_apart(mismatch.key, numbers, close)
-    shown += f"\n`{task.name}` gives\n{given}\nexpected is\n{right}"
-    return "\n".join([shown, *_remarks(numbers, close)])
+    remarks = _remarks(numbers, close)
+    return Comparison(shown, task.name, given, right, tuple(remarks))
+
+
+def _marked(one: str, other: str) -> tuple[str, str]:
+    """Return two values as HTML, with the first number that differs marked in both."""
+    words = [list(NUMBER.finditer(text)) for text in (one, other)]
+    pairs = zip(*words, strict=False)
+    first = next((pair for pair in pairs if pair[0][0] != pair[1][0]), None)
+    if first is None or len(words[0]) != len(words[1]):
+        return escape(one), escape(other)
+    texts = []
+    for text, found in zip((one, other), first, strict=True):
+        begin, end = found.span()
+        before, after = escape(text[:begin]), escape(text[end:])
+        texts.append(f"{before}<mark>{escape(found[0])}</mark>{after}")
+    return texts[0], texts[1]
 
 
 def _told_apart(key: str, got: np.ndarray, close: Close) -> tuple[str, str]:

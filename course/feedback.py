@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from course.differences import a, example, headline, inputs
+from course.differences import Comparison, a, example, headline, inputs
 from course.errors import CheckFailed, NoSuchHint, WrongUse
 from course.judge import (
     Mismatch,
@@ -41,6 +43,7 @@ ADVICE = {
     "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces before values are known.",
 }
 
+CODE = re.compile(r"`([^`]+)`")
 NO_GRAPH = (
     "Its graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
     "without create_graph=True."
@@ -72,11 +75,13 @@ class Check:
         for seed in SEEDS:
             problem = _problem(task, answer, task.cases(np.random.default_rng(seed)))
             if problem is not None:
-                raise CheckFailed(_report(task, problem)) from None
+                error = _report(task, problem)
+                error.show()
+                raise error from None
         if task.proof is not None:
             problem = task.proof(answer)
             if problem is not None:
-                raise CheckFailed(_report(task, problem)) from None
+                raise _report(task, [problem]) from None
         points = "1 point" if task.points == 1 else f"{task.points} points"
         print(f"✓ {task.id} · {points}")
 
@@ -150,24 +155,27 @@ class Check:
 check = Check()
 
 
-def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
+def _problem(
+    task: Task, answer: Any, cases: list[Case]
+) -> list[str | Comparison] | None:
+    """Return the paragraphs that say what is wrong."""
     problem = _not_asked_for(task, answer)
     if problem is not None:
-        return problem
+        return [problem]
     values, left = [], []
     for case in cases:
         try:
             values += answered(task, answer, [case], left)
         except NotImplementedError as error:
-            return _unwritten(task, answer, error)
+            return [_unwritten(task, answer, error)]
         # A student's code may raise anything; report it to the student.
         except Exception as error:
-            return _raised(task, answer, error, case)
+            return [_raised(task, answer, error, case)]
     right = expected(task, cases)
     mismatch = compare(values, right)
     side_effects = wrapped(sentences(left))
     if mismatch is None:
-        return side_effects or None
+        return [side_effects] if side_effects else None
     mismatch = _smallest(mismatch, values, cases, right)
     told = [headline(task, mismatch)]
     misconception = recognise(task, values, cases, right)
@@ -177,7 +185,7 @@ def _problem(task: Task, answer: Any, cases: list[Case]) -> str | None:
         told.append(related(values, right, cases))
     shown = example(task, answer, mismatch, cases[mismatch.case])
     parts = [wrapped(" ".join(told).strip()), side_effects, shown]
-    return "\n\n".join(part for part in parts if part)
+    return [part for part in parts if part]
 
 
 def _smallest(
@@ -222,11 +230,21 @@ def _not_asked_for(task: Task, answer: Any) -> str | None:
     return None
 
 
-def _report(task: Task, problem: str) -> str:
-    report = f"✗ {task.id}\n\n{problem}"
+def _report(task: Task, parts: Sequence[str | Comparison]) -> CheckFailed:
+    """Return the error with the message: as text, and as HTML if numbers are compared."""
     if task.hints:
-        report += f'\n\nStuck? check.hint("{task.id}")'
-    return report
+        parts = [*parts, f'Stuck? check.hint("{task.id}")']
+    text = "\n\n".join([f"✗ {task.id}", *map(str, parts)])
+    if not any(isinstance(part, Comparison) for part in parts):
+        return CheckFailed(text)
+    return CheckFailed(text, "".join(map(_as_html, parts)))
+
+
+def _as_html(part: str | Comparison) -> str:
+    if isinstance(part, Comparison):
+        return part._repr_html_()
+    text = CODE.sub(r"<code>\1</code>", html.escape(part))
+    return f'<p style="margin: 0.5em 0">{text}</p>'
 
 
 def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:

@@ -209,6 +209,16 @@ def test_a_student_completes_the_exercise(browser, tmp_path, front_end, first):
         assert "not written yet" in said
         assert "Traceback" not in said
 
+        # A wrong answer is shown beside what is expected, once, with the difference marked.
+        wrong = answers[first][1].replace("    return ", "    return 2 * ")
+        page.evaluate("([id, source]) => course.write(id, source)", [first, wrong])
+        assert run(page, first) == ""
+        said = run(page, f"{first}--check")
+        assert said.count("twice what is expected, on every input") == 1
+        assert said.count("expected is") == said.count("✗") == 1
+        marked = "id => course.cell(id).node.querySelectorAll('mark').length"
+        assert page.evaluate(marked, f"{first}--check") == 2
+
         # A right answer typed into its cell is ticked.
         page.evaluate("id => course.select(id)", first)
         page.keyboard.press("Enter")

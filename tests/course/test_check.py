@@ -9,6 +9,7 @@ import pytest
 import sympy
 
 from course import feedback
+from course.differences import Comparison
 from course.feedback import CheckFailed, check
 from course.task import Close, Task, find
 
@@ -216,3 +217,23 @@ def test_a_gradient_is_called_one():
 
 def test_an_expected_zero_makes_no_number_large(monkeypatch):
     assert "So large" not in told(monkeypatch, 1.0, 0.0, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "right", "marked"),
+    [
+        ("y = [1. 2. 4.]", "y = [1. 3. 5.]", ["2.", "3."]),
+        ("y = [[0.1]\n     [0.2]]", "y = [[0.1]\n     [nan]]", ["0.2", "nan"]),
+        ("y = 1.", "y = 1.", []),
+        ("y = [1. 2.]", "y = [1. 2. 3.]", []),
+    ],
+)
+def test_the_first_difference_is_marked_in_both_values(given, right, marked):
+    shown = Comparison("x = 1", "f", given, right)._repr_html_()
+    assert re.findall("<mark>(.*?)</mark>", shown) == marked
+
+
+def test_markup_escapes_what_students_write():
+    shown = Comparison("x = 1", "f", "y = '<b>'", "y = [<i>]")._repr_html_()
+    assert "<b>" not in shown
+    assert "<i>" not in shown
