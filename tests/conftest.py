@@ -108,6 +108,12 @@ def no_sandbox():
     return None
 
 
+@pytest.fixture
+def optimised(monkeypatch):
+    """Let JAX optimise programs as it does outside the tests, for those that run long."""
+    monkeypatch.delenv("XLA_FLAGS")
+
+
 def build_book(root, to=None, **environment):
     """Build the book at ``root`` as ``make book`` does; return the folder of pages."""
     jupyter_book = Path(sys.executable).with_name("jupyter-book")

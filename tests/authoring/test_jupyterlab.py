@@ -170,7 +170,9 @@ def imports(notebook):
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_a_student_completes_the_exercise(browser, tmp_path, front_end, first):
+def test_a_student_completes_the_exercise(
+    browser, tmp_path, front_end, first, optimised
+):
     module, app, opens = front_end
     lab = COURSE.lab(stem_of(first.partition("--")[0]))
     folder, home = tmp_path / "work", tmp_path / "home"

@@ -58,7 +58,7 @@ def assert_passes(notebook, path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("lab", WHOLE, ids=lambda lab: lab.exercise.stem)
-def test_the_solved_exercise_passes_nbval_whole(lab, tmp_path):
+def test_the_solved_exercise_passes_nbval_whole(lab, tmp_path, optimised):
     """One practical per commit; ``SOAK`` runs all.
 
     The cells that train and draw are those of the chapter, which the build of the book runs;
@@ -117,7 +117,7 @@ def test_in_the_untouched_exercise_every_check_fails(lab, tmp_path):
 
 @pytest.mark.long
 @each_lab
-def test_where_one_answer_is_missing_only_what_needs_it_stops(lab, tmp_path):
+def test_where_one_answer_is_missing_only_what_needs_it_stops(lab, tmp_path, optimised):
     """Cells that need it raise NotImplementedError; no cell raises NameError as a consequence.
 
     One answer at a time is enough: what fails with several missing fails with one of them.
