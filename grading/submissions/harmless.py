@@ -98,7 +98,9 @@ def within(name: str) -> bool:
 
 def harmless(path: list[str]) -> bool:
     """Is the object that an import or an attribute names harmless?"""
-    package, rest = path[0], path[1:]
+    # Modules hold the packages that they import: torch.autograd.torch is torch.
+    begin = max((at for at, name in enumerate(path) if name in LARGE), default=0)
+    package, rest = path[begin], path[begin + 1 :]
     if package == "IPython":
         return bool(rest) and {*rest} <= SHOWING
     if package in MEMBERS:

@@ -32,6 +32,7 @@ def test_no_harmless_package_leads_to_a_module_that_is_not():
     ]
     used += ["jax.scipy.stats", "numpyro.distributions", "torch.utils.data"]
     assert len(used) > 60
+    importlib.import_module("torch._dynamo")  # as some functions of PyTorch do
     roots = [(importlib.import_module(name), name.split(".")) for name in used]
     for name in sorted(HARMLESS - {"__future__", "course"}):
         roots.append((importlib.import_module(name), [name]))
@@ -53,3 +54,9 @@ def test_no_harmless_package_leads_to_a_module_that_is_not():
                     found.add(".".join(there))
             assert not any(value is one for one in (exec, eval, compile)), there
     assert found == set()
+
+
+def test_a_package_inside_itself_is_judged_as_itself():
+    assert not harmless(["torch", "_dynamo"])
+    assert not harmless(["torch", "autograd", "torch", "_dynamo", "convert_frame"])
+    assert harmless(["torch", "autograd", "torch", "autograd", "grad"])
