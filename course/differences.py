@@ -76,14 +76,14 @@ class Comparison:
         """Both values side by side, with their first difference marked."""
         given, right = _marked(self.given, self.right)
         columns = "".join(
-            f"<div>{title}<pre>{value}</pre></div>"
+            f"<div>{title}{_block(value)}</div>"
             for title, value in (
                 (f"<code>{escape(self.name)}</code> gives", given),
                 ("expected is", right),
             )
         )
         return (
-            f"<div>on the input<pre>{escape(self.inputs)}</pre></div>"
+            f"<div>on the input{_block(escape(self.inputs))}</div>"
             f'<div style="display: flex; flex-wrap: wrap; column-gap: 2em">{columns}</div>'
             + "".join(f"<p>{escape(remark.strip())}</p>" for remark in self.remarks)
         )
@@ -100,6 +100,11 @@ def example(
     given, right = _told_apart(mismatch.key, numbers, close)
     remarks = _remarks(numbers, close)
     return Comparison(shown, task.name, given, right, tuple(remarks))
+
+
+def _block(markup: str) -> str:
+    # Some front ends set the text of blocks in a proportional font.
+    return f'<pre style="font-family: monospace">{markup}</pre>'
 
 
 def _marked(one: str, other: str) -> tuple[str, str]:

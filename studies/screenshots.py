@@ -29,6 +29,8 @@ PICTURES = {
     "feedback": ("feedback/Galois/bayes_by_backprop.html", 760, 820),
     "marking": ("marking.html", 1000, 620),
 }
+# Mistakes are planted with exec, which is flagged; those of students are not.
+PLANTED = '.flags, li:has(> a[href="#flagged"]) { display: none }'
 TASK = "deep-ensembles--gaussian-mixture-moments"
 MISTAKE = "return jnp.mean(means, axis=0), jnp.mean(stds**2, axis=0)"
 
@@ -72,6 +74,7 @@ def main() -> None:
                     viewport={"width": width, "height": height}, device_scale_factor=1.5
                 )
                 page.goto(f"{out.as_uri()}/{address}")
+                page.add_style_tag(content=PLANTED)
                 page.screenshot(path=images / f"{name}.png")
                 page.close()
             exercise(browser, images / "exercise.png")
