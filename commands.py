@@ -105,7 +105,7 @@ some_practicals = click.option(
     "practicals",
     multiple=True,
     metavar="STEM",
-    help="Only this one, such as deep_ensembles; may be given several times.",
+    help="Only this practical or lab, such as deep_ensembles or deep_ensembles_a; may be given several times.",
 )
 
 
@@ -147,27 +147,28 @@ def exercises(practicals: tuple[str, ...], check: bool) -> None:
 
 
 @main.command("new-task")
-@click.argument("practical", metavar="STEM")
+@click.argument("lab", metavar="LAB")
 @click.argument("name", metavar="NAME")
 @click.option(
     "--module",
     default="",
     metavar="MODULE",
-    help="The module of the solutions that it belongs to; by default the last one that solutions/STEM/__init__.py imports.",
+    help="The module of the solutions that it belongs to; by default the last one that the package in solutions imports.",
 )
-def new_task(practical: str, name: str, module: str) -> None:
+def new_task(lab: str, name: str, module: str) -> None:
     """Write the skeleton of a new task: solution, check, prompt, right and wrong answers.
 
     \b
     Example:
-      course new-task deep_ensembles brier_score
-      course new-task deep_ensembles brier_score --module likelihoods
+      course new-task deep_ensembles_b brier_score
+      course new-task deep_ensembles_b brier_score --module likelihoods
 
-    It says what is left to do in each file.
+    LAB is the stem of its practical, with the letter of the lab if there are several, as in
+    approximate_inference_a. It says what is left to do in each file.
     """
     from authoring.new_task import new_task as write_task
 
-    for edit in write_task(read_course(), practical, name, module):
+    for edit in write_task(read_course(), lab, name, module):
         click.echo(f"{_shown(edit.path)}: {edit.left}")
     click.echo("Replace every TODO, then follow the recipe in CONTRIBUTING.md.")
 
@@ -201,21 +202,31 @@ def check_notebooks(practicals: tuple[str, ...]) -> None:
 @main.command()
 @click.argument("folder", type=Place(), metavar="DIR")
 @some_practicals
-def release(folder: Path, practicals: tuple[str, ...]) -> None:
+@click.option("--book", is_flag=True, help="Include the class edition of the book.")
+def release(folder: Path, practicals: tuple[str, ...], book: bool) -> None:
     """Write the bundle for a class, without solutions: DIR/known-unknowns and a zip of it.
 
     \b
     Example:
       course release handout/                               all practicals
       course release handout/ --practical deep_ensembles    one
+      course release handout/ --book                        with the book to read
 
     An older bundle in DIR is replaced, with whatever was changed in it; anything else of
     that name is left alone.
     """
+    from authoring.chapter import answers_in
     from authoring.release import release as write_bundle
 
-    for path in write_bundle(read_course(), folder, practicals):
+    course = read_course()
+    for path in write_bundle(course, folder, practicals, book=book):
         click.echo(f"wrote {_shown(path)}")
+    for lab in course.labs(*practicals):
+        if answers := answers_in(lab):
+            click.echo(
+                f"{lab.exercise.name} gives the answers to {', '.join(answers)}, which it builds "
+                "on: hand it out when the earlier lab is due."
+            )
 
 
 @main.command()
@@ -227,7 +238,7 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     \b
     Example:
       course nbgrader my-course/
-      cd my-course && nbgrader generate_assignment 03-bayes-by-backprop
+      cd my-course && nbgrader generate_assignment 03a-bayes-by-backprop
 
     Notebooks in DIR/source are replaced; an nbgrader_config.py that is there is kept.
     """

@@ -12,7 +12,7 @@ import jupytext
 from course.task import task_id
 from project.closure import closure
 from project.errors import CourseError
-from project.practicals import lab_of
+from project.practicals import Course, Lab, lab_of
 
 ROLES = ("task", "given", "check", "written", "book-only")
 STYLING = (
@@ -77,6 +77,29 @@ def read_chapter(path: Path) -> Chapter:
     chapter = Chapter(path, stem, tuple(cells))
     _check_order(chapter)
     return chapter
+
+
+def asked_earlier(lab: Lab) -> frozenset[str]:
+    """Return the names of the tasks of the labs of its practical that come before a lab."""
+    labs = Course.read(lab.root).labs(lab.stem)
+    return frozenset(
+        cell.names[0]
+        for earlier in labs[: labs.index(lab)]
+        for cell in read_chapter(earlier.chapter).cells
+        if cell.role == "task"
+    )
+
+
+def answers_in(lab: Lab) -> list[str]:
+    """List the tasks of earlier labs whose answers a lab gives, because it builds on them."""
+    earlier = asked_earlier(lab)
+    return [
+        task_id(lab.stem, name)
+        for cell in read_chapter(lab.chapter).cells
+        if cell.role == "given"
+        for name in cell.names
+        if name in earlier
+    ]
 
 
 def needs(root: Path, path: Path) -> frozenset[Path]:

@@ -1,9 +1,10 @@
 """Generate the exercise notebooks from the chapters and the reference solutions.
 
 A chapter's cells are processed in order: a ``task`` import is replaced with a stub, a
-``given`` import with its full source; the imports and constants of the solutions go into one
-locked cell at the top; ``book-only`` cells are left out; Markdown is translated. The output
-is deterministic: the same input gives the same bytes.
+``given`` import with its full source (also a task's, in a later lab of its practical); the
+imports and constants of the solutions go into one locked cell at the top; ``book-only`` cells
+are left out; Markdown is translated. The output is deterministic: the same input gives the
+same bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pybtex.database import BibliographyData, parse_file
 
-from authoring.chapter import Chapter, ChapterCell, read_chapter
+from authoring.chapter import Chapter, ChapterCell, asked_earlier, read_chapter
 from authoring.markdown import Translator
 from course.task import find
 from project.closure import closure
@@ -42,8 +43,8 @@ the cell, then run the check below it: it ticks your answer, or says what came o
 which input. `check.hint("…")` helps, with up to three hints for each task. Locked cells are \
 given; you need not change them.
 
-{tasks} tasks, {points} points; they take about {minutes} minutes in all. {questions} \
-questions ask for an answer in words, for up to 3 points each. You may leave a task out; the \
+{tasks} tasks give {points} points in all. Answers in words: {questions}, for up to 3 points \
+each. You may leave a task out; the \
 cells that train or draw need the tasks above them, and some of them take half a minute."""
 # Between these comments README.md says how to get the course.
 CLONE = re.compile(r"(<!-- clone:.*? -->).*?(<!-- end -->)", re.DOTALL)
@@ -81,11 +82,12 @@ def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
             translator.number(cell.source)
     cells, seen = [], set()
     write = _writer(solved, marked)
+    earlier = asked_earlier(lab)
     for cell in kept:
         if cell.kind == "markdown":
             cells += _markdown_cells(cell, translator)
         else:
-            cells += _code_cells(cell, chapter, module, seen, write)
+            cells += _code_cells(cell, chapter, module, seen, write, earlier)
             if cell.caption:
                 caption = translator.translate(cell.caption, cell.line)
                 cells.append(new_markdown_cell(f"*{caption.strip()}*"))
@@ -94,7 +96,7 @@ def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
         _first(cells, "code"),
         _locked(new_code_cell(module.setup), "given--imports", "given"),
     )
-    cells.insert(1, new_markdown_cell(_how_to_begin(chapter, translator.minutes)))
+    cells.insert(1, new_markdown_cell(_how_to_begin(chapter)))
     for index, cell in enumerate(cells):
         if "course" not in cell.metadata:
             cell["id"] = f"c{index:03d}"
@@ -125,7 +127,8 @@ def translator_of(lab: Lab) -> Translator:
     references = (
         parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
     )
-    return Translator(lab.chapter, references, macros(lab.root))
+    site = Publication.read(lab.root).site
+    return Translator(lab.chapter, references, macros(lab.root), site)
 
 
 def differences(course: Course, names: Iterable[str] = ()) -> str:
@@ -218,11 +221,11 @@ def _imported(source: str) -> set[str]:
     return names
 
 
-def _how_to_begin(chapter: Chapter, minutes: int) -> str:
+def _how_to_begin(chapter: Chapter) -> str:
     points = sum(find(task).points for task in chapter.tasks)
     questions = sum(cell.role == "written" for cell in chapter.cells)
     return BEGIN_HERE.format(
-        tasks=len(chapter.tasks), points=points, minutes=minutes, questions=questions
+        tasks=len(chapter.tasks), points=points, questions=questions
     )
 
 
@@ -252,6 +255,7 @@ def _code_cells(
     module: Module,
     seen: set[str],
     write: Callable[[Definition], str],
+    earlier: frozenset[str],
 ) -> list:
     if cell.role in ("task", "given"):
         parts = []
@@ -276,11 +280,11 @@ def _code_cells(
             parts.append(
                 write(definition) if cell.role == "task" else definition.shown()
             )
-            if cell.role == "given" and definition.has_solution:
+            if cell.role == "given" and definition.has_solution and name not in earlier:
                 raise CourseError(
                     chapter.path,
                     cell.line,
-                    f"{name} has a solution region, but is given.",
+                    f"{name} has a solution region, but is given, and no earlier lab asks for it.",
                     "Tag the cell task.",
                 )
         new = new_code_cell("\n\n\n".join(parts))

@@ -58,16 +58,16 @@ DROPPED = ("solution", "index", "raw", "bibliography", "tableofcontents", "conte
 class Translator:
     """Translates the Markdown cells of one chapter, in order.
 
-    Labelled equations are numbered in order of appearance; ``minutes`` is the sum over the
-    tasks; ``named`` has the linked pages that are not exercises and have already been marked
-    as pages of the book, which is done at the first link only.
+    Labelled equations are numbered in order of appearance. Links to pages that are not exercises
+    lead to the book's ``site``; while there is none, the first link to a page says that it is one
+    of the book's. ``named`` has the pages of which this has been said.
     """
 
     path: Path
     references: BibliographyData
     macros: dict[str, str | list] = field(default_factory=dict)
+    site: str = ""
     equations: dict[str, int] = field(default_factory=dict)
-    minutes: int = 0
     named: set[str] = field(default_factory=set)
 
     def number(self, source: str) -> None:
@@ -149,7 +149,6 @@ class Translator:
 
     def _task_info(self, task_id: str, options: dict[str, str], line: int) -> str:
         task, minutes, level = info(self.path, task_id, options, line)
-        self.minutes += minutes
         points = "1 point" if task.points == 1 else f"{task.points} points"
         return (
             f"*{points} · about {minutes} minutes · {level} · `{task.id}`*\n\n"
@@ -182,11 +181,12 @@ class Translator:
                     )
                 page = (self.path.parent / href.partition("#")[0]).with_suffix(".md")
                 elsewhere = page.is_file() and not page.name[0].isdigit()
-                if elsewhere and page.name not in self.named:
+                if elsewhere and self.site:
+                    _, hash_, anchor = href.partition("#")
+                    new = f"[{new}]({self.site}/book/{page.stem}.html{hash_}{anchor})"
+                elif elsewhere and page.name not in self.named:
                     # Not an exercise beside this one: say where to find it.
-                    new += (
-                        f" (in the book's class edition, the page `{page.stem}.html`)"
-                    )
+                    new += f" (in the book, the page `{page.stem}.html`)"
                     self.named.add(page.name)
             else:
                 continue

@@ -1,7 +1,8 @@
-"""Sphinx extension: number figures, equations and exercises by practical.
+"""Sphinx extension: number figures, equations and exercises by lab.
 
-The pages of practical 2 are chapter 2, so its first exercise is Exercise 2.1; a toctree can only
-number its pages from one, without gaps. Other pages have no number.
+The first exercise of practical 1 is Exercise 1.1; if it has several labs, they begin with
+Exercise 1a.1, Exercise 1b.1, and so on. A toctree can only number its pages from one, without
+gaps. Other pages have no number.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from project.practicals import Course
 
 
 class ByPractical(TocTreeCollectorWithStyles):
-    """Sphinx's collector of tables of contents, with the numbers of the practicals."""
+    """Sphinx's collector of tables of contents, with the numbers of the labs."""
 
     def assign_section_numbers(self, env: BuildEnvironment) -> list[str]:
-        """Number the practicals' pages; return the pages to write again."""
+        """Number the labs' pages; return the pages to write again."""
         rewritten = super().assign_section_numbers(env)
         for lab in Course.read(Path(env.srcdir)).labs():
             page = f"book/{lab.chapter.stem}"
             if page not in env.tocs:
                 continue
-            number = (int(lab.number),)
+            number = (f"{int(lab.number)}{lab.part}",)
             first, *rest = env.tocs[page].findall(nodes.reference)
             first["secnumber"] = number
             env.titles[page]["secnumber"] = number

@@ -9,7 +9,8 @@
   for the places where its link is shown.
 - The footer links to the PDF of the latest release.
 
-While the block is empty, none of this appears.
+While the block is empty, none of this appears. The book's address leads to its first page, and
+the address that a practical had before it became several labs to the first of them.
 """
 
 from __future__ import annotations
@@ -55,6 +56,16 @@ def publish(app: Sphinx, config) -> None:
     if published.site:
         config.html_baseurl = config.ogp_site_url = f"{published.site}/"
     config.ogp_social_cards = {"enable": bool(published.site)}
+    config.redirect_html_template_file = "book/_templates/moved.html"
+    config.redirects = {"index": "book/intro.html"} | {
+        f"book/{first.chapter.stem}".replace(
+            f"{first.part}-", "-", 1
+        ): f"{first.chapter.stem}.html"
+        for first, *others in (
+            one.labs for one in Course.read(Path(app.srcdir)).practicals
+        )
+        if others
+    }
 
 
 def link_exercise(app: Sphinx, page, template, context, doctree) -> None:

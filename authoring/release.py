@@ -1,8 +1,9 @@
 """The release bundle for a class: exercises, the modules they need, and instructions.
 
 The bundle contains only those modules of ``course`` that the chosen exercises import,
-directly or indirectly; a new module is included as soon as one of them uses it. Solutions,
-grader and book are never included, and a notebook that contains an answer is refused.
+directly or indirectly; a new module is included as soon as one of them uses it. Solutions and
+grader are never included, and a notebook that contains an answer is refused. The class edition
+of the book is included on request.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from project.publication import extras_of
 
 NAME = "known-unknowns"
 MARK = "# Written by `course release`."
+BOOK = "_build/class/_build/html"  # where `make book EDITION=class` writes
 COPIED = ("LICENSE", "LICENSE-text", "constraints.txt")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can store
 
@@ -111,7 +113,9 @@ the network, plots or anything that takes long: it may not find them when it is 
 """
 
 
-def release(course: Course, folder: Path, names: Iterable[str] = ()) -> list[Path]:
+def release(
+    course: Course, folder: Path, names: Iterable[str] = (), *, book: bool = False
+) -> list[Path]:
     """Write the bundle as ``known-unknowns/`` and ``known-unknowns.zip``, both or neither.
 
     The same sources give the same bytes. An older bundle is replaced.
@@ -120,15 +124,17 @@ def release(course: Course, folder: Path, names: Iterable[str] = ()) -> list[Pat
         course: with the labs.
         folder: the folder to write to; created if it does not exist.
         names: stems of practicals or names of labs; by default all.
+        book: include the class edition of the book.
 
     Returns:
         The folder and the zip.
 
     Raises:
-        CourseError: there is no such practical, an exercise contains an answer, the bundle
-            cannot be written, or its place is taken by something that is not a bundle.
+        CourseError: there is no such practical, an exercise contains an answer, the book is
+            not built, the bundle cannot be written, or its place is taken by something that is
+            not a bundle.
     """
-    files = bundle(course, names)
+    files = bundle(course, names, book=book)
     target, archive = folder / NAME, folder / f"{NAME}.zip"
     try:
         for path, ours in ((target, _is_bundle), (archive, _is_archive)):
@@ -159,15 +165,17 @@ def release(course: Course, folder: Path, names: Iterable[str] = ()) -> list[Pat
     return [target, archive]
 
 
-def bundle(course: Course, names: Iterable[str] = ()) -> dict[str, bytes]:
+def bundle(
+    course: Course, names: Iterable[str] = (), *, book: bool = False
+) -> dict[str, bytes]:
     """Return the files of a bundle by name, in order.
 
     Raises:
-        CourseError: there is no such practical, an exercise contains an answer, or an
-            exercise or a check needs a file outside ``course``.
+        CourseError: there is no such practical, an exercise contains an answer, the book is
+            not built, or an exercise or a check needs a file outside ``course``.
     """
     root = course.root
-    files: dict[str, bytes] = {}
+    files = _book(root) if book else {}
     wanted: set[Path] = set()
     packages: set[str] = set()
     lines = []
@@ -179,6 +187,8 @@ def bundle(course: Course, names: Iterable[str] = ()) -> dict[str, bytes]:
         packages |= {*packages_of(lab, notebook.cells)}
         title = notebook.cells[0].source.splitlines()[0].lstrip("# ")
         lines.append(f"- `exercises/{path.name}`: {title}")
+    if book:
+        lines.append("- `book/index.html`: the book, to open in a browser")
     for path in sorted(wanted):
         name = path.relative_to(root.resolve()).as_posix()
         if not name.startswith("course/"):
@@ -213,6 +223,29 @@ def bundle(course: Course, names: Iterable[str] = ()) -> dict[str, bytes]:
     }
     files |= {name: text.encode() for name, text in texts.items()}
     return dict(sorted(files.items()))
+
+
+def _book(root: Path) -> dict[str, bytes]:
+    """Return the files of the class edition as it was built last.
+
+    Raises:
+        CourseError: it is not built.
+    """
+    html = root / BOOK
+    if not (html / "index.html").is_file():
+        raise CourseError(
+            html,
+            None,
+            "The class edition of the book is not built.",
+            "Build it with `make book EDITION=class`.",
+        )
+    return {
+        f"book/{path.relative_to(html).as_posix()}": path.read_bytes()
+        for path in html.rglob("*")
+        if path.is_file()
+        and path.name != ".buildinfo"
+        and "_downloads" not in path.parts  # of a build of another version
+    }
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

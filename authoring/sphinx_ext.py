@@ -5,7 +5,8 @@
 - ``{task-info}`` shows points, minutes and level of a task. Its hints are collapsed, together
   with the solution where there is one.
 - The *class edition*, for readers who have not answered yet, shows the stub in place of a
-  solution, and no model answers; the environment variable ``EDITION=class`` selects it.
+  solution, no model answers, and no notebooks to download; the environment variable
+  ``EDITION=class`` selects it.
 - Numbers glued into prose get a minus sign in place of a hyphen, and no line breaks between a
   formula and the punctuation after it.
 - A page is removed from the cache of executed chapters when a file changes that its cells
@@ -72,6 +73,11 @@ class NoAnswer(SphinxDirective):
         return []
 
 
+def name_only(role, raw, text, line, inliner, options=None, content=()):
+    """Show a file's name in place of ``{download}``: students get notebooks in a bundle."""
+    return [nodes.literal(raw, text.partition(" <")[0])], []
+
+
 def choose_edition(app: Sphinx, config) -> None:
     """In the class edition, drop answers and the chapters' sources, which contain them."""
     if config.edition not in EDITIONS:
@@ -80,6 +86,8 @@ def choose_edition(app: Sphinx, config) -> None:
         )
     if is_class(app):
         app.add_directive("solution", NoAnswer, override=True)
+        # A later lab's notebook gives answers of an earlier one.
+        app.add_role("download", name_only, override=True)
         config.html_copy_source = False
 
 
@@ -101,10 +109,12 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
             for block in cell.findall(nodes.literal_block):
                 names = names_imported(block.astext(), f"solutions.{lab.stem}")
                 task = "tag_task" in cell["classes"]
-                write = Definition.stub if task and is_class(app) else Definition.shown
-                source = "\n\n\n".join(
-                    write(module.definitions[name]) for name in names
-                )
+                shown = [module.definitions[name] for name in names]
+                hidden = is_class(app) and any(one.has_solution for one in shown)
+                if hidden and not task:  # an earlier lab asks for them
+                    continue
+                write = Definition.stub if hidden else Definition.shown
+                source = "\n\n\n".join(map(write, shown))
                 block.rawsource = source
                 block.children = [nodes.Text(source)]
             if task and not is_class(app):

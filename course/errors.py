@@ -1,6 +1,11 @@
-"""Errors that students see; Jupyter shows their message without a traceback."""
+"""Errors that students see; Jupyter shows the message of ours without a traceback."""
 
 from __future__ import annotations
+
+CELLS_ABOVE = (
+    "If a cell above defines it, run that cell first: "
+    "in the menu, Run → Run All Above Selected Cell."
+)
 
 
 class CheckFailed(AssertionError):
@@ -41,3 +46,17 @@ class WrongUse(TypeError):
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
+
+
+def advise_on_names() -> None:
+    """Let IPython say below a ``NameError`` that a cell above may define the name."""
+    from IPython import get_ipython
+
+    if shell := get_ipython():
+        shell.set_custom_exc((NameError,), _show_with_advice)
+
+
+def _show_with_advice(shell, kind, error, traceback, tb_offset=None) -> None:
+    if kind is NameError:  # not UnboundLocalError
+        error.add_note(CELLS_ABOVE)
+    shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)

@@ -36,6 +36,8 @@ FLAGS = {
     # The notebook.
     "old-format": "The notebook's format differs from the release's; it was read anyway.",
     "no-ids": "The cells have no ids; they were matched by their metadata or their text.",
+    "other-lab": "The notebook also holds tasks of another lab of the practical; they were not "
+    "graded.",
     "found-by-text": "Cells of the release have lost their ids and metadata; they were matched "
     "by their text.",
     "other-kernel": "The notebook names another kernel; it was graded with Python.",
@@ -100,6 +102,7 @@ LOOK = frozenset(
         "like-checks",
         "much-code",
         "nbval-tag",
+        "other-lab",
         "too-many-cells",
         "too-costly",
         "too-many-files",

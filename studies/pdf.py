@@ -52,7 +52,8 @@ body { font-size: 10.5pt; }
 def pages(root: Path) -> list[str]:
     """List the pages of the book in order, without file extensions."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    names = [toc["root"], *(entry["file"] for entry in toc["chapters"])]
+    entries = [entry for part in toc["parts"] for entry in part["chapters"]]
+    names = [toc["root"], *(entry["file"] for entry in entries)]
     return [name for name in names if name != "genindex"]
 
 

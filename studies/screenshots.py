@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 PICTURES = {
     "report": ("report.html", 1000, 760),
     "heat-map": ("report.html#map", 1000, 640),
-    "feedback": ("feedback/Galois/bayes_by_backprop.html", 760, 820),
+    "feedback": ("feedback/Galois/bayes_by_backprop_a.html", 760, 820),
     "marking": ("marking.html", 1000, 620),
 }
 # Mistakes are planted with exec, which is flagged; those of students are not.
@@ -37,7 +37,7 @@ MISTAKE = "return jnp.mean(means, axis=0), jnp.mean(stds**2, axis=0)"
 
 def exercise(browser: Browser, target: Path) -> None:
     """Run a task with a mistake in it, and take a screenshot of its two cells."""
-    notebook = Course.read(ROOT).lab("deep_ensembles").released()
+    notebook = Course.read(ROOT).lab("deep_ensembles_a").released()
     ids = ("given--imports", TASK, f"{TASK}--check")
     notebook.cells = [cell for cell in notebook.cells if cell.id in ids]
     imports, task, check = notebook.cells

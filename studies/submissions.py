@@ -110,12 +110,12 @@ def solutions(stem):
     return {task.id: definitions[task.name].shown() for task in tasks_of(stem).values()}
 
 
-def filled(stem, answers, words=None):
+def filled(lab, answers, words=None):
     """Return the exercise with these sources in the cells of their tasks.
 
     If ``words`` is given, it is called for the answer to each written question.
     """
-    notebook = COURSE.lab(stem).released()
+    notebook = lab.released()
     for cell in notebook.cells:
         course = cell.metadata.get("course", {})
         if course.get("role") == "task" and course["task"] in answers:
@@ -133,17 +133,19 @@ def write_class(folder, count, *, stems=("bayes_by_backprop",), seed=0):
         name = NAMES[number % len(NAMES)] + (f" {number // 26}" if number >= 26 else "")
         for stem in stems:
             answers = {}
-            for task in tasks_of(stem).values():
+            labs = COURSE.labs(stem)
+            for task in tasks_of(labs[0].stem).values():
                 luck = draw.random()
                 if luck < ability:
-                    answers[task.id] = solutions(stem)[task.id]
+                    answers[task.id] = solutions(labs[0].stem)[task.id]
                 elif luck < ability + 0.8 * (1 - ability):
                     # The first misconceptions of a task are the most common.
                     which = int(len(task.misconceptions) * draw.random() ** 2)
                     answers[task.id] = planted(task, which)
                 elif luck < ability + 0.9 * (1 - ability):
                     answers[task.id] = "print(undefined)"
-            notebook = filled(stem, answers, lambda: draw.choice(WORDS))
-            path = folder / name / f"{stem}.ipynb"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(notebook, path)
+            for lab in COURSE.labs(stem):
+                notebook = filled(lab, answers, lambda: draw.choice(WORDS))
+                path = folder / name / f"{lab.name}.ipynb"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                nbformat.write(notebook, path)

@@ -181,7 +181,7 @@ def test_a_recipe_has_at_most_ten_lines(title):
 @pytest.mark.long
 def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     stem = "approximate_inference"
-    first, *others = commands("Add a task", stem=stem, name="halved")
+    first, *others = commands("Add a task", lab=f"{stem}_a", name="halved")
     done = run(copy, f"{first} --module hmc")
     assert done.returncode == 0, done.stdout
     left = todo(copy)
@@ -195,7 +195,7 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     fill(solution, "\n\ndef halved", TASK)
     fill(check, "\n\ndef _halved_cases", CHECK)
     replace(check, '"""TODO: what these tasks are about."""', '"""Halves."""')
-    chapter = copy / "book/02-approximate-inference.md"
+    chapter = copy / "book/02a-approximate-inference.md"
     replace(chapter, "TODO: title", "Halve it")
     replace(chapter, "TODO: the prompt.", "Write `halved`.")
     replace(chapter, "TODO, in half a sentence.", "a half.")
@@ -208,7 +208,7 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
         assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}"
     said = done.stdout
     assert " passed" in said
-    notebook = (copy / "exercises/02-approximate-inference.ipynb").read_text("utf-8")
+    notebook = (copy / "exercises/02a-approximate-inference.ipynb").read_text()
     assert "approximate-inference--halved--check" in notebook
 
     # A misconception that is right, and a duplicate of another one, are rejected.
@@ -226,11 +226,12 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
 
 @pytest.mark.long
 def test_a_chapter_is_added_by_the_book(copy):
-    head = (copy / "book/04-calibration-and-flows.md").read_text("utf-8")
+    head = (copy / "book/04a-calibration-and-flows.md").read_text("utf-8")
     head = head[: head.index("---", 3) + 4]
     exercise = EXERCISE.format(stem="halves", module="halves")
     (copy / "book/09-halves.md").write_text(head + CHAPTER + exercise, "utf-8")
-    replace(copy / "_toc.yml", "chapters:\n", "chapters:\n  - file: book/09-halves\n")
+    last = "      - file: book/05-which-method\n"
+    replace(copy / "_toc.yml", last, last + "      - file: book/09-halves\n")
     (copy / "solutions/halves.py").write_text('"""Halves."""' + TASK, "utf-8")
     checks = copy / "course/checks/halves/__init__.py"
     checks.parent.mkdir()

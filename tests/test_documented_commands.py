@@ -29,8 +29,9 @@ ELSEWHERE = {
     "make test-long": ".ci/run",
     '.venv/bin/python -m pytest -m "not long"': "make test",
     "make .venv-nbgrader/ready": "make test-long",
-    "course exercises <stem>": RECIPE,
-    "course new-task <stem> <name>": RECIPE,
+    "course exercises <lab>": RECIPE,
+    "course exercises <stem>": RECIPES,
+    "course new-task <lab> <name>": RECIPE,
     "python -m pytest tests/course -k <name>": RECIPE,
     "python -m ruff check --fix .": RECIPE,
     "python -m ruff format .": RECIPE,
@@ -50,9 +51,9 @@ ELSEWHERE = {
     "uv pip compile pyproject.toml --extra dev --no-header --no-annotate --universal "
     "-o constraints.txt": "needs the network",
     "pip list --local --format=freeze": "needs environments that are installed from the network",
-    "nbgrader generate_assignment 03-bayes-by-backprop": NBGRADER,
-    "nbgrader autograde 03-bayes-by-backprop": NBGRADER,
-    "nbgrader generate_feedback 03-bayes-by-backprop": NBGRADER,
+    "nbgrader generate_assignment 03a-bayes-by-backprop": NBGRADER,
+    "nbgrader autograde 03a-bayes-by-backprop": NBGRADER,
+    "nbgrader generate_feedback 03a-bayes-by-backprop": NBGRADER,
     "nbgrader export": NBGRADER,
     "cd my-course": NBGRADER,
 } | dict.fromkeys(Publication.read(ROOT).clone, "needs the network")
@@ -71,7 +72,7 @@ ON_A_CLUSTER = [("book/grading-a-class.md", CLUSTER, n) for n in (0, 1)]
 IN_SENTENCES = [
     "course nbgrader DIR",
     "course exercises",
-    ".venv/bin/jupytext --sync book/01-deep-ensembles.md",
+    ".venv/bin/jupytext --sync book/01a-deep-ensembles.md",
 ]
 ALL = [command for page in PAGES for command in commands(page)]
 
@@ -191,7 +192,7 @@ def test_the_commands_for_teaching(checkout):
 def test_the_commands_for_editing_a_chapter(checkout):
     for line in IN_SENTENCES[1:]:
         shell(line, checkout)
-    assert (checkout / "book" / "01-deep-ensembles.ipynb").exists()
+    assert (checkout / "book" / "01a-deep-ensembles.ipynb").exists()
     changed = shell("git status --porcelain -- book exercises", checkout)
     # Uncommitted changes were copied into the clone, so they are listed but equal to the original.
     for line in changed.splitlines():
@@ -229,7 +230,7 @@ def test_the_commands_for_doing_the_exercises(checkout, around, page, heading):
             assert process.poll() is None, log.read_text()
             time.sleep(0.2)
         address = url[0].replace("/lab?", "/api/contents?")
-        assert b"01-deep-ensembles.ipynb" in answered(address, until)
+        assert b"01a-deep-ensembles.ipynb" in answered(address, until)
     finally:
         process.terminate()
         process.wait()

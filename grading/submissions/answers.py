@@ -8,7 +8,7 @@ may be any JSON whatsoever.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +116,7 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
         for index, cell in enumerate(released.cells)
         if course_of(cell.metadata)[0] == "task"
     }
+    _look_for_other_labs(cells, released, flags)
     sources = recover(drafts, Release.of(released), place, flags.add)
     own = [draft for draft in drafts if not draft.home]
     edited = {draft.home: draft for draft in drafts if draft.home}
@@ -148,6 +149,23 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
     theirs = [Added(f"added--{n:04d}", before, text) for n, (before, text) in numbered]
     _look_at_code(released, tasks, theirs, around, flags)
     return Answers(tasks, written, tuple(theirs), around, tuple(flags.values()))
+
+
+def _look_for_other_labs(
+    cells: Iterable[SubmittedCell], released: NotebookNode, flags: _Flags
+) -> None:
+    """Flag cells that belong to tasks of the practical for which this lab does not ask."""
+    ours = {cell["id"] for cell in released.cells}
+    prefix = released.metadata.course.practical.replace("_", "-") + "--"
+    ids = [(cell.id, cell.other_id, cell_id(cell.task)) for cell in cells]
+    found = {
+        id_.split("--")[1]: None
+        for them in ids
+        for id_ in them
+        if id_.startswith(prefix) and id_ not in ours
+    }
+    if found:
+        flags.add("other-lab", detail=", ".join(found))
 
 
 def _look_at_code(

@@ -10,6 +10,7 @@ from solutions.approximate_inference.objective import (
     negative_log_joint,
     prior_variance_of,
 )
+from solutions.approximate_inference.descent import gradient_descent
 from solutions.approximate_inference.mode import (
     hessian_by_backward,
     logistic_hessian,

@@ -1,8 +1,8 @@
 """Practical 4: calibration, and stochastic layers with normalizing flows, in PyTorch.
 
-Shapes: N data, D inputs, K classes, S draws, L flows, R runs trained side by side; "…"
-is any number of leading axes. A latent is drawn per datum, so everything here counts
-per datum.
+Shapes: N data points, D inputs, K classes, S draws, L flows, R runs trained side by side; "…"
+is any number of leading axes. Each data point has a latent of its own, so losses and
+divergences are per data point.
 """
 
 from solutions.calibration_and_flows.calibration import (

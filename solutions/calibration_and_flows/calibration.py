@@ -48,7 +48,7 @@ def bin_index(values: Tensor, n_bins: int) -> Tensor:
 
 
 def calibration_bins(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Bins:
-    """Share of the data, mean confidence and accuracy in each bin of the confidence.
+    """Share of the data points, mean confidence and accuracy in each bin of confidence.
 
     The confidence is the probability of the most probable class.
 
@@ -112,7 +112,7 @@ def maximum_calibration_error(
 def adaptive_calibration_error(
     probs: Tensor, labels: Tensor, n_bins: int = 15
 ) -> Tensor:
-    """The ECE of the top label in bins of equally many data, not of equal width.
+    """The ECE of the top label in bins of equally many data points, not of equal width.
 
     In the spirit of Nguyen and O'Connor (2015), section 3, who take a root mean square,
     and of Nixon et al. (2019), section 3, who average over all classes.
@@ -137,7 +137,7 @@ def brier_decomposition(
 ) -> BrierParts:
     """Murphy's three parts of the Brier score of a binary forecast.
 
-    With n_b of the N data, the mean forecast f_b and the mean outcome o_b in bin b, and
+    With n_b of the N data points, mean forecast f_b and mean outcome o_b in bin b, and
     the mean outcome o of all data:
 
         reliability = Σ_b n_b/N (f_b − o_b)²

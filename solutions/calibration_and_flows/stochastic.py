@@ -19,7 +19,7 @@ from solutions.calibration_and_flows.planar import Planar, invertible_u
 class StochasticLogisticRegression(nn.Module):
     """Logistic regression whose inputs are multiplied by noise, or have it added.
 
-    The noise z_L of a datum is a draw z₀ of ``base`` that went through L flows: an
+    The noise z_L of a data point is a draw z₀ of ``base`` that went through L flows: an
     affine one and ``depth`` planar ones.
 
     Args:
@@ -73,7 +73,7 @@ class StochasticLogisticRegression(nn.Module):
 def hurried_flow_kl(
     base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor
 ) -> Tensor:
-    """KL(q ‖ p), a summand per draw, with a hurried colleague's mistake."""
+    """KL(q ‖ p), a summand per draw, with a mistake."""
     return -log_det
 
 
@@ -94,7 +94,7 @@ def flow_kl(
 
     Source: Rezende and Mohamed (2015), equations 13 and 15.
     """
-    # Start from hurried_flow_kl and mend it.
+    # Start from hurried_flow_kl and correct it.
     # What is log q(z_L), by the change of variables?
     ### BEGIN SOLUTION
     log_q = base.log_prob(z0).sum(-1) - log_det
@@ -104,7 +104,7 @@ def flow_kl(
 
 
 def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
-    """−ELBO per datum, where every datum has a latent of its own.
+    """−ELBO per data point, where every data point has a latent of its own.
 
     Args:
         log_probs: log p(y | x, z) for each draw, shape (…, N, K).
@@ -112,7 +112,7 @@ def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
         kl: a summand of KL(q ‖ p) for each draw, shape (…, N).
 
     Returns:
-        The mean over the N data of −log p(y | x, z) + KL, in nats, shape (…).
+        The mean over the N data points of −log p(y | x, z) + KL, in nats, shape (…).
 
     Source: Kingma and Welling (2014), equations 3 and 8.
     """
@@ -136,7 +136,7 @@ def predict(
             gives ``(log_probs, z, log_det)``; x broadcasts against z0 of shape
             (S, N, D).
         x: inputs, shape (N, D).
-        draws: S, for every datum its own.
+        draws: S, drawn anew for every data point.
         generator: for the noise.
 
     Returns:

@@ -154,7 +154,7 @@ def keep(path: Path, name: str, figures: list[dict], about: dict) -> None:
     default=(1, 2),
     help="How many at a time; may be given several times.",
 )
-@click.option("--practical", default="bayes_by_backprop", help="The stem of one.")
+@click.option("--practical", default="bayes_by_backprop_a", help="The name of a lab.")
 @click.option("--only", multiple=True, help="Rows whose name contains this.")
 @click.option("--growth", "grow", is_flag=True, help="Time and memory by class size.")
 @click.option(

@@ -30,7 +30,7 @@ class Material:
 
     Args:
         root: the checkout.
-        practical: the stem of a practical.
+        practical: the name of a lab; the stem, if its practical has only one.
         count: how many students.
     """
 

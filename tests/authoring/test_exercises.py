@@ -30,19 +30,26 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def copy(tmp_path):
-    """A temporary copy of the files that the generator reads, with chapter 1 only."""
+    """A temporary copy of the files that the generator reads, with practical 1 only."""
     for folder in ("book", "solutions", "exercises"):
         (tmp_path / folder).mkdir()
     shutil.copy(ROOT / "_toc.yml", tmp_path)
     shutil.copy(ROOT / "_config.yml", tmp_path)
     for page in ROOT.glob("book/[!0-9]*.*"):
         shutil.copy(page, tmp_path / "book")
-    shutil.copy(ROOT / "book/01-deep-ensembles.md", tmp_path / "book")
+    for page in ROOT.glob("book/01?-deep-ensembles.md"):
+        shutil.copy(page, tmp_path / "book")
     package = "solutions/deep_ensembles"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
-    shutil.copy(ROOT / "exercises/01-deep-ensembles.ipynb", tmp_path / "exercises")
+    for path in ROOT.glob("exercises/01?-deep-ensembles.ipynb"):
+        shutil.copy(path, tmp_path / "exercises")
     return tmp_path
+
+
+def written(root):
+    """Return the contents of the exercises by name."""
+    return {path.name: path.read_bytes() for path in (root / "exercises").iterdir()}
 
 
 def edit(path, old, new):
@@ -92,8 +99,9 @@ def test_an_exercise_holds_no_solution(lab):
 
 @each_lab
 def test_every_task_of_the_checks_is_set_once_and_checked(lab):
-    read = read_chapter(lab.chapter)
-    assert sorted(read.tasks) == sorted(tasks_of(read.stem))
+    labs = COURSE.labs(lab.stem)
+    asked = [task for one in labs for task in read_chapter(one.chapter).tasks]
+    assert sorted(asked) == sorted(tasks_of(lab.stem))
 
 
 @each_lab
@@ -248,18 +256,21 @@ def test_the_first_cell_says_what_is_missing_and_how_to_get_it(lab):
     assert framework in said
 
 
-def test_a_page_that_is_no_exercise_is_told_once():
-    translator = Translator(ROOT / "book/01-deep-ensembles.md", BibliographyData())
-    text = "[Sums](sums-and-means.md#a), [Sums](sums-and-means), [two](02-approximate-inference.md), [here](#there)"
-    place = "in the book's class edition, the page `sums-and-means.html`"
-    assert translator.translate(text) == f"Sums ({place}), Sums, two, here"
+def test_a_page_that_is_no_exercise_is_told_once_or_linked():
+    translator = Translator(ROOT / "book/01a-deep-ensembles.md", BibliographyData())
+    text = "[Sums](sums-and-means.md#a), [Sums](sums-and-means), [five](05-which-method.md), [here](#there)"
+    place = "in the book, the page `sums-and-means.html`"
+    assert translator.translate(text) == f"Sums ({place}), Sums, five, here"
+    translator.site = "https://ada.github.io/course"
+    page = f"{translator.site}/book/sums-and-means.html"
+    assert translator.translate(text) == f"[Sums]({page}#a), [Sums]({page}), five, here"
 
 
 # --- refused sources ------------------------------------------------------------------
 
 
 CHAPTER, SOLUTIONS = (
-    "book/01-deep-ensembles.md",
+    "book/01a-deep-ensembles.md",
     "solutions/deep_ensembles/networks.py",
 )
 
@@ -295,13 +306,13 @@ def test_a_mistake_in_the_sources_is_named_and_nothing_is_written(
     copy, file, old, new, words
 ):
     edit(copy / file, old, new)
-    before = (copy / "exercises/01-deep-ensembles.ipynb").read_bytes()
+    before = written(copy)
     with pytest.raises(CourseError) as error:
         write(Course.read(copy))
     assert words in str(error.value)
     assert re.search(r"\.(md|py):\d+: ", str(error.value))
-    assert (copy / "exercises/01-deep-ensembles.ipynb").read_bytes() == before
-    assert len(list((copy / "exercises").iterdir())) == 1
+    assert written(copy) == before
+    assert len(before) == 2
 
 
 # --- the command line -----------------------------------------------------------------
@@ -317,7 +328,7 @@ def test_check_passes_fails_with_a_diff_and_is_mended(copy, monkeypatch):
     edit(copy / SOLUTIONS, "keeps every division", "keeps each division")
     failed = run(copy, "exercises", "--check", monkeypatch=monkeypatch)
     assert failed.exit_code == 1
-    assert "+++ exercises/01-deep-ensembles.ipynb (generated)" in failed.output
+    assert "+++ exercises/01a-deep-ensembles.ipynb (generated)" in failed.output
     assert "keeps each division" in failed.output
     assert "Update them with `course exercises`" in failed.output
     assert run(copy, "exercises", monkeypatch=monkeypatch).exit_code == 0
@@ -336,7 +347,7 @@ def test_wrong_use_exits_with_two(copy, monkeypatch, tmp_path_factory):
     edit(copy / CHAPTER, ":tags: [task]", ":tags: [tsak]")
     broken = run(copy, "exercises", monkeypatch=monkeypatch)
     assert broken.exit_code == 2
-    assert "01-deep-ensembles.md:" in broken.output
+    assert "01a-deep-ensembles.md:" in broken.output
     outside = run(
         tmp_path_factory.mktemp("elsewhere"), "exercises", monkeypatch=monkeypatch
     )
@@ -359,15 +370,19 @@ def test_help_shows_an_example_for_each_command():
 
 def test_readme_tells_the_time_and_the_frameworks_of_the_practicals():
     minutes, extras = 0, {}
-    for lab in LABS:
-        cells = lab.released().cells
-        begin = next(c.source for c in cells if "How to begin" in c.source)
-        minutes += int(re.search(r"about (\d+) minutes", begin)[1])
-        needed = extras_of(packages_of(lab, cells))
-        extras.setdefault(needed, []).append(str(int(lab.number)))
+    for practical in COURSE.practicals:
+        needed = {}
+        for lab in practical.labs:
+            cells = lab.released().cells
+            minutes += int(re.search(r"take about (\d+) minutes", cells[0].source)[1])
+            needed[lab] = extras_of(packages_of(lab, cells))
+        same = len({*needed.values()}) == 1
+        for lab, needs in needed.items():
+            name = str(int(lab.number)) + ("" if same else lab.part)
+            extras.setdefault(needs, {})[name] = lab
     readme = (ROOT / "README.md").read_text("utf-8")
     assert f"All tasks together take about {minutes / 60:.0f} hours." in readme
-    assert f"only practical {extras.pop('jax,torch')[0]} needs both" in readme
+    assert f"only lab {next(iter(extras.pop('jax,torch')))} needs both" in readme
     for extra, (*most, last) in extras.items():
         practicals = f"{', '.join(most)} and {last}"
         assert f"| {practicals} | `'.[{extra}]' jupyterlab` |" in readme
@@ -376,16 +391,3 @@ def test_readme_tells_the_time_and_the_frameworks_of_the_practicals():
 def test_each_chapter_has_its_exercise():
     for lab in LABS:
         assert lab.exercise.exists()
-
-
-def test_chapters_and_readme_state_the_minutes_of_the_tasks():
-    total = 0
-    for lab in Course.read(ROOT).labs():
-        text = lab.chapter.read_text("utf-8")
-        minutes = sum(map(int, re.findall(r"^:minutes: (\d+)$", text, re.MULTILINE)))
-        assert f"**Time.** The tasks take about {minutes} minutes;" in text, lab.chapter
-        released = "".join(cell.source for cell in lab.released().cells[:2])
-        assert f"they take about {minutes} minutes in all" in released, lab.exercise
-        total += minutes
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert f"All tasks together take about {round(total / 60)} hours." in readme

@@ -58,7 +58,7 @@ def test_it_is_first_and_says_what_it_does_and_changes_no_other_cell(fork):
 
 @pytest.mark.parametrize(
     ("name", "extras"),
-    [("deep_ensembles", "jax"), ("calibration_and_flows", "torch"), ("bayes_by_backprop", "jax,torch")],
+    [("deep_ensembles_a", "jax"), ("calibration_and_flows_b", "torch"), ("bayes_by_backprop_a", "jax,torch")],
 )  # fmt: skip
 def test_it_installs_the_frameworks_that_its_notebook_imports(fork, name, extras):
     assert f"known-unknowns[{extras}] @" in generated(fork, name).cells[2].source

@@ -88,19 +88,19 @@ def test_the_command_writes_a_course_folder_and_keeps_an_instructors_settings(
 ):
     monkeypatch.chdir(ROOT)
     folder = tmp_path / "my course"
-    arguments = ["nbgrader", str(folder), "--practical", "bayes-by-backprop"]
+    arguments = ["nbgrader", str(folder), "--practical", "bayes-by-backprop-a"]
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
     assert done.output.count("wrote ") == 2
     config = folder / "nbgrader_config.py"
     assert config.read_text("utf-8") == CONFIG
     config.write_text("c = get_config()\n", encoding="utf-8")
-    path = folder / "source/03-bayes-by-backprop/03-bayes-by-backprop.ipynb"
+    path = folder / "source/03a-bayes-by-backprop/03a-bayes-by-backprop.ipynb"
     path.write_text("old", encoding="utf-8")
     done = CliRunner().invoke(main, arguments)
     assert done.output.count("wrote ") == 1
     assert config.read_text("utf-8") == "c = get_config()\n"
-    assert path.read_text("utf-8") == source(COURSE.lab("bayes_by_backprop"))
+    assert path.read_text("utf-8") == source(COURSE.lab("bayes_by_backprop_a"))
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path):

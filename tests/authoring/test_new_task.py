@@ -6,9 +6,9 @@ import shutil
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
+from labs import each_lab
 
 from commands import main
-from course.task import stems
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def content(root):
     ("arguments", "said"),
     [
         (["deep_ensembels", "brier"], "There is no practical 'deep_ensembels'."),
-        (["deep_ensembles", "Brier"], "'Brier' is not the name of a function."),
+        (["deep_ensembles_b", "Brier"], "'Brier' is not the name of a function."),
         (
-            ["deep_ensembles", "heads"],
+            ["deep_ensembles_b", "heads"],
             "There is a heads already. Choose another name, or undo with git.",
         ),
         (["warm-up", "brier", "--module", "x"], "There is no module 'x'. There are"),
@@ -66,10 +66,10 @@ def names_in(tree, target):
     return {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
 
 
-@pytest.mark.parametrize("stem", stems())
-def test_the_skeleton_fits_into_the_files_of_each_practical(copy, stem):
-    before = content(copy)
-    done = CliRunner().invoke(main, ["new-task", stem, "brier"])
+@each_lab
+def test_the_skeleton_fits_into_the_files_of_each_lab(copy, lab):
+    before, stem = content(copy), lab.stem
+    done = CliRunner().invoke(main, ["new-task", lab.name, "brier"])
     assert done.exit_code == 0, done.output
     changed = [path for path, was in content(copy).items() if before.get(path) != was]
     trees = {

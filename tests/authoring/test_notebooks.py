@@ -151,14 +151,14 @@ def test_where_one_answer_is_missing_only_what_needs_it_stops(lab, tmp_path, opt
 
 def test_plain_nbval_grades_a_students_notebook_with_no_tool_of_ours(tmp_path):
     """One task right, one wrong, one untouched: only the check of the first passes in nbval."""
-    lab = COURSE.lab("deep_ensembles")
+    lab = COURSE.lab("deep_ensembles_a")
     notebook = nbformat.reads(generate(lab), as_version=4)
     solved = nbformat.reads(generate(lab, solved=True), as_version=4)
     right = {cell["id"]: cell.source for cell in solved.cells}
     tasks = [
         "deep-ensembles--gaussian-nll",
         "deep-ensembles--laplace-nll",
-        "deep-ensembles--entropy",
+        "deep-ensembles--heads",
     ]
     ids = ["given--imports", "c003", *tasks, *(f"{task}--check" for task in tasks)]
     notebook.cells = [cell for cell in notebook.cells if cell["id"] in ids]

@@ -15,12 +15,14 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
-from labs import COURSE
+from labs import COURSE, LABS
 from secret import solution_lines
 
 from authoring import release as module
+from authoring.chapter import answers_in
 from authoring.release import NAME, bundle, release
 from commands import main
+from course.task import find
 from project.errors import CourseError
 from project.practicals import Course
 from project.source import read_solutions
@@ -108,14 +110,21 @@ def test_a_bundle_holds_what_a_student_needs():
 def test_a_bundle_of_one_practical_holds_no_other():
     files = bundle(COURSE, ["deep-ensembles"])
     assert [name for name in files if name.startswith("exercises/")] == [
-        "exercises/01-deep-ensembles.ipynb"
+        "exercises/01a-deep-ensembles.ipynb",
+        "exercises/01b-deep-ensembles.ipynb",
     ]
     checks = {name.split("/")[2] for name in files if name.startswith("course/checks/")}
     assert checks == {"__init__.py", "deep_ensembles", "probing.py"}
     assert "course/nuts.py" not in files
     readme = files["README.md"].decode()
-    assert "01-deep-ensembles.ipynb`: Deep ensembles" in readme
+    assert "01a-deep-ensembles.ipynb`: Deep ensembles: regression" in readme
+    assert "01b-deep-ensembles.ipynb`: Deep ensembles: classification" in readme
     assert "02-" not in readme
+
+
+def test_a_book_that_is_not_built_is_named(copy):
+    with pytest.raises(CourseError, match=r"html: .* not built\. .*EDITION=class"):
+        bundle(Course.read(copy), book=True)
 
 
 def test_the_how_to_is_one_page():
@@ -168,14 +177,24 @@ def test_what_is_imported_is_in_the_bundle(practicals):
 
 
 def leaks(files):
-    """Return the lines of solutions that are in a bundle, with their files."""
+    """Return the lines of solutions that are in a bundle, with their files.
+
+    A lab may hold those of the earlier tasks on which it builds.
+    """
     texts = {name: text_of(name, data) for name, data in files.items()}
+    given = {f"exercises/{lab.exercise.name}": given_answers(lab) for lab in LABS}
     return {
         (name, line)
         for line in solution_lines()
         for name, text in texts.items()
-        if line in text
+        if line in text and line not in given.get(name, "")
     }
+
+
+def given_answers(lab):
+    """Return the code of the answers that a lab gives."""
+    definitions = lab.solutions().definitions
+    return "\n".join(definitions[find(task).name].source for task in answers_in(lab))
 
 
 @each_choice
@@ -191,7 +210,8 @@ def test_a_planted_line_would_be_found():
     for name in (
         "course/data.py",
         "README.md",
-        "exercises/04-calibration-and-flows.ipynb",
+        "exercises/04a-calibration-and-flows.ipynb",
+        "exercises/04b-calibration-and-flows.ipynb",
     ):
         data = files[name]
         if name.endswith(".ipynb"):
@@ -204,7 +224,7 @@ def test_a_planted_line_would_be_found():
 
 
 def test_an_exercise_that_holds_an_answer_is_refused(copy, tmp_path):
-    path = copy / "exercises/01-deep-ensembles.ipynb"
+    path = copy / "exercises/01a-deep-ensembles.ipynb"
     notebook = nbformat.read(path, as_version=4)
     definition = read_solutions(copy, "deep_ensembles").definitions["heads"]
     (cell,) = [c for c in notebook.cells if c["id"] == "deep-ensembles--heads"]
@@ -248,11 +268,11 @@ def test_a_module_that_needs_the_machinery_is_refused(copy, tmp_path, line):
 def test_an_older_bundle_is_replaced(tmp_path):
     release(COURSE, tmp_path)
     folder, archive = release(COURSE, tmp_path, ["deep_ensembles"])
-    assert len(list((folder / "exercises").iterdir())) == 1
+    assert len(list((folder / "exercises").iterdir())) == 2
     with zipfile.ZipFile(archive) as opened:
-        assert (
-            f"{NAME}/exercises/04-calibration-and-flows.ipynb" not in opened.namelist()
-        )
+        for lab in COURSE.labs("calibration_and_flows"):
+            name = f"{NAME}/exercises/{lab.exercise.name}"
+            assert name not in opened.namelist()
     assert sorted(path.name for path in tmp_path.iterdir()) == [NAME, f"{NAME}.zip"]
 
 
@@ -319,7 +339,12 @@ def run(*arguments, monkeypatch, root=ROOT):
 def test_the_command_writes_and_says_what(tmp_path, monkeypatch):
     done = run(tmp_path, "--practical", "deep-ensembles", monkeypatch=monkeypatch)
     assert done.exit_code == 0
-    assert done.output == f"wrote {tmp_path / NAME}\nwrote {tmp_path / NAME}.zip\n"
+    wrote, zipped, said = done.output.splitlines()
+    assert (wrote, zipped) == (
+        f"wrote {tmp_path / NAME}",
+        f"wrote {tmp_path / NAME}.zip",
+    )
+    assert said.startswith("01b-deep-ensembles.ipynb gives the answers to ")
 
 
 def test_wrong_use_exits_with_two(tmp_path, monkeypatch):

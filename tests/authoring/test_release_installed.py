@@ -21,7 +21,7 @@ import course
 assert course.__file__.startswith(sys.prefix), course.__file__
 for name in ("solutions", "authoring", "grading", "project", "commands", "book"):
     assert importlib.util.find_spec(name) is None, name
-notebook = nbformat.read("01-deep-ensembles.ipynb", as_version=4)
+notebook = nbformat.read("01a-deep-ensembles.ipynb", as_version=4)
 task = "deep-ensembles--gaussian-nll"
 ids = ["given--imports", "c003", "c005", task, task + "--check"]
 ids += ["deep-ensembles--laplace-nll", "deep-ensembles--laplace-nll--check"]

@@ -4,6 +4,7 @@ from collections import Counter
 from importlib.resources import files
 
 import pytest
+from book_pages import pages_of
 from bs4 import BeautifulSoup
 
 MAX_STOPS = 120
@@ -50,11 +51,8 @@ async () => {
 
 @pytest.fixture(scope="module")
 def names(book):
-    """The addresses of all pages; the first page only leads to another one."""
-    found = [path for path in book.rglob("*.html") if "_static" not in path.parts]
-    return sorted(
-        {path.relative_to(book).as_posix() for path in found} - {"index.html"}
-    )
+    """The addresses of all pages."""
+    return [path.relative_to(book).as_posix() for path in pages_of(book)]
 
 
 @pytest.fixture(scope="module", params=SCREENS)
@@ -159,7 +157,7 @@ def test_the_theme_switch_keeps_the_focus(browser, address):
 
 @pytest.mark.browser
 def test_one_button_unfolds_the_code_but_no_solution(browser, address):
-    for _, page in opened(browser, address, ["book/01-deep-ensembles.html"]):
+    for _, page in opened(browser, address, ["book/01a-deep-ensembles.html"]):
         code = page.locator(".cell:not(.tag_task) > details")
         solutions = page.locator(".tag_task > details")
         assert min(code.count(), solutions.count()) > 5
@@ -178,7 +176,7 @@ def test_one_button_unfolds_the_code_but_no_solution(browser, address):
 
 def test_no_id_is_used_twice_on_a_page(book):
     found = {}
-    for path in book.rglob("*.html"):
+    for path in pages_of(book):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
         ids = Counter(element["id"] for element in page.select("[id]"))
         found[path.name] = [name for name, times in ids.items() if times > 1]

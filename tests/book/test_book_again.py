@@ -63,17 +63,17 @@ def test_an_edit_runs_again_what_depends_on_it_and_nothing_else(tmp_path):
         if not name.startswith("tests/"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    (tmp_path / "book" / "01-deep-ensembles.md").write_text(SMALL_CHAPTER)
+    (tmp_path / "book" / "01a-deep-ensembles.md").write_text(SMALL_CHAPTER)
     # The real one links to chapters that this small book does not have.
     (tmp_path / "book" / "intro.md").write_text("# A small book\n")
     (tmp_path / "book" / "notation.md").write_text(OTHER_PAGE)
     (tmp_path / "_toc.yml").write_text(
         "format: jb-book\nroot: book/intro\nchapters:\n"
-        "- file: book/01-deep-ensembles\n- file: book/notation\n"
+        "- file: book/01a-deep-ensembles\n- file: book/notation\n"
     )
     # Import the course and the solutions of the copy, not the installed ones.
     here = {"PYTHONPATH": str(tmp_path)}
-    page = build_book(tmp_path, **here) / "book" / "01-deep-ensembles.html"
+    page = build_book(tmp_path, **here) / "book" / "01a-deep-ensembles.html"
     other = page.with_name("notation.html")
     before, run = page.read_text(), RUN_AT.findall(other.read_text())
     assert run

@@ -3,7 +3,9 @@
 import re
 
 import pytest
+from book_pages import pages_of
 from bs4 import BeautifulSoup
+from labs import COURSE
 
 pytestmark = pytest.mark.browser
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
@@ -81,7 +83,7 @@ fold => {
 
 @pytest.fixture(scope="module")
 def names(book):
-    return [path.name for path in sorted(book.glob("book/*.html"))]
+    return [path.name for path in pages_of(book, "book")]
 
 
 def on_every_page(browser, address, names, screen, script):
@@ -101,11 +103,14 @@ def test_the_front_page_says_it_in_one_screen(browser, address):
         page.goto(f"{address}/book/intro.html")
         page.wait_for_load_state("load")
         parts = page.locator("ul.parts > li")
-        assert parts.count() == 6
-        for part in parts.all():
+        assert parts.count() == len(COURSE.practicals)
+        for part, practical in zip(parts.all(), COURSE.practicals, strict=True):
             box = part.bounding_box()
             assert box["y"] + box["height"] <= DESKTOP["viewport"]["height"]
-            assert " tasks · " in part.inner_text()
+            links = part.locator("small a").all()
+            addresses = [link.get_attribute("href") for link in links]
+            assert addresses == [f"{lab.chapter.stem}.html" for lab in practical.labs]
+            assert part.inner_text().count(" tasks · ") == len(practical.labs)
 
 
 def test_a_page_shows_ideas_before_plotting_code(browser, address, names):
@@ -118,7 +123,7 @@ def test_a_page_shows_ideas_before_plotting_code(browser, address, names):
 def test_answers_are_folded_as_code_is(browser, address, scheme):
     with browser.new_context(**DESKTOP, color_scheme=scheme) as context:
         page = context.new_page()
-        for name in ("00-warm-up", "01-deep-ensembles"):
+        for name in ("00-warm-up", "01a-deep-ensembles", "01b-deep-ensembles"):
             page.goto(f"{address}/book/{name}.html")
             looks = [
                 page.locator(fold).filter(visible=True).first.evaluate(FOLD)
@@ -136,7 +141,7 @@ def test_code_and_equations_are_not_cut_off_on_a_desktop(browser, address, names
 def test_no_line_of_code_goes_on_below(book):
     # Includes collapsed code and hidden tabs; the test above sees only what is visible.
     found = {}
-    for path in sorted(book.glob("book/*.html")):
+    for path in pages_of(book, "book"):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
         text = "\n".join(pre.get_text() for pre in page.select("main pre"))
         found[path.name] = [
@@ -161,7 +166,7 @@ def test_no_formula_in_a_sentence_is_wider_than_a_phone(browser, address, names)
 
 def test_numbers_in_prose_have_minus_signs(book):
     found = []
-    for path in sorted(book.glob("book/*.html")):
+    for path in pages_of(book, "book"):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
         found += [number.get_text() for number in page.select("span.pasted-text")]
     assert any("−" in number for number in found)

@@ -8,6 +8,7 @@ import warnings
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from book_pages import pages_of
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
@@ -26,7 +27,7 @@ def soup(path):
 
 @pytest.fixture(scope="module")
 def pages(book):
-    found = sorted(book.glob("book/*.html"))
+    found = pages_of(book, "book")
     assert len(found) > 5
     return found
 

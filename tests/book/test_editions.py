@@ -9,6 +9,9 @@ from conftest import ROOT, build_book
 from filelock import FileLock
 from secret import model_answers, solution_lines
 
+from authoring.release import bundle
+from project.practicals import Course
+
 
 @pytest.fixture(scope="module")
 def class_edition(book):
@@ -57,12 +60,20 @@ def test_the_class_edition_holds_no_model_answer(class_edition, book):
 
 
 def test_the_class_edition_shows_what_to_write(class_edition):
-    page = (class_edition / "book" / "01-deep-ensembles.html").read_text("utf-8")
+    page = (class_edition / "book" / "01a-deep-ensembles.html").read_text("utf-8")
     text = BeautifulSoup(page, "html.parser").get_text()
     assert "raise NotImplementedError()" in text
     assert "def gaussian_nll(" in text
     assert "Show a solution" not in text
     assert not (class_edition / "_sources").exists()
+
+
+def test_a_bundle_can_hold_the_class_edition(class_edition):
+    files = bundle(Course.read(ROOT), ["warm_up"], book=True)
+    assert b"`book/index.html`" in files["README.md"]
+    assert "book/book/sums-and-means.html" in files  # the exercise names it
+    assert "book/_static/course.css" in files
+    assert not [name for name in files if name.endswith(".ipynb")][1:]
 
 
 def test_another_edition_is_refused(tmp_path):

@@ -5,6 +5,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from book_pages import pages_of
 from PIL import Image
 
 from authoring.pictures import SVG
@@ -61,7 +62,7 @@ def pictures(book, browser, address, screen):
     found = {}
     with browser.new_context(**SCREENS[screen]) as context:
         page = context.new_page()
-        for path in sorted(book.glob("book/*.html")):
+        for path in pages_of(book, "book"):
             page.goto(f"{address}/book/{path.name}")
             page.wait_for_load_state("load")
             if shown := page.evaluate(PICTURES):
@@ -138,7 +139,11 @@ def test_text_in_figures_with_steps_is_legible(browser, address, screen):
     sizes = []
     with browser.new_context(**SCREENS[screen]) as context:
         page = context.new_page()
-        for name in ("02-approximate-inference", "04-calibration-and-flows"):
+        for name in (
+            "02a-approximate-inference",
+            "04a-calibration-and-flows",
+            "04b-calibration-and-flows",
+        ):
             page.goto(f"{address}/book/{name}.html")
             sizes += page.evaluate(STEPS)
     assert len(sizes) > 20
@@ -187,7 +192,7 @@ def test_pictures_have_their_size_before_they_load_and_load_late(pictures):
 def test_a_figure_has_the_ground_of_its_page(browser, address, scheme, ground):
     with browser.new_context(color_scheme=scheme) as context:
         page = context.new_page()
-        page.goto(f"{address}/book/01-deep-ensembles.html")
+        page.goto(f"{address}/book/01a-deep-ensembles.html")
         figure = page.locator("#fig-scores img:visible")
         figure.scroll_into_view_if_needed()
         figure.evaluate("image => image.decode()")

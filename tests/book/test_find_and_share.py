@@ -4,6 +4,7 @@ import re
 
 import pytest
 import yaml
+from book_pages import pages_of
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
@@ -14,14 +15,14 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 # Words that readers search for, and where their first result leads.
 SYNONYMS = {
     "reparameterization": (
-        "02-approximate-inference",
+        "02a-approximate-inference",
         "A gradient through a random number",
     ),
-    "aleatoric": ("01-deep-ensembles", "What kind of uncertainty?"),
-    "epistemic": ("01-deep-ensembles", "What kind of uncertainty?"),
+    "aleatoric": ("01b-deep-ensembles", "What kind of uncertainty?"),
+    "epistemic": ("01b-deep-ensembles", "What kind of uncertainty?"),
     "OOD": ("05-which-method", "Does it notice OOD inputs?"),
-    "temperature": ("04-calibration-and-flows", "Temperature scaling"),
-    "conformal": ("04-calibration-and-flows", "What you have"),
+    "temperature": ("04a-calibration-and-flows", "Temperature scaling"),
+    "conformal": ("04a-calibration-and-flows", "What you have"),
 }
 # The heading above the first visible match, the match, and the scroll position.
 MATCH = """
@@ -85,7 +86,7 @@ def pages(book):
     """Parsed pages of the book, by name."""
     return {
         path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        for path in sorted([*book.glob("book/*.html"), book / "404.html"])
+        for path in [*pages_of(book, "book"), book / "404.html"]
     }
 
 
@@ -138,9 +139,10 @@ def test_excerpts_show_no_tex_and_no_formula_twice(browser, address):
     page.context.close()
 
 
-def test_numbers_begin_with_the_number_of_the_practical(pages):
+def test_numbers_begin_with_the_number_of_the_lab(pages):
     for lab in Course.read(ROOT).labs():
-        page, number = pages[f"{lab.chapter.stem}.html"], int(lab.number)
+        page = pages[f"{lab.chapter.stem}.html"]
+        number = f"{int(lab.number)}{lab.part}"
         title = page.select_one("article h1 .section-number")
         assert title.get_text() == f"{number}. "
         entry = page.select_one(".bd-links li.current > a")
@@ -153,7 +155,7 @@ def test_numbers_begin_with_the_number_of_the_practical(pages):
             shown = [re.sub("[#¶]", "", n.get_text()) for n in page.select(selector)]
             wanted = [pattern.format(number, n + 1) for n in range(len(shown))]
             assert shown == wanted
-            assert shown or number == 0
+            assert shown or number == "0"
 
 
 @pytest.mark.browser
@@ -167,9 +169,22 @@ def test_a_percent_sign_stays_with_its_number(browser, address, pages, screen):
     assert on_every_page(browser, address, pages, PARTED, **screen) == {}
 
 
+@pytest.mark.browser
+def test_an_old_address_leads_to_the_first_lab(browser, address):
+    practicals = [one for one in Course.read(ROOT).practicals if len(one.labs) > 1]
+    assert len(practicals) > 3
+    with browser.new_context(**DESKTOP) as context:
+        page = context.new_page()
+        for practical in practicals:
+            first = practical.labs[0]
+            old = f"{first.number}-{practical.stem.replace('_', '-')}"
+            page.goto(f"{address}/book/{old}.html")
+            page.wait_for_url(f"**/book/{first.chapter.stem}.html")
+
+
 def test_every_page_says_what_it_is(pages, book):
     titles, descriptions = set(), set()
-    for path in [*book.glob("book/*.html"), *book.glob("[!i]*.html")]:
+    for path in pages_of(book):
         head = BeautifulSoup(path.read_text("utf-8"), "html.parser").head
         titles.add(head.title.get_text())
         descriptions.add(head.select_one("meta[name=description]")["content"])

@@ -1,6 +1,7 @@
 """Formulas in the built pages: complete without scripts, for the eye and for screen readers."""
 
 import pytest
+from book_pages import pages_of
 from bs4 import BeautifulSoup
 
 SCREENS = {
@@ -53,7 +54,7 @@ def pages(book):
     """Parsed pages of the book, by name."""
     return {
         path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        for path in sorted(book.glob("book/*.html"))
+        for path in pages_of(book, "book")
     }
 
 

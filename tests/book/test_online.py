@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from book_pages import pages_of
 from bs4 import BeautifulSoup
 from conftest import ROOT, build_book
 from publication_block import fill
@@ -31,7 +32,7 @@ def built(folder, edition="public", **values):
     out = build_book(folder, EDITION=edition)
     return {
         path.stem: BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        for path in (*out.glob("book/*.html"), out / "404.html")
+        for path in (*pages_of(out, "book"), out / "404.html")
     }
 
 

@@ -294,16 +294,16 @@ def test_the_practical_is_told_by_metadata_then_ids_then_checks_then_name(notebo
     def stem(name="submission.ipynb"):
         return lab_of(json.dumps(notebook).encode(), name, KNOWN)
 
-    assert stem("01-deep-ensembles.ipynb") == "bayes_by_backprop"
+    assert stem("01a-deep-ensembles.ipynb") == "bayes_by_backprop"
     notebook["metadata"]["course"] = {"practical": "no_such"}
-    assert stem("01-deep-ensembles.ipynb") == "bayes_by_backprop"
+    assert stem("01a-deep-ensembles.ipynb") == "bayes_by_backprop"
     for each in notebook["cells"]:
         each["metadata"]["id"] = each.pop("id")  # as Colab does
     notebook["cells"][50]["metadata"].pop("course", None)
     assert stem() == "bayes_by_backprop"
     for each in notebook["cells"]:
         each["metadata"] = {}
-    assert stem("01-deep-ensembles.ipynb") == "bayes_by_backprop"
+    assert stem("01a-deep-ensembles.ipynb") == "bayes_by_backprop"
     notebook["cells"] = [c for c in notebook["cells"] if c["source"][0][:6] != "check("]
     assert stem() == ""
     assert stem("doe_77_01-Deep Ensembles (2).ipynb") == "deep_ensembles"

@@ -24,6 +24,7 @@ from assembled import (
     released,
     run,
 )
+from labs import COURSE
 
 from course.checks import probing
 from course.judge import compare, expected
@@ -241,8 +242,8 @@ def test_training_behind_a_function_of_the_release_is_not_called_either():
     use = Added("added--0000", cell_id(SECOND), "print(noise_of_weights, X)")
     notebook = assemble(
         released(STEM),
-        answers({"bayes-by-backprop/keep-mask": "x = 1"}, added=(use,)),
-        {"bayes-by-backprop/keep-mask"},
+        answers({"bayes-by-backprop/predictive-moments": "x = 1"}, added=(use,)),
+        {"bayes-by-backprop/predictive-moments"},
         {},
         probes(STEM),
     )
@@ -326,9 +327,10 @@ def test_dependencies_are_transitive_and_go_through_given_code():
     assert needs("deep_ensembles")["deep-ensembles/adversarial-loss"] == {
         "deep-ensembles/fgsm"
     }
-    for stem in STEMS:
-        place = {id_: index for index, id_ in enumerate(order(stem))}
-        for id_, others in needs(stem).items():
+    for practical in COURSE.practicals:
+        tasks = [id_ for lab in practical.labs for id_ in order(lab.name)]
+        place = {id_: index for index, id_ in enumerate(tasks)}
+        for id_, others in needs(practical.stem).items():
             assert all(place[other] < place[id_] for other in others), id_
 
 

@@ -19,7 +19,7 @@ from grading.sandbox.clock import Clock, Reading
 from grading.submissions.answers import Answer, Answers
 
 ROOT = Path(__file__).parents[2]
-STEM = "bayes_by_backprop"
+LAB = "bayes_by_backprop_a"
 TASK, OTHER = "bayes-by-backprop/reparametrise", "bayes-by-backprop/log-prior"
 COMPUTES = """
 spent = []
@@ -124,13 +124,13 @@ def test_a_program_gains_nothing_by_competing_with_itself():
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
     limits = Limits(task=2.0, start=60.0, submission=60.0, patience=40.0)
-    with prepared(tmp_path_factory.mktemp("stage"), STEM, limits) as environment:
+    with prepared(tmp_path_factory.mktemp("stage"), LAB, limits) as environment:
         yield environment
 
 
 @pytest.fixture(scope="module")
 def practical(tmp_path_factory):
-    return material_of(STEM, tmp_path_factory.mktemp("expected"))
+    return material_of(LAB, tmp_path_factory.mktemp("expected"))
 
 
 @pytest.fixture

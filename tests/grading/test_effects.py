@@ -4,7 +4,17 @@ import ast
 import time
 
 import pytest
-from assembled import ROOT, STEMS, answers, each_practical, probes, reference, released
+from assembled import (
+    ROOT,
+    STEMS,
+    answers,
+    each_name,
+    each_practical,
+    probes,
+    reference,
+    released,
+)
+from labs import COURSE
 
 from course.task import tasks_of
 from grading.execution.assemble import assemble, differing
@@ -227,10 +237,11 @@ def test_whatever_else_acts(source):
     assert not quiet(source)
 
 
-@each_practical
-def test_no_solution_and_no_given_code_acts(stem):
+@each_name
+def test_no_solution_and_no_given_code_acts(name):
     """So an honest notebook, like the reference itself, is judged in a single pass."""
-    notebook, solutions = released(stem), read_solutions_of(stem)
+    notebook = released(name)
+    solutions = read_solutions_of(COURSE.labs(name)[0].stem)
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     effects = Effects([*code, *solutions])
     given = [
@@ -241,10 +252,10 @@ def test_no_solution_and_no_given_code_acts(stem):
     assert [
         source for source in [*solutions, *given] if not effects.quiet(source)
     ] == []
-    tasks = set(reference(stem))
-    honest = answers(reference(stem))
+    tasks = set(reference(name))
+    honest = answers(reference(name))
     both = [
-        assemble(notebook, honest, tasks, {}, probes(stem), effects=one)
+        assemble(notebook, honest, tasks, {}, probes(name), effects=one)
         for one in (effects, None)
     ]
     assert differing(*both) == set()

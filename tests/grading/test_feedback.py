@@ -37,7 +37,7 @@ def result(student="ada", notebook="a.ipynb", digest="0", **changes):
 
 @pytest.mark.parametrize(
     "name",
-    ["ada", "Ada Lovelace_1000001_assignsubmission_file_", "01-deep-ensembles", "a.b"],
+    ["ada", "Ada Lovelace_1000001_assignsubmission_file_", "01a-deep-ensembles", "a.b"],
 )
 def test_plain_names_stay(name):
     assert slug(name) == name

@@ -6,18 +6,18 @@ import random
 import time
 
 import pytest
-from assembled import STEMS, order, released
+from assembled import NAMES, order, released, tasks_in
 from cell_edits import read, solved
+from labs import COURSE
 from seeds import SOAK, first_seed
 from student_notebook import ONE, cell, code, exercise
 
-from course.task import tasks_of
 from grading.execution.analysis import analyse
 from grading.execution.assemble import assemble
 from grading.submissions.answers import read_answers
 from grading.submissions.cells import NotGradable
 from grading.submissions.excerpts import additions, definitions
-from grading.submissions.labs import KnownLab, lab_of
+from grading.submissions.labs import known_labs, lab_of
 from grading.submissions.sources import acts, free, problem_of, reached
 from grading.submissions.statements import Release, split
 
@@ -70,9 +70,9 @@ SOURCES = [
     "def log_prior(w, prior_std):\n    return 0x" + "f" * 5_000,
     "x" * 29_990 + " y?",
 ]
-KNOWN = {stem: KnownLab(stem) for stem in STEMS}
-RELEASED = {stem: released(stem) for stem in STEMS}
-TASKS = {stem: set(order(stem)) for stem in STEMS}
+KNOWN = known_labs(COURSE)
+RELEASED = {name: released(name) for name in NAMES}
+TASKS = {name: set(order(name)) for name in NAMES}
 # Some of them also inside compound statements, which may define names.
 SOURCES += [
     head + source.replace("\n", "\n    ") + tail
@@ -85,7 +85,7 @@ JUNK = [None, 0, -1.5, True, "", "code", [], {}, [[]], {"id": []}, ["\ud800"], 1
 @pytest.mark.long
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: ascii(source)[:30])
 def test_source_that_is_read_differently_by_every_reader_is_survived(source):
-    release = Release.of(RELEASED["bayes_by_backprop"])
+    release = Release.of(RELEASED["bayes_by_backprop_a"])
     split(source, release)
     problem_of(source)
     free(source)
@@ -102,23 +102,23 @@ def test_source_that_is_read_differently_by_every_reader_is_survived(source):
     cell(notebook, "bayes-by-backprop--log-prior")["source"] = source
     notebook["cells"] += [code(source), code("def f(): return x")]
     notebook["cells"].insert(0, code(f"{source}\nprint(1)"))
-    take(json.dumps(notebook).encode(), "bayes_by_backprop")
+    take(json.dumps(notebook).encode(), "bayes_by_backprop_a")
 
 
-def take(data, stem):
+def take(data, lab):
     """Read a notebook and assemble it, as grading does."""
     with contextlib.suppress(NotGradable):
-        answers = read_answers(data, RELEASED[stem])
+        answers = read_answers(data, RELEASED[lab])
         lab_of(data, "x.ipynb", KNOWN)
-        judged = TASKS[stem] & answers.tasks.keys()
+        judged = TASKS[lab] & answers.tasks.keys()
         added = {one.id for one in answers.added}
-        names = {id_: task.name for id_, task in tasks_of(stem).items()}
+        names = {id_: task.name for id_, task in tasks_in(lab).items()}
         todo = [id_ for id_ in judged if not answers.tasks[id_].problem]
-        known = analyse(answers, RELEASED[stem], todo, names, {})
+        known = analyse(answers, RELEASED[lab], todo, names, {})
         probes = dict.fromkeys(judged, "probe = 1")
-        assemble(RELEASED[stem], answers, judged, {}, probes, effects=known.effects)
+        assemble(RELEASED[lab], answers, judged, {}, probes, effects=known.effects)
         for reduced in (set(), added):
-            assemble(RELEASED[stem], answers, judged, probes, probes, (), reduced)
+            assemble(RELEASED[lab], answers, judged, probes, probes, (), reduced)
 
 
 # --- mutants --------------------------------------------------------------------------
@@ -194,8 +194,8 @@ def mutate_cells(notebook, rng):
                 one["metadata"] = {}
 
 
-def mutant(stem, rng):
-    notebook = solved(stem) if rng.random() < 0.7 else solved(stem, tasks=["none"])
+def mutant(lab, rng):
+    notebook = solved(lab) if rng.random() < 0.7 else solved(lab, tasks=["none"])
     for _ in range(rng.choice([1, 2, 4, 8, 16])):
         rng.choice([mutate_json, mutate_source, mutate_source, mutate_cells])(
             notebook, rng
@@ -206,10 +206,10 @@ def mutant(stem, rng):
 def fuzz(count, seed):
     rng = random.Random(seed)
     for number in range(count):
-        stem = rng.choice(STEMS)
-        data = mutant(stem, rng)
+        lab = rng.choice(NAMES)
+        data = mutant(lab, rng)
         try:
-            take(data, stem)
+            take(data, lab)
         except Exception as error:
             raise AssertionError(f"mutant {number} of seed {seed}") from error
 

@@ -21,12 +21,12 @@ LAYOUTS = {
         {
             "Bo Ek/deep.ipynb": notebook(),
             "Bo Ek/more/backprop.ipynb": notebook(BACKPROP),
-            "ann/01-deep-ensembles.ipynb": notebook(),
+            "ann/01a-deep-ensembles.ipynb": notebook(),
         },
         [
             ("Bo Ek", "", BACKPROP, "backprop.ipynb"),
             ("Bo Ek", "", DEEP, "deep.ipynb"),
-            ("ann", "", DEEP, "01-deep-ensembles.ipynb"),
+            ("ann", "", DEEP, "01a-deep-ensembles.ipynb"),
         ],
     ),
     "moodle, flat": (
@@ -54,24 +54,24 @@ LAYOUTS = {
     ),
     "canvas": (
         {
-            "ekbo_12345_67890_01-deep-ensembles.ipynb": notebook(),
+            "ekbo_12345_67890_01a-deep-ensembles.ipynb": notebook(),
             "lisu_LATE_7_8_x_y.ipynb": notebook(),
         },
         [
-            ("ekbo", "12345", DEEP, "01-deep-ensembles.ipynb"),
+            ("ekbo", "12345", DEEP, "01a-deep-ensembles.ipynb"),
             ("lisu", "7", DEEP, "x_y.ipynb"),
         ],
     ),
     "plain, flat": (
         {
             "ann_x.ipynb": notebook(),
-            "mary_jane_01-deep-ensembles.ipynb": notebook(),
+            "mary_jane_01a-deep-ensembles.ipynb": notebook(),
             "bo.ipynb": notebook(),
         },
         [
             ("ann", "", DEEP, "x.ipynb"),
             ("bo", "", DEEP, "bo.ipynb"),
-            ("mary_jane", "", DEEP, "01-deep-ensembles.ipynb"),
+            ("mary_jane", "", DEEP, "01a-deep-ensembles.ipynb"),
         ],
     ),
 }
@@ -100,12 +100,12 @@ def test_layouts_of_platforms_are_read(layout, form, tmp_path):
 
 def test_one_students_own_notebooks_are_that_students(tmp_path):
     files = {
-        "01-deep-ensembles.ipynb": notebook(),
+        "01a-deep-ensembles.ipynb": notebook(),
         "bayes_by_backprop (1).ipynb": notebook(BACKPROP),
     }
     folder = tree(tmp_path / "Ann", files)
     assert {one.student for one in find_submissions(folder)} == {"Ann"}
-    single = folder / "01-deep-ensembles.ipynb"
+    single = folder / "01a-deep-ensembles.ipynb"
     assert told(find_submissions(single)) == [("Ann", "", DEEP, single.name)]
 
 
@@ -210,7 +210,7 @@ def test_a_notebook_of_no_practical_is_kept_and_flagged(tmp_path):
 
 
 def test_an_empty_or_broken_file_is_told_by_its_name(tmp_path):
-    files = {"ann/01-deep-ensembles.ipynb": b"", "bo_deep-ensembles.ipynb": b"\xff"}
+    files = {"ann/01a-deep-ensembles.ipynb": b"", "bo_deep-ensembles.ipynb": b"\xff"}
     found = find_submissions(tree(tmp_path, files))
     assert [(one.practical, one.problem) for one in found] == [(DEEP, "")] * 2
 

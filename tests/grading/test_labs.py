@@ -9,16 +9,25 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
+from authoring.chapter import answers_in
 from authoring.exercises import generate, write
 from authoring.release import bundle
 from commands import main
 from grading.execution import expected
+from grading.submissions.answers import read_answers
 from grading.submissions.intake import take_in
 from project.errors import CourseError
 from project.practicals import Course
 
 ROOT = Path(__file__).parents[2]
 STEM, CUT = "warm_up", "## A gradient for each datum"
+GIVEN = """```{code-cell} ipython3
+:tags: [given]
+
+from solutions.warm_up import kl_categorical
+```
+
+"""
 FIRST, SECOND = "00a-warm-up.ipynb", "00b-warm-up.ipynb"
 
 
@@ -31,16 +40,17 @@ def course(tmp_path_factory):
     for name in ("constraints.txt", "pyproject.toml"):
         shutil.copy(ROOT / name, root)
     ignored = shutil.ignore_patterns("__pycache__", "_static")
-    for folder in ("book", "course", "solutions"):
+    for folder in ("book", "course", "exercises", "solutions"):
         shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
     chapter = root / "book" / "00-warm-up.md"
     first, cut, second = chapter.read_text("utf-8").partition(CUT)
     head = first[: first.index("## ")]  # front matter, title and imports
     chapter.with_name("00a-warm-up.md").write_text(first, "utf-8")
-    chapter.with_name("00b-warm-up.md").write_text(head + cut + second, "utf-8")
+    chapter.with_name("00b-warm-up.md").write_text(head + GIVEN + cut + second, "utf-8")
     chapter.unlink()
+    (root / "exercises" / "00-warm-up.ipynb").unlink()
     course = Course.read(root)
-    write(course, [STEM])
+    write(course)
     return course
 
 
@@ -67,7 +77,9 @@ def without_ids(notebook):
 
 
 def test_stems_labs_and_ids(course):
-    assert [len(one.labs) for one in course.practicals] == [2, 1, 1, 1, 1, 1]
+    labs = {one.stem: len(one.labs) for one in course.practicals}
+    here = {one.stem: len(one.labs) for one in Course.read(ROOT).practicals}
+    assert labs == here | {STEM: 2}
     first, second = course.labs(STEM)
     assert [one.name for one in (first, second)] == ["warm_up_a", "warm_up_b"]
     assert course.lab("warm-up-b") == second
@@ -86,6 +98,32 @@ def test_a_bundle_holds_the_labs_that_were_asked_for(course):
     assert names == {f"exercises/{FIRST}", f"exercises/{SECOND}"}
     names = {name for name in bundle(course, ["warm_up_b"]) if name.startswith("ex")}
     assert names == {f"exercises/{SECOND}"}
+
+
+def test_a_later_lab_gives_the_answers_on_which_it_builds(course):
+    first, second = course.labs(STEM)
+    asked, given = (
+        next(cell for cell in notebook.cells if cell["id"] == name)
+        for notebook, name in (
+            (solved(first), "warm-up--kl-categorical"),
+            (second.released(), "given--kl-categorical"),
+        )
+    )
+    assert given.source == asked.source
+    assert not given.metadata["editable"]
+    assert "warm-up/kl-categorical" not in second.tasks()
+    assert answers_in(first) == []
+    assert answers_in(second) == ["warm-up/kl-categorical"]
+
+
+def test_who_hands_out_both_is_told_so(course, tmp_path, monkeypatch):
+    monkeypatch.chdir(course.root)
+    told = [
+        CliRunner().invoke(main, ["release", str(tmp_path), "--practical", name]).output
+        for name in ("warm_up_a", "warm_up_b")
+    ]
+    assert "gives the answers" not in told[0]
+    assert f"{SECOND} gives the answers to warm-up/kl-categorical" in told[1]
 
 
 def submit(folder, name, notebook):
@@ -107,6 +145,22 @@ def test_a_notebook_is_known_by_its_metadata_its_tasks_or_its_name(course, tmp_p
         "cy": "warm_up_a",
         "di": "warm_up_b",
     }
+
+
+def test_tasks_of_another_lab_are_flagged(course):
+    """They were handed out in one notebook before the practical had labs, for example."""
+    first, second = course.labs(STEM)
+    notebook, answered = solved(first), solved(second)
+    known = read_answers(nbformat.writes(notebook).encode(), first.released())
+    assert "other-lab" not in {flag.code for flag in known.flags}
+    notebook.cells += [
+        cell for cell in answered.cells if "task" in cell.metadata.get("course", {})
+    ]
+    answers = read_answers(nbformat.writes(notebook).encode(), first.released())
+    (told,) = [flag for flag in answers.flags if flag.code == "other-lab"]
+    assert answers.tasks == known.tasks
+    for task in second.tasks():
+        assert task.partition("/")[2] in told.message
 
 
 @pytest.mark.sandbox

@@ -5,8 +5,8 @@ import json
 
 import nbformat
 import pytest
-from assembled import STEMS, order, released
-from cell_edits import STEM, read, solved
+from assembled import each_name, order, released
+from cell_edits import LAB, read, solved
 from student_notebook import cell, code, problems
 
 from grading.submissions.answers import read_answers
@@ -28,11 +28,11 @@ def stripped(notebook, how):
     return notebook
 
 
-@pytest.mark.parametrize("stem", STEMS)
-def test_a_round_trip_through_another_editor_changes_nothing(stem):
-    notebook = solved(stem)
-    intact = read(notebook, stem)
-    assert len(intact.tasks) == len(order(stem))
+@each_name
+def test_a_round_trip_through_another_editor_changes_nothing(name):
+    notebook = solved(name)
+    intact = read(notebook, name)
+    assert len(intact.tasks) == len(order(name))
     assert (intact.added, intact.around, intact.flags) == ((), {}, ())
     bare = {"recovered", "recovered-words"}
     for how, flags in {
@@ -41,7 +41,7 @@ def test_a_round_trip_through_another_editor_changes_nothing(stem):
         "new ids": {"found-by-text", *bare},
         "nothing": {"no-ids", *bare},
     }.items():
-        same = read(stripped(notebook, how), stem)
+        same = read(stripped(notebook, how), name)
         assert (same.tasks, same.written) == (intact.tasks, intact.written), how
         assert (same.added, same.around) == ((), {}), how
         assert problems(same) == flags, how
@@ -53,29 +53,29 @@ def test_version_3_of_a_solved_notebook_changes_nothing(bare):
     old = nbformat.convert(notebook, 3)
     for each in old.worksheets[0].cells if bare else ():
         each.metadata = {}
-    answers = read_answers(nbformat.v3.writes_json(old).encode(), released(STEM))
+    answers = read_answers(nbformat.v3.writes_json(old).encode(), released(LAB))
     intact = read(solved())
     assert (answers.tasks, answers.written) == (intact.tasks, intact.written)
     assert (answers.added, answers.around) == ((), {})
 
 
-@pytest.mark.parametrize("stem", STEMS)
-def test_edited_cells_of_the_release_are_known_without_ids(stem):
-    notebook = solved(stem)
+@each_name
+def test_edited_cells_of_the_release_are_known_without_ids(name):
+    notebook = solved(name)
     edited = {}
-    for each in released(stem).cells:
+    for each in released(name).cells:
         longer = len(each.source.splitlines()) > 3
         if each.cell_type == "code" and "course" not in each.metadata and longer:
             source = f"# mine\n{each.source}\nprint('edited')"
             edited[each["id"]] = cell(notebook, each["id"])["source"] = source
-    answers = read(stripped(notebook, "new ids"), stem)
+    answers = read(stripped(notebook, "new ids"), name)
     assert answers.around == edited
     assert answers.added == ()
 
 
 def test_a_copy_of_a_released_cell_is_not_the_students_own():
     notebook = solved()
-    for each in released(STEM).cells:
+    for each in released(LAB).cells:
         if each.cell_type == "code" and each.metadata.get("course", {}).get("role") != "task":  # fmt: skip
             notebook["cells"].append(code(each.source))
     notebook["cells"].append(code("own = 1"))

@@ -1,10 +1,10 @@
 """Every known mistake in a real kernel: judged wrong, and named."""
 
 import pytest
+from assembled import each_name, tasks_in
 from environments import material_of, prepared
 from seeds import SOAK, first_seed
 
-from course.task import stems, tasks_of
 from grading.execution.grader import grade
 from grading.sandbox.bubblewrap import Limits
 from grading.submissions.answers import Answer, Answers
@@ -14,22 +14,22 @@ pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture
-def warm_environment(stem, tmp_path):
-    """With a zygote for this practical."""
-    with prepared(tmp_path, stem, Limits(task=20.0, submission=120.0)) as environment:
+def warm_environment(name, tmp_path):
+    """With a zygote for this lab."""
+    with prepared(tmp_path, name, Limits(task=20.0, submission=120.0)) as environment:
         yield environment
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("stem", stems())
+@each_name
 def test_every_known_mistake_goes_the_same_way_and_is_named(
-    stem, warm_environment, tmp_path
+    name, warm_environment, tmp_path
 ):
     """Each submission has one misconception of every task; a commit draws one submission.
 
     ``SOAK`` grades all misconceptions. ``test_draws.py`` judges the values of all of them.
     """
-    practical, tasks = material_of(stem, tmp_path), tasks_of(stem)
+    practical, tasks = material_of(name, tmp_path), tasks_in(name)
     most = max(len(task.misconceptions) for task in tasks.values())
     for number in range(most) if SOAK else [first_seed()]:
         made = {

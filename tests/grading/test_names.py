@@ -87,14 +87,14 @@ FLAT = {
     "anna_lena_homework": "anna_lena",
     "anna_homework": "anna",
     "bo_homework": "bo",
-    "01-deep-ensembles_carla": "carla",
+    "01a-deep-ensembles_carla": "carla",
     "deep_ensembles - Anna Maria": "Anna Maria",
-    "01-deep-ensembles (Dora)": "Dora",
-    "emil_01-deep-ensembles": "emil",
+    "01a-deep-ensembles (Dora)": "Dora",
+    "emil_01a-deep-ensembles": "emil",
     "fay-deep-ensembles_final": "fay",
     "2719004_deep_ensembles": "2719004",
     "2719011_deep_ensembles": "2719011",
-    "01-deep-ensembles_2719020": "2719020",
+    "01a-deep-ensembles_2719020": "2719020",
     "student_01_deep_ensembles": "student_01",
     "student_02_deep_ensembles": "student_02",
     "homework_deep_ensembles_gil": "gil",
@@ -120,7 +120,7 @@ FOLDERS = (
         "2",
         "work",
         "data",
-        "01-deep-ensembles",
+        "01a-deep-ensembles",
         "a.b",
         "a.c",
     ),
@@ -138,7 +138,7 @@ def test_awkward_names_of_files_are_as_many_students(form, tmp_path):
 @pytest.mark.parametrize("form", FORMS)
 def test_awkward_names_of_folders_are_as_many_students(form, tmp_path):
     files = {
-        f"{name}/01-deep-ensembles.ipynb": notebook(note=n)
+        f"{name}/01a-deep-ensembles.ipynb": notebook(note=n)
         for n, name in enumerate(FOLDERS)
     }
     intake = take_in(laid_out(files, form, tmp_path))
@@ -182,8 +182,8 @@ def test_two_spellings_of_one_name_are_one_student_and_said(spellings, tmp_path)
 
 def test_one_students_folder_is_no_wrapper_and_a_wrapper_no_student(tmp_path):
     own = {
-        "01-deep-ensembles.ipynb": notebook(),
-        "week 2/03-bayes-by-backprop.ipynb": notebook(BACKPROP),
+        "01a-deep-ensembles.ipynb": notebook(),
+        "week 2/03a-bayes-by-backprop.ipynb": notebook(BACKPROP),
         "data/values.json": b"[]",
         "figures/a.png": b"",
     }
@@ -284,7 +284,7 @@ def test_files_that_may_be_of_two_students_are_never_merged_unsaid(
 
 @pytest.mark.parametrize("form", ["folder", "zip"])
 def test_a_class_in_which_everybody_keeps_to_one_scheme_is_not_flagged(form, tmp_path):
-    names = ("01-deep-ensembles", "03-bayes-by-backprop_final")
+    names = ("01a-deep-ensembles", "03a-bayes-by-backprop_final")
     stems = (DEEP, BACKPROP)
     for layout in ("{who}/week {n}/{name}", "{who}/{name}/{name}", "{who}_{name}"):
         files = {

@@ -7,13 +7,14 @@ from assembled import (
     TASKS,
     answers,
     drawn,
-    each_practical,
+    each_name,
     order,
     probed,
     probes,
     reference,
     released,
     run,
+    tasks_in,
 )
 
 from course.judge import as_numbers, compare, expected, recognise
@@ -23,15 +24,15 @@ from grading.execution.probe import probe_source
 from grading.execution.values import Foreign, decode_values
 
 
-@each_practical
-def test_the_reference_as_answers_gets_full_marks(stem, monkeypatch):
-    tasks, sources, cases = tasks_of(stem), reference(stem), drawn(stem)
+@each_name
+def test_the_reference_as_answers_gets_full_marks(name, monkeypatch):
+    tasks, sources, cases = tasks_in(name), reference(name), drawn(name)
     notebook = assemble(
-        released(stem), answers(sources), set(tasks), reference={}, probes=probes(stem)
+        released(name), answers(sources), set(tasks), reference={}, probes=probes(name)
     )
     nbformat.validate(notebook)
     shown = run(notebook, monkeypatch)
-    assert list(shown) == [id_ for id_ in order(stem) if id_ in tasks]
+    assert list(shown) == order(name)
     for id_, task in tasks.items():
         values = decode_values(shown[id_])
         assert compare(values, expected(task, cases[id_])) is None, id_

@@ -16,7 +16,7 @@ from grading.submissions.answers import Added, Answer, Answers
 from project.errors import CourseError
 
 ROOT = Path(__file__).parents[2]
-STEM = "bayes_by_backprop"
+LAB = "bayes_by_backprop_a"
 FIRST, SECOND, THIRD, FOURTH, FIFTH = (
     f"bayes-by-backprop/{name}"
     for name in (
@@ -33,13 +33,13 @@ pytestmark = pytest.mark.sandbox
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stage")
-    with prepared(folder, STEM, Limits(task=20.0, submission=120.0)) as environment:
+    with prepared(folder, LAB, Limits(task=20.0, submission=120.0)) as environment:
         yield environment
 
 
 @pytest.fixture(scope="module")
 def practical(tmp_path_factory):
-    return material_of(STEM, tmp_path_factory.mktemp("expected"))
+    return material_of(LAB, tmp_path_factory.mktemp("expected"))
 
 
 @pytest.fixture
@@ -63,17 +63,25 @@ def statuses(verdicts):
     return [verdict.status for verdict in verdicts.values()]
 
 
-@pytest.mark.parametrize("stem", ["calibration_and_flows"])
-def test_the_reference_gets_full_marks(stem, environment, tmp_path):
-    canary(material_of(stem, tmp_path), environment)
+@pytest.mark.parametrize("name", ["calibration_and_flows_a", "calibration_and_flows_b"])
+def test_the_reference_gets_full_marks(name, environment, tmp_path):
+    canary(material_of(name, tmp_path), environment)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "stem", ["deep_ensembles", "approximate_inference", "bayes_by_backprop"]
+    "name",
+    [
+        "deep_ensembles_a",
+        "deep_ensembles_b",
+        "approximate_inference_a",
+        "approximate_inference_b",
+        "bayes_by_backprop_a",
+        "bayes_by_backprop_b",
+    ],
 )
-def test_the_reference_gets_full_marks_elsewhere_too(stem, environment, tmp_path):
-    canary(material_of(stem, tmp_path), environment)
+def test_the_reference_gets_full_marks_elsewhere_too(name, environment, tmp_path):
+    canary(material_of(name, tmp_path), environment)
 
 
 def test_a_reference_that_fails_stops_the_run(practical, environment):
@@ -174,25 +182,26 @@ def test_the_reference_that_stands_in_cannot_be_taken_along(practical, graded):
 EXACT, KL = "bayes-by-backprop/exact-loss", "bayes-by-backprop/gaussian-kl"
 # An answer that calls another task, on which its own does not depend.
 CALLS = """
-def gaussian_kl(mu, rho, prior_std):
-    none, pairs = torch.zeros(0), zip(mu.flatten(), rho.flatten())
-    return sum(other(m[None], r[None], none, none, noise_std=1.0, prior_std=prior_std)
-               for m, r in pairs)
+def exact_loss(mu, rho, x, y, *, noise_std, prior_std):
+    variance = F.softplus(rho) ** 2
+    misfit = ((y - mu * x) ** 2 + x**2 * variance) / (2 * noise_std**2)
+    nll = misfit + 0.5 * math.log(2 * math.pi * noise_std**2)
+    return nll.sum() + other(mu, rho, prior_std)
 """
 
 
 def test_a_task_that_is_not_solved_does_not_stand_in_for_another(practical, graded):
     """It does for tasks that depend on it; a dependency made by the student is flagged."""
-    direct = CALLS.replace("other", "exact_loss")
-    _, verdicts = graded({KL: direct})
+    direct = CALLS.replace("other", "gaussian_kl")
+    _, verdicts = graded({EXACT: direct})
     assert statuses(verdicts) == ["right", "right", "right", "wrong"]
-    tried = {EXACT: practical.reference[EXACT].replace("0.5", "0.4")}
-    for answer, added in ((direct, []), (CALLS, [(KL, "other = exact_loss")])):
-        result, verdicts = graded(tried | {KL: answer}, added=added)
-        assert verdicts[EXACT].status == "wrong"
-        assert verdicts[KL].status == "right"
-        assert [(f.code, f.where) for f in result.flags] == [("stood-in", KL)]
-        assert result.flags[0].message.endswith("(exact-loss).")
+    tried = {KL: practical.reference[KL].replace("0.5", "0.4")}
+    for answer, added in ((direct, []), (CALLS, [(EXACT, "other = gaussian_kl")])):
+        result, verdicts = graded(tried | {EXACT: answer}, added=added)
+        assert verdicts[KL].status == "wrong"
+        assert verdicts[EXACT].status == "right"
+        assert [(f.code, f.where) for f in result.flags] == [("stood-in", EXACT)]
+        assert result.flags[0].message.endswith("(gaussian-kl).")
 
 
 def test_an_exception_in_one_cell_leaves_the_others(graded):
@@ -300,7 +309,7 @@ def test_values_that_a_student_displays_do_not_count(graded):
 
 
 def test_nothing_is_left_behind(graded, environment):
-    runtime_dirs = environment.runtime_dirs[STEM]
+    runtime_dirs = environment.runtime_dirs[LAB]
     graded({SECOND: "import os; os._exit(0)"})
     assert list(Path("/tmp").glob(f"ku-{os.getpid()}-*")) == [runtime_dirs]
     assert [path.name for path in runtime_dirs.iterdir()] == [NAME]

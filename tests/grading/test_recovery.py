@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from assembled import released
-from cell_edits import IDS, NAMES, STEM, TASKS, answer, read, right, solved
+from cell_edits import IDS, NAMES, TASKS, answer, read, right, solved
 from student_notebook import cell, code, codes, exercise, index, problems
 
 from grading.flags import LOOK
@@ -182,7 +182,7 @@ def two_answers_in_one_cell_and_a_stub(notebook):
 def all_answers_in_one_cell_at_the_end(notebook):
     delete(notebook, *IDS)
     notebook["cells"].append(code("\n\n".join(map(answer, NAMES))))
-    delete(notebook, "bayes-by-backprop--keep-mask")
+    delete(notebook, "bayes-by-backprop--predictive-moments")
 
 
 @edit("recovered")
@@ -357,9 +357,10 @@ def test_training_code_beside_an_answer_is_not_the_answers():
 
 
 def test_an_answer_in_words_is_found_beside_its_cell():
-    release = released(STEM)
+    lab = "which_method"
+    release = released(lab)
     words = [c["id"] for c in release.cells if c.metadata.get("course", {}).get("role") == "written"]  # fmt: skip
-    notebook = solved()
+    notebook = solved(lab)
     kept, missing, added = words
     delete(notebook, missing)
     at = index(notebook, kept)
@@ -372,6 +373,6 @@ def test_an_answer_in_words_is_found_beside_its_cell():
     notebook["cells"].insert(
         index(notebook, added) + 1, text | {"source": "Two hours."}
     )
-    answers = read(notebook)
+    answers = read(notebook, lab)
     assert [*answers.written.values()] == [f"Because of {kept}.", "Because.", "Two hours."]  # fmt: skip
     assert codes(answers) == {("recovered-words", missing), ("recovered-words", added)}

@@ -10,7 +10,7 @@ import pytest
 from graded_class import ROOT, write_submissions
 
 pytestmark = pytest.mark.sandbox
-STRAY = "01-deep-ensembles.ipynb"
+STRAY = "01a-deep-ensembles.ipynb"
 
 
 @pytest.fixture(scope="module")

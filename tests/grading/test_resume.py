@@ -14,6 +14,7 @@ import nbformat
 import psutil
 import pytest
 from graded_class import ROOT, finish, kept, start, table, write_submissions
+from labs import COURSE
 from seeds import SOAK, first_seed
 
 from grading.classroom import STATE, grade_class
@@ -67,7 +68,7 @@ def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(copied):
 def test_only_what_changed_is_graded_again(copied):
     out = copied / "out"
     before = kept(out)
-    path = copied / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
+    path = copied / "in" / "student-01" / "03a-bayes-by-backprop.ipynb"
     path.write_text(path.read_text("utf-8").replace("torch", "torch ", 1), "utf-8")
     finish(start(copied / "in", out, "--jobs", "2"))
     after = kept(out)
@@ -77,7 +78,7 @@ def test_only_what_changed_is_graded_again(copied):
 
 def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
     write_submissions(tmp_path / "in", 1)
-    (submission,) = take_in(tmp_path / "in").submissions
+    (submission,) = take_in(tmp_path / "in", COURSE).submissions
     settings = Settings(ROOT, tmp_path / "out")
     failed = Graded((), problem=f"{NOT_RUN}: no kernel started.")
     with monkeypatch.context() as here:
@@ -94,7 +95,7 @@ def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
 def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
     """A kernel may also have been stopped because the machine was busy."""
     write_submissions(tmp_path / "in", 2)
-    path = tmp_path / "in" / "student-01" / "03-bayes-by-backprop.ipynb"
+    path = tmp_path / "in" / "student-01" / "03a-bayes-by-backprop.ipynb"
     notebook = nbformat.read(path, as_version=4)
     (task,) = [c for c in notebook.cells if c.id == "bayes-by-backprop--reparametrise"]
     task.source = "import os; os._exit(0)"

@@ -23,12 +23,13 @@ from grading.submissions.intake import take_in
 
 ROOT = Path(__file__).parents[2]
 STEM = "bayes_by_backprop"
+LAB = COURSE.lab("bayes_by_backprop_a")
 
 
 def solved(*names, note=""):
     """Return the exercise with reference solutions for these tasks, and optionally a note."""
-    notebook = COURSE.lab(STEM).released()
-    definitions = COURSE.lab(STEM).solutions().definitions
+    notebook = LAB.released()
+    definitions = LAB.solutions().definitions
     for cell in notebook.cells:
         name = cell["id"].rpartition("--")[2].replace("-", "_")
         if name in names:
@@ -61,7 +62,7 @@ def write_submissions(root, files):
         ({"a.ipynb": FULL, "b.ipynb": COPY, "c.ipynb": SAVED}, FULL),
         ({"b.ipynb": PART, "a.ipynb": FULL}, FULL),
         ({"b.ipynb": FULL, "a.ipynb": PART}, PART),
-        ({"a.ipynb": FULL, "03-bayes-by-backprop.ipynb": FULL[:5000]}, FULL),
+        ({"a.ipynb": FULL, "03a-bayes-by-backprop.ipynb": FULL[:5000]}, FULL),
         ({"a.ipynb": COPY, "b.ipynb": SAVED}, SAVED),
     ],
 )

@@ -136,8 +136,8 @@ def test_a_student_with_200001_files_is_named_and_stops_nobody(form, tmp_path):
 
 
 def test_a_large_file_is_not_read_whole(tmp_path):
-    root = tree(tmp_path, {"ann/01-deep-ensembles.ipynb": b"{"})
-    with open(root / "ann/01-deep-ensembles.ipynb", "r+b") as file:
+    root = tree(tmp_path, {"ann/01a-deep-ensembles.ipynb": b"{"})
+    with open(root / "ann/01a-deep-ensembles.ipynb", "r+b") as file:
         file.truncate(500_000_000)  # sparse, so it takes no space on the disk
     (one,) = find_submissions(root)
     assert codes(one) == ["too-large"]

@@ -26,7 +26,7 @@ from grading.worker import Worker
 
 ROOT = Path(__file__).parents[2]
 MIB = 1024 * 1024
-STEM = "bayes_by_backprop"
+LAB = "bayes_by_backprop_a"
 BUSY = """import threading, time
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 """
@@ -304,7 +304,7 @@ def test_a_fork_that_fails_costs_one_warm_start(kernel, start, library):
 def material(tmp_path):
     """A lab whose exercise imports a module that starts a thread."""
     path = tmp_path / "expected.msgpack"
-    lab = COURSE.lab(STEM)
+    lab = COURSE.lab(LAB)
     expected.draw(lab, 7, path)
     material = LabMaterial.read(lab, path)
     material.released.cells.append(nbformat.v4.new_code_cell("import busy"))
@@ -317,13 +317,13 @@ def test_where_it_is_not_safe_a_class_is_graded_without_and_told(material, tmp_p
     worker = Worker(Settings(ROOT, tmp_path / "out"), tmp_path / "library", said.append)
     (worker.environment.library / "busy.py").write_text(BUSY)
     with contextlib.closing(worker):
-        worker.warm_up({STEM: material.released})
-        worker.open({STEM: material})
+        worker.warm_up({LAB: material.released})
+        worker.open({LAB: material})
         assert said == [
-            f"{STEM}: no warm starts (it has 2 threads); every kernel starts on its own."
+            f"{LAB}: no warm starts (it has 2 threads); every kernel starts on its own."
         ]
         assert worker.runtime_dirs == {}
-        worker.prove(STEM)
+        worker.prove(LAB)
 
 
 def test_many_at_once_are_all_forked(kernel, ready):

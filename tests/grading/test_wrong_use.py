@@ -173,7 +173,7 @@ def test_a_table_of_marks_is_checked_before_anything_is_graded(
     tmp_path, monkeypatch, place, text, said
 ):
     write_submissions(tmp_path / "in", 1)
-    cells = COURSE.lab("bayes_by_backprop").released().cells
+    cells = COURSE.lab("bayes_by_backprop_a").released().cells
     roles = [cell.metadata.get("course", {}) for cell in cells]
     question = next(one["task"] for one in roles if one.get("role") == "written")
     text = text.replace("{question}", question.partition("/")[2])

@@ -11,7 +11,6 @@ import pytest
 
 import course
 from authoring.chapter import needs
-from course.task import stems
 from grading.sandbox.bubblewrap import Limits
 from grading.store import machinery_of
 from project.closure import closure, digest_of
@@ -21,6 +20,8 @@ from project.practicals import Course
 ROOT = Path(__file__).parents[2]
 PAGES = {path.stem: path for path in sorted((ROOT / "book").glob("*.md"))}
 NEEDS = cache(lambda: {name: needs(ROOT, path) for name, path in PAGES.items()})
+DEEP = {"01a-deep-ensembles", "01b-deep-ensembles"}
+BACKPROP = {"03a-bayes-by-backprop", "03b-bayes-by-backprop"}
 FILE = re.compile(r"[\w./*-]+\.(csv|json|npz|ipynb|md|mplstyle|toml|txt)")
 
 
@@ -103,10 +104,10 @@ def test_a_page_that_does_not_parse_is_named(project):
         ("authoring/release.py", set()),
         ("studies/grading/results.json", {"grading-a-class"}),
         ("studies/which_method/results.csv", {"05-which-method"}),
-        ("course/checks/deep_ensembles/predictions.py", {"01-deep-ensembles"}),
-        ("solutions/deep_ensembles/losses.py", {"01-deep-ensembles"}),
-        ("solutions/bayes_by_backprop/layers.py", {"03-bayes-by-backprop"}),
-        ("course/nuts.py", {"03-bayes-by-backprop"}),
+        ("course/checks/deep_ensembles/predictions.py", DEEP),
+        ("solutions/deep_ensembles/losses.py", DEEP),
+        ("solutions/bayes_by_backprop/layers.py", BACKPROP),
+        ("course/nuts.py", {"03a-bayes-by-backprop"}),
     ],
 )
 def test_an_edit_runs_just_the_pages_that_use_it(name, pages):
@@ -148,15 +149,15 @@ def test_a_grade_depends_on_what_judges_it_and_on_no_report(tmp_path, monkeypatc
         after = machinery()
         return {stem for stem in before if before[stem] != after[stem]}
 
-    everybody = set(stems())
+    everybody = set(machinery())
     parts = ("execution/verdicts.py", "sandbox/zygote.py", "submissions/effects.py")
     for part in (*parts, "worker.py", "bounded.py"):
         assert changed_by(f"grading/{part}") == everybody
     for other in ("reports/report.py", "reports/templates/report.html.j2", "app.py"):
         assert changed_by(f"grading/{other}") == set()
     assert changed_by("course/judge.py") == everybody
-    one = {"deep_ensembles"}
+    one = {"deep_ensembles_a", "deep_ensembles_b"}
     assert changed_by("course/checks/deep_ensembles/predictions.py") == one
     assert changed_by("solutions/deep_ensembles/losses.py") == one
-    assert changed_by("exercises/01-deep-ensembles.ipynb") == one
+    assert changed_by("exercises/01a-deep-ensembles.ipynb") == {"deep_ensembles_a"}
     assert not set(machinery().values()) & set(machinery(sandboxed=False).values())

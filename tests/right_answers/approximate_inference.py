@@ -195,6 +195,28 @@ class BernoulliMasks(ref.DropoutMLP):
         return self.output(hidden * mask / share)[:, 0]
 
 
+def descent_by_hand(w, x, y, prior_variance, *, steps, rate):
+    path = [w]
+    for _ in range(steps):
+        gradient = x.T @ (torch.sigmoid(x @ w) - y) + w / prior_variance
+        w = w - rate * gradient / len(x)
+        path.append(w)
+    return torch.stack(path)
+
+
+def descent_by_sgd(w, x, y, prior_variance, *, steps, rate):
+    w = torch.nn.Parameter(w.clone())
+    decay = 1 / (len(x) * prior_variance)
+    optimiser = torch.optim.SGD([w], lr=rate, weight_decay=decay)
+    path = [w.detach().clone()]
+    for _ in range(steps):
+        optimiser.zero_grad()
+        F.binary_cross_entropy_with_logits(x @ w, y).backward()
+        optimiser.step()
+        path.append(w.detach().clone())
+    return torch.stack(path)
+
+
 ANSWERS = {
     "negative_log_joint": {
         "distributions": joint_of_distributions,
@@ -205,6 +227,7 @@ ANSWERS = {
         "tensors": lambda decay, n: float(1 / (n * single(decay))),
         "a fraction": lambda decay, n: (n * decay) ** -1,
     },
+    "gradient_descent": {"by hand": descent_by_hand, "SGD": descent_by_sgd},
     "hessian_by_backward": {
         "autograd's own": torch.autograd.functional.hessian,
         "torch.func": lambda function, w: torch.func.hessian(function)(w),

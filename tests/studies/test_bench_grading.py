@@ -20,7 +20,7 @@ PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOLD!r
 
 @pytest.fixture
 def material():
-    return Material(ROOT, "bayes_by_backprop", 3)
+    return Material(ROOT, "bayes_by_backprop_a", 3)
 
 
 class Fake:

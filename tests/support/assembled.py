@@ -6,7 +6,7 @@ from pathlib import Path
 import IPython.display
 import numpy as np
 import pytest
-from labs import COURSE
+from labs import COURSE, LABS
 
 from course.task import stems, tasks_of
 from grading.execution.probe import probe_source
@@ -15,32 +15,43 @@ from grading.submissions.answers import Answer, Answers
 
 ROOT = Path(__file__).parents[2]
 STEMS = stems()
+NAMES = [lab.name for lab in LABS]
 TASKS = [task for stem in STEMS for task in tasks_of(stem).values()]
 each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 each_practical = pytest.mark.parametrize("stem", STEMS)
+each_name = pytest.mark.parametrize("name", NAMES)  # of a lab
 NOBODY = Answers({}, {})
 
 
-def released(stem):
-    return COURSE.lab(stem).released()
+def released(name):
+    """Return the exercise of a lab; of a practical, that of its first lab."""
+    return COURSE.labs(name)[0].released()
 
 
-def reference(stem):
-    module = COURSE.lab(stem).solutions()
-    tasks = tasks_of(stem).values()
+def tasks_in(name):
+    """Return the tasks of a lab, or of all labs of a practical, by id."""
+    tasks = tasks_of(COURSE.labs(name)[0].stem)
+    asked = set(order(name))
+    return {id_: task for id_, task in tasks.items() if id_ in asked}
+
+
+def reference(name):
+    """Return the reference solutions of a lab or of a practical, by task."""
+    module = COURSE.labs(name)[0].solutions()
+    tasks = tasks_in(name).values()
     return {task.id: module.definitions[task.name].shown() for task in tasks}
 
 
-def drawn(stem, seed=7):
+def drawn(name, seed=7):
     return {
         id_: task.cases(np.random.default_rng(seed))
-        for id_, task in tasks_of(stem).items()
+        for id_, task in tasks_in(name).items()
     }
 
 
-def probes(stem, seed=7):
-    tasks = tasks_of(stem)
-    return {id_: probe_source(tasks[id_], c) for id_, c in drawn(stem, seed).items()}
+def probes(name, seed=7):
+    tasks = tasks_in(name)
+    return {id_: probe_source(tasks[id_], c) for id_, c in drawn(name, seed).items()}
 
 
 def answers(sources, **rest):
@@ -72,9 +83,6 @@ def probed(task, answer, monkeypatch, cases):
     return json.loads(json.dumps(data[VALUES], allow_nan=False))
 
 
-def order(stem):
-    return [
-        cell.metadata.course["task"]
-        for cell in released(stem).cells
-        if cell.metadata.get("course", {}).get("role") == "task"
-    ]
+def order(name):
+    """Return the ids of the tasks of a lab, or of all labs of a practical, in order."""
+    return [task for lab in COURSE.labs(name) for task in lab.tasks()]

@@ -46,17 +46,17 @@ CHANGES = {
     "one more": lambda name: f"{name}n",
 }
 PLAIN = {
-    "01-deep-ensembles.ipynb": notebook(),
-    "03-bayes-by-backprop.ipynb": notebook(BACKPROP),
-    "01-deep-ensembles (2).ipynb": notebook(note="second"),
-    "01-deep-ensembles.ipynb.txt": notebook(note="text"),
-    "01-deep-ensembles.IPYNB": notebook(note="capitals"),
-    "03-bayes-by-backprop.ipynb.json": notebook(BACKPROP, note="json"),
-    "01-deep-ensembles.json": notebook(note="json alone"),
-    "01-deep-ensembles-final.ipynb": b'{"cells": [',
-    "01-deep-ensembles.pdf": b"%PDF",
-    "01-deep-ensembles.py": b"x = 1",
-    "01-deep-ensembles.zip": b"PK",
+    "01a-deep-ensembles.ipynb": notebook(),
+    "03a-bayes-by-backprop.ipynb": notebook(BACKPROP),
+    "01a-deep-ensembles (2).ipynb": notebook(note="second"),
+    "01a-deep-ensembles.ipynb.txt": notebook(note="text"),
+    "01a-deep-ensembles.IPYNB": notebook(note="capitals"),
+    "03a-bayes-by-backprop.ipynb.json": notebook(BACKPROP, note="json"),
+    "01a-deep-ensembles.json": notebook(note="json alone"),
+    "01a-deep-ensembles-final.ipynb": b'{"cells": [',
+    "01a-deep-ensembles.pdf": b"%PDF",
+    "01a-deep-ensembles.py": b"x = 1",
+    "01a-deep-ensembles.zip": b"PK",
 }
 TABLES = {
     "values.csv": b"1,2",
@@ -64,14 +64,14 @@ TABLES = {
 }  # a student's only in platform layouts
 DEEPER = {
     "": None,  # an empty folder
-    ".ipynb_checkpoints/01-deep-ensembles-checkpoint.ipynb": notebook(note="old"),
-    "/".join("abcdefghi") + "/01-deep-ensembles.ipynb": notebook(note="nine levels"),
-    "/".join(["deep"] * 24) + "/01-deep-ensembles.ipynb": notebook(note="deeper"),
+    ".ipynb_checkpoints/01a-deep-ensembles-checkpoint.ipynb": notebook(note="old"),
+    "/".join("abcdefghi") + "/01a-deep-ensembles.ipynb": notebook(note="nine levels"),
+    "/".join(["deep"] * 24) + "/01a-deep-ensembles.ipynb": notebook(note="deeper"),
     "data/values.json": b"[1, 2]",
-    "copy/01-deep-ensembles.ipynb": notebook(),
-    "bo/03-bayes-by-backprop.ipynb": notebook(BACKPROP, note="bo's"),
+    "copy/01a-deep-ensembles.ipynb": notebook(),
+    "bo/03a-bayes-by-backprop.ipynb": notebook(BACKPROP, note="bo's"),
     "report.docx": b"PK",
-    "._01-deep-ensembles.ipynb": b"\0",
+    "._01a-deep-ensembles.ipynb": b"\0",
 }
 READABLE = (".ipynb", ".txt", ".IPYNB", ".json")
 FORMS = ("folder", "zip", "wrapped zip", "wrapped folder")

@@ -14,14 +14,14 @@ from commands import main
 from grading.classroom import STATE
 
 ROOT = Path(__file__).parents[2]
-STEM = "bayes_by_backprop"
+LAB = "bayes_by_backprop_a"
 SECONDS = 300  # in which a command detects wrong use, however busy the machine is
 TASKS = ("reparametrise", "log_posterior", "log_prior")
 
 
 def write_submissions(folder, count, seed=0):
     """Write the notebooks of a class: three tasks are right, wrong or unwritten, at random."""
-    lab = COURSE.lab(STEM)
+    lab = COURSE.lab(LAB)
     definitions = lab.solutions().definitions
     draw = random.Random(seed)
     for number in range(count):
@@ -35,7 +35,7 @@ def write_submissions(folder, count, seed=0):
                     source = source.replace("return ", "return 0.5 * ", 1)
                 if kind != "unwritten":
                     cell.source = source
-        path = folder / f"student-{number:02}" / "03-bayes-by-backprop.ipynb"
+        path = folder / f"student-{number:02}" / "03a-bayes-by-backprop.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(notebook, path)
 

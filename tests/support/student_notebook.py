@@ -8,7 +8,7 @@ import nbformat
 from grading.submissions.answers import read_answers
 
 ROOT = Path(__file__).parents[2]
-PATH = ROOT / "exercises/03-bayes-by-backprop.ipynb"
+PATH = ROOT / "exercises/03a-bayes-by-backprop.ipynb"
 RELEASED = nbformat.read(PATH, as_version=4)
 FIRST, SECOND = "bayes-by-backprop/reparametrise", "bayes-by-backprop/log-posterior"
 ONE, TWO = "bayes-by-backprop--reparametrise", "bayes-by-backprop--log-posterior"

@@ -235,10 +235,32 @@ class NotSqueezed(right.DropoutMLP):
         return super().forward(x, generator=generator)[:, None]
 
 
+def descent_of(steps):
+    def answer(w, x, y, prior_variance, *, steps=steps, rate, taken=steps):
+        return right.gradient_descent(w, x, y, prior_variance, steps=taken, rate=rate)
+
+    return answer
+
+
+def descent_with_graph(w, x, y, prior_variance, *, steps, rate):
+    w = w.clone().requires_grad_()
+    path = [w]
+    for _ in range(steps):
+        loss = right.negative_log_joint(w, x, y, prior_variance) / len(x)
+        w = w - rate * torch.autograd.grad(loss, w, create_graph=True)[0]
+        path.append(w)
+    return torch.stack(path)
+
+
 ANSWERS = {
     "negative_log_joint": of_graph(right.negative_log_joint, "w")
     | {f"always {d} weights": joint_of(d) for d in (1, 2, 3)},
     "laplace_log_evidence": {f"always {d} weights": evidence_of(d) for d in (1, 2, 3)},
+    "gradient_descent": {
+        "a graph that stays": descent_with_graph,
+        "always 4 steps": descent_of(4),
+        "a list": lambda *case, **o: right.gradient_descent(*case, **o).tolist(),
+    },
     "hessian_by_backward": {
         "a graph that stays": hessian_with_graph,
         "halves": lambda function, w: right.hessian_by_backward(function, w).half(),

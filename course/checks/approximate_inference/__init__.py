@@ -1,5 +1,6 @@
 """Checks of practical 2. Oracles: SciPy, ``torch.distributions``, autograd and NumPy in double precision."""
 
+from course.checks.approximate_inference.descent import GRADIENT_DESCENT
 from course.checks.approximate_inference.dropout import DROPOUT_MLP
 from course.checks.approximate_inference.elbo import GAUSSIAN_KL, NEGATIVE_ELBO
 from course.checks.approximate_inference.laplace import (
@@ -34,6 +35,7 @@ TASKS = tasks(
     __name__,
     NEGATIVE_LOG_JOINT,
     PRIOR_VARIANCE_OF,
+    GRADIENT_DESCENT,
     HESSIAN_BY_BACKWARD,
     LOGISTIC_HESSIAN,
     FIND_MODE,

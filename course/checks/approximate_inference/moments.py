@@ -138,7 +138,7 @@ def layer_oracle(shared):
             "covariance": Close(
                 between,
                 atol=6 * error,
-                because=six_errors("covariance of the first two data"),
+                because=six_errors("covariance of the first two data points"),
             ),
             "mean_distance_in_stds": Close(
                 np.full(len(x[0]) + 1, distance.value),

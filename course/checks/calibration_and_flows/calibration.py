@@ -291,7 +291,7 @@ BRIER_DECOMPOSITION = Task(
         ),
         Misconception(
             _brier(centre=0.5),
-            "you measure resolution from ½. Measure it from the mean outcome of all data.",
+            "you measure resolution from ½. Measure it from the mean outcome of all data points.",
         ),
         Misconception(
             _brier(middles=True),

@@ -204,9 +204,9 @@ NEGATIVE_ELBO = Task(
         ),
     ],
     hints=[
-        "Per datum: −log p(y | x, z) + KL. Both are of the shape (…, N).",
+        "Per data point: −log p(y | x, z) + KL. Both have shape (…, N).",
         "Categorical(logits=log_probs).log_prob(labels) picks log p(y | x, z), with the labels broadcast over draws.",
-        "Both terms raise the loss: minus the first, plus the second. What is asked for is per datum.",
+        "Both terms raise the loss: minus the log-likelihood, plus the KL. Average over the data points.",
     ],
 )
 

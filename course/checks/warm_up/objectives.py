@@ -96,7 +96,7 @@ MINIBATCH_OBJECTIVE = Task(
         ),
     ],
     hints=[
-        "How many data does each datum of the minibatch stand for?",
+        "How many data points does each one of the minibatch stand for?",
         "N/B times the minibatch's sum is N times its mean.",
         "The KL is no sum over data. It counts once, as it is.",
     ],

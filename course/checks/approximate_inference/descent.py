@@ -1,0 +1,126 @@
+"""Gradient descent on the negative log joint; the oracle is NumPy with the gradient by hand."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+import scipy.special
+import torch
+
+from course.checks.approximate_inference.objective import logistic_cases
+from course.checks.approximate_inference.tolerances import SINGLE
+from course.task import Close, Misconception, Task
+
+
+def _descent_cases(rng):
+    """Draw cases; the rates are so large that every step moves the weights far."""
+    return [
+        case | {"steps": steps, "rate": float(rng.uniform(0.3, 0.6))}
+        for case, steps in zip(logistic_cases(rng), (4, 6, 1), strict=True)
+    ]
+
+
+def _descent_probe(answer, w, x, y, prior_variance, steps, rate):
+    import torch
+
+    path = answer(
+        torch.tensor(w),
+        torch.tensor(x),
+        torch.tensor(y),
+        prior_variance,
+        steps=steps,
+        rate=rate,
+    )
+    detached = not getattr(path, "requires_grad", False)
+    return {"path": path, "detached": float(detached)}
+
+
+def _descent_oracle(w, x, y, prior_variance, steps, rate):
+    """Iterate, with labels −1 and 1 and the weight decay as a factor of the weights."""
+    signed = (2 * y - 1)[:, None] * x
+    kept = 1 - rate / (len(x) * prior_variance)
+
+    def moved(w, _):
+        missed = scipy.special.expit(-signed @ w)[:, None]
+        return kept * w + rate * np.mean(signed * missed, axis=0)
+
+    path = np.array(list(accumulate(range(steps), moved, initial=w)))
+    return {
+        "path": Close(path, rtol=1e-5, atol=1e-6, because=SINGLE),
+        "detached": Close(1.0, because="the iterates carry no graph any more"),
+    }
+
+
+def _descended(
+    *, nll=1.0, prior=lambda x: 1, of=len, kept=0.0, again=False, late=False
+):
+    """Make a wrong descent: factors of the gradients, and what becomes of iterates."""
+
+    def descent(w, x, y, variance, *, steps, rate):
+        path, start, before = [w], w, torch.zeros_like(w)
+        for _ in range(steps):
+            gradient = nll * x.T @ (torch.sigmoid(x @ w) - y) + prior(x) * w / variance
+            before = gradient + kept * before
+            w = (start if again else w) - rate * before / of(x)
+            path.append(w)
+        return torch.stack([w] * len(path) if late else path)
+
+    return descent
+
+
+GRADIENT_DESCENT = Task(
+    name="gradient_descent",
+    points=2,
+    cases=_descent_cases,
+    probe=_descent_probe,
+    oracle=_descent_oracle,
+    misconceptions=[
+        Misconception(
+            _descended(of=lambda x: 1),
+            "you differentiate the sum: divide the whole negative log joint by N, the number of data points.",
+        ),
+        Misconception(
+            _descended(prior=len),
+            "you divide only the NLL by N: the prior belongs to the same objective, and is divided too.",
+        ),
+        Misconception(
+            _descended(prior=lambda x: 0),
+            "you leave out the prior: this descends the NLL alone.",
+        ),
+        Misconception(
+            _descended(prior=lambda x: 2),
+            "you count the prior twice: ‖w‖² is divided by 2σ₀², so its gradient is w/σ₀².",
+        ),
+        Misconception(
+            _descended(nll=-1.0, prior=lambda x: -1),
+            "you step uphill: subtract the gradient.",
+        ),
+        Misconception(
+            _descended(nll=-1.0),
+            "you flip the sign of the NLL's gradient: it is Xᵀ(p − y), not Xᵀ(y − p).",
+        ),
+        Misconception(
+            _descended(again=True),
+            "you take every step from the start: each one begins where the last ended.",
+        ),
+        Misconception(
+            _descended(kept=1.0),
+            "you call .backward() on the same tensor in each step: gradients then add up in .grad. Set it to zero, "
+            "or use torch.autograd.grad.",
+        ),
+        Misconception(
+            _descended(late=True),
+            "you change w in place: every entry of the path is then the same tensor, the last one.",
+        ),
+        Misconception(
+            _descended(of=lambda x: x.shape[1]),
+            "you divide by the number of weights: N is the number of data points, the rows of x.",
+        ),
+    ],
+    hints=[
+        "The loss of a step is negative_log_joint divided by N. torch.autograd.grad gives its gradient with respect to w.",
+        "w must be a leaf that requires a gradient, afresh in every step: detach it first.",
+        "From w = 2, with the loss w² and the rate 0.1, the gradient is 4 and the next w is 1.6. Detach it, or the graph grows from step to step.",
+    ],
+)
