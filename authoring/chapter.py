@@ -25,6 +25,7 @@ STYLING = (
     "scroll-output",
 )
 LABEL = re.compile(r"^:label:\s*(\S+)\s*$", re.MULTILINE)
+TASK_INFO = re.compile(r"^```\{task-info\}\s*(\S+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -271,18 +272,18 @@ def names_imported(source: str, module: str) -> tuple[str, ...]:
 
 def _check_order(chapter: Chapter) -> None:
     """Check that every task has its exercise before it and its check after it, by id."""
-    labels: list[str] = []
+    asked: list[str] = []
     waiting: ChapterCell | None = None
     for cell in chapter.cells:
         if cell.kind == "markdown":
-            labels += LABEL.findall(cell.source)
+            asked += TASK_INFO.findall(cell.source)
         elif cell.role == "task":
-            if cell.task not in labels:
+            if cell.task not in asked:
                 raise CourseError(
                     chapter.path,
                     cell.line,
-                    f"No exercise above this task is labelled {cell.task}.",
-                    f"Give its {{exercise}} directive `:label: {cell.task}`.",
+                    f"No exercise above this task asks for {cell.task}.",
+                    f"Add `{{task-info}} {cell.task}` to its {{exercise}} directive.",
                 )
             if waiting is not None:
                 raise CourseError(

@@ -269,6 +269,8 @@ def test_a_page_that_is_no_exercise_is_told_once_or_linked():
 # --- refused sources ------------------------------------------------------------------
 
 
+INFO = "```{task-info} deep-ensembles/"
+TWICE = f"{INFO}haeds\n:minutes: 1\n:level: core\n```\n\n{INFO}heads"
 CHAPTER, SOLUTIONS = (
     "book/01a-deep-ensembles.md",
     "solutions/deep_ensembles/networks.py",
@@ -282,7 +284,7 @@ CHAPTER, SOLUTIONS = (
         (CHAPTER, ":tags: [task]", ":tags: [task, given]", "the roles task and given"),
         (CHAPTER, "import heads\n", "import heads, mlp\n", "one import and nothing else"),
         (CHAPTER, 'check("deep-ensembles/heads", heads)', 'check("deep-ensembles/heads", mlp)', "must check one task"),
-        (CHAPTER, ":label: deep-ensembles/heads", ":label: deep-ensembles/head", "No exercise above"),
+        (CHAPTER, "{task-info} deep-ensembles/heads", "{task-info} deep-ensembles/haeds", "No exercise above"),
         (CHAPTER, "import init_mlp, init_ensemble, mlp", "import init_mlp, init_ensemble", "given cell before this one"),
         (CHAPTER, "plots.use_style()", "import solutions", "names `solutions`"),
         (CHAPTER, "plots.use_style()", "# TODO: a figure", "left to write: TODO: a figure"),
@@ -297,7 +299,7 @@ CHAPTER, SOLUTIONS = (
         (CHAPTER, "equation {eq}`eq:fgsm`", "{numref}`fig-adam`", "has no text of its own"),
         (CHAPTER, ":minutes: 10", ":minutes: some", "how long it takes"),
         (CHAPTER, ":level: core", ":level: hard", "has no level"),
-        (CHAPTER, "{task-info} deep-ensembles/heads", "{task-info} deep-ensembles/haeds", "Did you mean deep-ensembles/heads"),
+        (CHAPTER, "```{task-info} deep-ensembles/heads", TWICE, "Did you mean deep-ensembles/heads"),
         (SOLUTIONS, "def heads(", "def heeds(", "does not define heads"),
         ("solutions/deep_ensembles/likelihoods.py", "    ### END SOLUTION", "", "is inside the region"),
     ],
