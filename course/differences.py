@@ -13,7 +13,7 @@ import numpy as np
 
 from course.judge import Mismatch, as_numbers
 from course.task import Case, Close, Task
-from course.wording import as_sentence, named, wrapped
+from course.wording import PROPERTIES, as_sentence, named, wrapped
 
 HUGE = (
     "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
@@ -42,6 +42,8 @@ def headline(task: Task, mismatch: Mismatch) -> str:
         return as_sentence(f"{value} is {here}; {shape} is expected.")
     if mismatch.kind == "nan":
         return as_sentence(f"{value} holds a value that is not finite (nan or inf).")
+    if mismatch.key in PROPERTIES:
+        return as_sentence(PROPERTIES[mismatch.key])
     return as_sentence(f"{value} is not right.")
 
 
@@ -94,7 +96,7 @@ def example(
 ) -> Comparison | str:
     """Show the input and, where there are numbers to compare, both values."""
     shown = inputs(task, answer, case)
-    if mismatch.kind not in ("nan", "value"):
+    if mismatch.kind not in ("nan", "value") or mismatch.key in PROPERTIES:
         return f"on the input\n{shown}"
     close, numbers = mismatch.close, as_numbers(mismatch.got)
     given, right = _told_apart(mismatch.key, numbers, close)
@@ -190,11 +192,10 @@ def _not_passed(task: Task, answer: Any, case: Case) -> str:
     others = [name for name in case if name not in named]
     if not others:
         return ""
-    listed = " and ".join([", ".join(others[:-1])] * (len(others) > 1) + others[-1:])
-    verb = "are" if len(others) > 1 else "is"
+    listed = " or ".join([", ".join(others[:-1])] * (len(others) > 1) + others[-1:])
     return (
         f"The check makes the arguments of `{task.name}` from these; "
-        f"{listed} {verb} not among them."
+        f"yours has no argument called {listed}."
     )
 
 

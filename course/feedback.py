@@ -26,7 +26,7 @@ from course.judge import (
 from course.quiz import Quiz, find_quiz
 from course.side_effects import WrongCall, sentences, watched
 from course.task import Case, Close, Task, find
-from course.wording import wrapped
+from course.wording import PROPERTIES, wrapped
 
 SEEDS = (0, 1)
 HERE = Path(__file__).parent
@@ -181,7 +181,7 @@ def _problem(
     misconception = recognise(task, values, cases, right)
     if misconception is not None:
         told.append(f"You get this if {misconception.hint}")
-    elif mismatch.kind in ("shape", "nan", "value"):
+    elif mismatch.kind in ("shape", "nan", "value") and mismatch.key not in PROPERTIES:
         told.append(related(values, right, cases))
     shown = example(task, answer, mismatch, cases[mismatch.case])
     parts = [wrapped(" ".join(told).strip()), side_effects, shown]

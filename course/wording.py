@@ -15,6 +15,27 @@ DERIVATIVES = {
     "slope_in_": "the derivative with respect to",
 }
 
+# Values that tell whether an answer has a property, and the sentence for one that lacks it.
+PROPERTIES = {
+    "detached": "the result still requires gradients. Detach it with `.detach()`.",
+    "fields": "the parts of the result do not have the names asked for. Return the named tuple.",
+    "reproducible": "the same seed gives different results in two calls. Draw everything from the key or "
+    "generator that is passed in.",
+    "another_seed_another_draw": "another seed gives the same result. Draw from the key or generator that is "
+    "passed in.",
+    "fresh": "two calls in a row give the same draw. Draw anew in every call.",
+    "draws_count": "the number of draws makes no difference to the result.",
+    "noise_of_its_own": "some draws share their noise. Each needs noise of its own.",
+    "layers_have_noise_of_their_own": "layers share their noise. Each needs noise of its own.",
+    "one_draw_for_all_data": "equal inputs get different outputs in one call. Draw the weights once for all rows.",
+    "the_same_draw_in_eval": "the layer draws otherwise after `eval()`. Weights stay random there: predictions "
+    "average draws.",
+    "first_means_come_from_the_generator": "the initial means do not come from the generator that is passed in.",
+    "old_values_stay": "the old tensors are changed in place. Return new ones.",
+    "new_leaves": "the new tensors are no leaves that require gradients. End with `.detach().requires_grad_()`.",
+    "is_boolean": "the mask is no tensor of dtype torch.bool.",
+}
+
 
 def named(key: str) -> str:
     """Return what a student calls a value: `gradient_of_rho` is a gradient with respect to rho."""

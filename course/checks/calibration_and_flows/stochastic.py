@@ -264,9 +264,9 @@ def _predict_probe(answer, x, classes, seed):
     return {
         "mean": mean,
         "variance": variance,
-        "graph": float(
-            getattr(mean, "requires_grad", False)
-            or getattr(variance, "requires_grad", False)
+        "detached": float(
+            not getattr(mean, "requires_grad", False)
+            and not getattr(variance, "requires_grad", False)
         ),
         "noise_of_its_own": own,
         "draws_count": float(not equal(once(draws=3)[0], once(draws=4)[0])),
@@ -290,7 +290,7 @@ def _predict_oracle(x, classes, seed):
     return {
         "mean": Close(mean, atol=6 * mean_error, because=DRAWS),
         "variance": Close(variance, atol=6 * variance_error, because=DRAWS),
-        "graph": Close(0.0, because=EXACT),
+        "detached": Close(1.0, because=EXACT),
         "noise_of_its_own": Close(1.0, because=EXACT),
         "draws_count": Close(1.0, because=EXACT),
         "reproducible": Close(1.0, because=EXACT),

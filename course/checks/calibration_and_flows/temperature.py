@@ -44,9 +44,9 @@ def _pair(rng):
 def _temperature_probe(answer, logits, labels):
     import torch
 
-    return {
-        "temperature": answer(torch.as_tensor(logits.copy()), torch.as_tensor(labels))
-    }
+    temperature = answer(torch.as_tensor(logits.copy()), torch.as_tensor(labels))
+    detached = not getattr(temperature, "requires_grad", False)
+    return {"temperature": temperature, "detached": float(detached)}
 
 
 def _search(score, logits, labels):
@@ -72,7 +72,8 @@ def _squares(log_probs, labels):
 
 def _temperature_oracle(logits, labels):
     return {
-        "temperature": Close(_search(_nll, logits, labels), rtol=1e-3, because=SEARCH)
+        "temperature": Close(_search(_nll, logits, labels), rtol=1e-3, because=SEARCH),
+        "detached": Close(1.0, because="it is used as a plain number"),
     }
 
 

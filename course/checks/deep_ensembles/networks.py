@@ -34,7 +34,7 @@ def _heads_probe(answer, outputs):
 
     gradient, (mean, spread) = jax.grad(total, has_aux=True)(outputs)
     jax.make_jaxpr(answer)(outputs)  # training compiles it
-    return {"mean": mean, "spread": spread, "gradient_of_their_sum": gradient}
+    return {"mean": mean, "spread": spread, "gradient_of_outputs": gradient}
 
 
 def _heads_oracle(outputs):
@@ -45,7 +45,7 @@ def _heads_oracle(outputs):
         "spread": Close(
             np.logaddexp(0, outputs[:, 1]) + 1e-6, rtol=1e-5, atol=1e-7, because=because
         ),
-        "gradient_of_their_sum": Close(
+        "gradient_of_outputs": Close(
             np.column_stack([np.ones(len(slope)), slope]),
             rtol=5e-5,
             atol=5e-7,
