@@ -41,11 +41,13 @@ BEGIN_HERE = """**How to begin.** Run the cells from top to bottom (Shift+Enter)
 cell says `# YOUR CODE HERE`, put your code in place of `raise NotImplementedError()`, run \
 the cell, then run the check below it: it ticks your answer, or says what came out wrong on \
 which input. `check.hint("…")` helps, with up to three hints for each task. Locked cells are \
-given; you need not change them.
+given; the long ones are collapsed, and you may skip them.
 
 {tasks} tasks give {points} points in all. Answers in words: {questions}, for up to 3 points \
 each. You may leave a task out; the \
-cells that train or draw need the tasks above them, and some of them take half a minute."""
+cells that train or draw need the tasks above them, and some of them take ten seconds, or half \
+a minute if the machine is busy."""
+LONG = 60  # lines of given code, from which on it is collapsed
 # Between these comments README.md says how to get the course.
 CLONE = re.compile(r"(<!-- clone:.*? -->).*?(<!-- end -->)", re.DOTALL)
 READY = """# Is everything here? If not, this cell says what to do.
@@ -289,11 +291,10 @@ def _code_cells(
                 )
         new = new_code_cell("\n\n\n".join(parts))
         if cell.role == "given":
-            return [
-                _locked(
-                    new, f"given--{cell.names[0].lower().replace('_', '-')}", "given"
-                )
-            ]
+            name = cell.names[0].lower().replace("_", "-")
+            if new.source.count("\n") >= LONG:
+                new.metadata["jupyter"] = {"source_hidden": True}
+            return [_locked(new, f"given--{name}", "given")]
         new["id"] = cell_id(cell.task)
         new.metadata["course"] = {"task": cell.task, "role": "task"}
         new.metadata["nbgrader"] = _nbgrader(

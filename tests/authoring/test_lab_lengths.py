@@ -6,12 +6,14 @@ import pytest
 from labs import each_lab
 
 WORDS, MINUTES = 3000, 90
-QUESTION = 3  # minutes for an answer in words
+QUESTION = 6  # minutes for an answer in words
 LEFT_OUT = re.compile(
     r"```.*?```|\$\$.*?\$\$|\$[^$\n]*\$|<[^>]*>|(?<=\])\([^)]*\)", re.DOTALL
 )
 TASK = re.compile(r"about (\d+) minutes · (core|further)")
 TIME = "**Time.** The tasks take about {} minutes, the core tasks alone {}"
+ASKED = "each question takes about six more"
+OPTIONAL = r"sections? headed \*Further\* comes? last and (is|are) optional"
 
 
 def words(text):
@@ -47,14 +49,22 @@ def test_a_lab_has_at_most_3000_words_of_prose(lab):
     assert 500 < sum(map(words, markdown(lab))) <= WORDS
 
 
+def questions(lab):
+    """Count the core questions: not those on the lab itself, nor those that go further."""
+    count = 0
+    for cell in lab.released().cells:
+        if re.search("^## Further", cell.source, re.MULTILINE):
+            return count
+        course = cell.metadata.get("course", {})
+        about = course.get("task", "").endswith("/survey")
+        count += course.get("role") == "written" and not about
+    return count
+
+
 @each_lab
 def test_the_core_of_a_lab_fits_into_ninety_minutes(lab):
-    questions = sum(
-        cell.metadata.get("course", {}).get("role") == "written"
-        for cell in lab.released().cells
-    )
     _, core = minutes(markdown(lab))
-    assert 0 < core + QUESTION * questions <= MINUTES
+    assert 0 < core + QUESTION * questions(lab) <= MINUTES
 
 
 @each_lab
@@ -65,7 +75,17 @@ def test_the_time_is_said_once_and_is_that_of_the_tasks(lab):
     if every == core:
         said = said.partition(",")[0] + ", all of them *core*"
     assert said in opening
+    assert (ASKED in opening) is (questions(lab) > 0)
     left = [re.sub(TASK, "", text) for text in rest]
     assert not [
         text for text in left if re.search(r"(take|takes) about .* minutes", text)
     ]
+
+
+@each_lab
+def test_what_goes_further_comes_last_and_the_opening_says_so(lab):
+    opening, *rest = markdown(lab)
+    headings = re.findall(r"^## (.*)$", "\n".join(rest), re.MULTILINE)
+    further = [heading.startswith("Further: ") for heading in headings]
+    assert further == sorted(further)
+    assert bool(re.search(OPTIONAL, opening)) is any(further)
