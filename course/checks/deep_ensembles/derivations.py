@@ -192,6 +192,12 @@ LAPLACE_EXPRESSION = Task(
             "you take b for the variance. The variance is 2b²; b is the scale.",
         ),
         Misconception(
+            lambda y, mu, b: (
+                sympy.log(sympy.sqrt(2) * b) + sympy.sqrt(2) * sympy.Abs(y - mu) / b
+            ),
+            "you take b for the standard deviation, which is √2·b.",
+        ),
+        Misconception(
             lambda y, mu, b: -sympy.log(2 * b) - sympy.Abs(y - mu) / b,
             "you forget the minus sign of −log p: that is log p.",
         ),

@@ -176,6 +176,10 @@ LAPLACE_NLL = Task(
             "you square the deviation, as in a Gaussian; here, take its absolute value.",
         ),
         Misconception(
+            lambda mean, scale, y: jnp.log(2 * scale) + (y - mean) ** 2 / scale,
+            "you square the deviation; a Laplace density takes its absolute value.",
+        ),
+        Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + (y - mean) / scale,
             "you leave out the absolute value: targets below the mean are then rewarded.",
         ),

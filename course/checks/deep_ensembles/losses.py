@@ -67,6 +67,10 @@ def _fgsm(loss, params, x, y, epsilon):
     return x + epsilon * jnp.sign(_grad(loss, 1, params, x, y))
 
 
+def _unit(gradient):
+    return gradient / jnp.linalg.norm(gradient, axis=-1, keepdims=True)
+
+
 FGSM = Task(
     name="fgsm",
     points=2,
@@ -98,6 +102,12 @@ FGSM = Task(
                 x + epsilon * _grad(loss, 1, params, x, y)
             ),
             "you leave out the sign: every coordinate should move by ε, whatever the size of its gradient.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                x + epsilon * _unit(_grad(loss, 1, params, x, y))
+            ),
+            "you divide the gradient by its norm. The sign moves every coordinate by ε, not the point by ε in all.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (

@@ -125,6 +125,13 @@ LAPLACE_MIXTURE = Task(
             "you take b² for the variance of a Laplace distribution; it is 2b².",
         ),
         Misconception(
+            lambda means, scales: (
+                means.mean(0),
+                (np.sqrt(2) * scales).mean(0) + means.var(0),
+            ),
+            "you average standard deviations, √2·b; average the variances, 2b².",
+        ),
+        Misconception(
             lambda means, scales: (means.mean(0), (2 * scales).mean(0) + means.var(0)),
             "you take 2b for the variance of a Laplace distribution; it is 2b².",
         ),

@@ -83,6 +83,13 @@ def _adam_with_a_tuple(*step):
     return update, tuple(state)
 
 
+def _adam_that_stores_corrected(gradient, state, step, rate):
+    first = (0.9 * state.first + 0.1 * gradient) / (1 - 0.9 ** (step + 1))
+    second = (0.999 * state.second + 0.001 * gradient**2) / (1 - 0.999 ** (step + 1))
+    update = -rate * first / (jnp.sqrt(second) + 1e-8)
+    return update, state._replace(first=first, second=second)
+
+
 ADAM_STEP = Task(
     name="adam_step",
     points=2,
@@ -114,6 +121,11 @@ ADAM_STEP = Task(
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),
             "you fix only the first of the two corrections: the squared gradients have one too.",
+        ),
+        Misconception(
+            _adam_that_stores_corrected,
+            "you keep the corrected means in the state. The next step corrects them once more: keep the plain "
+            "running means.",
         ),
         Misconception(
             _adam_with_a_tuple,
