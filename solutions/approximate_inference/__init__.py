@@ -1,6 +1,6 @@
 """Practical 2: approximate inference in classification, in PyTorch.
 
-Shapes: N data, D weights of a logistic model (inputs carry a column of ones, so the
+Shapes: N data points, D weights of a logistic model (inputs carry a column of ones, so the
 bias is one of them), S samples, H hidden units, K classes. Objectives are sums over the
 data.
 """

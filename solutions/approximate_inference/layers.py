@@ -51,7 +51,7 @@ class LinearVariational(nn.Module):
     def forward(self, x: Tensor, *, generator: Generator) -> Tensor:
         """Outputs, (N, input_size) → (N, output_size), with one fresh draw of W and b.
 
-        The draw serves all N data.
+        The draw serves all N data points.
         """
         ### BEGIN SOLUTION
         weight = reparametrised_sample(self.w_mu, self.w_rho, generator=generator)
@@ -61,7 +61,7 @@ class LinearVariational(nn.Module):
 
 
 class LocalLinearVariational(LinearVariational):
-    """The same layer, its noise drawn where it lands: on every output of every datum.
+    """The same layer, its noise drawn where it lands: on every output of every data point.
 
     Source: Kingma, Salimans and Welling (2015), section 2.2.
     """

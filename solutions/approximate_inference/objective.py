@@ -52,7 +52,7 @@ def prior_variance_of(weight_decay: float, n: int) -> float:
 
     Args:
         weight_decay: λ.
-        n: the number of data.
+        n: the number of data points.
 
     Returns:
         σ₀².

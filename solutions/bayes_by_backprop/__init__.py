@@ -1,8 +1,8 @@
 """Practical 3: Bayes by Backprop, in PyTorch.
 
 Every weight has its own Gaussian, q(w) = N(w | µ, σ²) with σ = softplus(ρ). Shapes:
-N data, D inputs, K classes, S draws of the weights, M minibatches. Densities are in
-nats and elementwise, one value per weight or datum; where they are summed, the sum is
+N data points, D inputs, K classes, S draws of the weights, M minibatches. Densities are in
+nats and elementwise, one value per weight or data point; where they are summed, the sum is
 written out.
 
 Source: Blundell, Cornebise, Kavukcuoglu and Wierstra (2015).

@@ -44,7 +44,7 @@ def log_prior(w: Tensor, prior_std: float) -> Tensor:
 
 
 def log_likelihood(prediction: Tensor, y: Tensor, noise_std: float) -> Tensor:
-    """log p(y | w, x) = log N(y | f(x; w), τ²), one value per datum.
+    """log p(y | w, x) = log N(y | f(x; w), τ²), one value per data point.
 
     Args:
         prediction: the network's outputs f(x; w), shape (N,).

@@ -62,7 +62,7 @@ def minibatch_loss(
 class History(NamedTuple):
     """What a training run records, one value per step: summed NLL and KL.
 
-    The NLL is scaled up to all N data.
+    The NLL is scaled up to all N data points.
     """
 
     nll: Tensor
@@ -95,7 +95,7 @@ def train(
         steps: how many steps.
         rate: the initial learning rate.
         generator: draws minibatches, weights and activations.
-        batch_size: how many data each step sees; None for all N.
+        batch_size: how many data points each step sees; None for all N.
         draws: how many draws of the weights each step averages.
         local: draw activations instead of weights.
         temperature: what multiplies the KL; only 1 gives the ELBO, less is a "cold"

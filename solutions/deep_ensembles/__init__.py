@@ -1,7 +1,7 @@
 """Practical 1: deep ensembles (Lakshminarayanan, Pritzel and Blundell, 2017), in JAX.
 
-Shapes: N data, D inputs, K classes, M members of an ensemble. Every density is a
-density of one datum; a loss is a mean over the N data of a batch.
+Shapes: N data points, D inputs, K classes, M members of an ensemble. Every density is a
+density of one data point; a loss is a mean over the N data points of a batch.
 """
 
 from solutions.deep_ensembles.derivations import (

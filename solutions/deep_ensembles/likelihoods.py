@@ -8,7 +8,7 @@ from jax import Array
 
 
 def gaussian_nll(mean: Array, std: Array, y: Array) -> Array:
-    """−log N(y | µ, σ²), one value per datum.
+    """−log N(y | µ, σ²), one value per data point.
 
     Args:
         mean: means µ, shape (N,).
@@ -26,7 +26,7 @@ def gaussian_nll(mean: Array, std: Array, y: Array) -> Array:
 
 
 def laplace_nll(mean: Array, scale: Array, y: Array) -> Array:
-    """−log Laplace(y | µ, b), one value per datum.
+    """−log Laplace(y | µ, b), one value per data point.
 
     Args:
         mean: means µ, shape (N,).
@@ -42,7 +42,7 @@ def laplace_nll(mean: Array, scale: Array, y: Array) -> Array:
 
 
 def categorical_nll(logits: Array, targets: Array) -> Array:
-    """−log p(y), one value per datum, from logits.
+    """−log p(y), one value per data point, from logits.
 
     Args:
         logits: unnormalised log-probabilities, shape (N, K).

@@ -60,7 +60,7 @@ def init_ensemble(key: Array, sizes: tuple[int, ...], members: int) -> Params:
 def mlp(params: Params, x: Array) -> Array:
     """A multilayer perceptron with ReLU between its layers.
 
-    Within, a datum is a column, h = relu(Wᵀh + b): in this layout the matrix products
+    Within, a data point is a column, h = relu(Wᵀh + b): in this layout the matrix products
     that make the gradient read memory in order, and a training step costs less.
 
     Args:

@@ -8,7 +8,7 @@ from jax.scipy.special import gammaln
 
 
 def student_t_nll(location: Array, scale: Array, df: float, y: Array) -> Array:
-    """−log St(y | location, scale, ν), one value per datum.
+    """−log St(y | location, scale, ν), one value per data point.
 
     Args:
         location: locations µ, shape (N,).

@@ -126,7 +126,7 @@ def train_ensemble(
         key: a JAX random key, for minibatches and bootstrap.
         steps: how many steps.
         rate: the initial learning rate.
-        batch_size: how many data each step sees; None for all N.
+        batch_size: how many data points each step sees; None for all N.
         bootstrap: give every member its own resample of the data, with replacement.
         every: record the parameters after every so many steps; None for the end only.
         in_turn: train the members one after the other.

@@ -1,7 +1,7 @@
 """Warm-up: what the four practicals take for granted, in JAX.
 
-Shapes: N data, D inputs, K classes, S draws, B data in a minibatch. Every density is a
-density of one datum.
+Shapes: N data points, D inputs, K classes, S draws, B data points in a minibatch. Every density is a
+density of one data point.
 """
 
 from solutions.warm_up.probability import (

@@ -45,7 +45,7 @@ def curvature(w: Array, x: Array, y: Array) -> Array:
 
 
 def squared_errors(prediction: Array, y: Array) -> Array:
-    """The squared error of each datum.
+    """The squared error of each data point.
 
     Args:
         prediction: what a network with one output gives, shape (N, 1).
@@ -62,10 +62,10 @@ def squared_errors(prediction: Array, y: Array) -> Array:
 def per_example_gradients(
     loss: Loss, params: Array, x: Array, y: Array
 ) -> tuple[Array, Array]:
-    """The gradients of each datum's own loss, with respect to parameters and input.
+    """The gradients of each data point's own loss, with respect to parameters and input.
 
     Args:
-        loss: ``loss(params, x, y)``, a scalar, for one datum: x of shape (D,), y a
+        loss: ``loss(params, x, y)``, a scalar, for one data point: x of shape (D,), y a
             number.
         params: the parameters θ, shape (D,), the same for all data.
         x: inputs, shape (N, D).

@@ -7,12 +7,12 @@ from jax import Array
 
 
 def minibatch_objective(nll: Array, kl: Array, n_data: int) -> Array:
-    """An unbiased estimate of Σₙ NLLₙ + KL over all N data, from one minibatch.
+    """An unbiased estimate of Σₙ NLLₙ + KL over all N data points, from one minibatch.
 
     Args:
         nll: negative log-likelihoods of the minibatch's data in nats, shape (B,).
         kl: the divergence of all weights from their prior, in nats.
-        n_data: N, how many data there are in all.
+        n_data: N, how many data points there are in all.
 
     Returns:
         The estimated negative ELBO of all data, a scalar in nats.
@@ -27,7 +27,7 @@ def weight_decay_of(prior_variance: float, n_data: int) -> float:
 
     Args:
         prior_variance: σ₀² of the prior N(0, σ₀²) of each weight.
-        n_data: N, how many data the mean is over.
+        n_data: N, how many data points the mean is over.
 
     Returns:
         The weight decay λ.

@@ -49,7 +49,7 @@ def log_mean_exp(log_probs: Array) -> Array:
     """log (1/S) Σₛ pₛ: the logarithm of a mean of probabilities, from their logarithms.
 
     Args:
-        log_probs: log-probabilities of N data under S draws, shape (S, N).
+        log_probs: log-probabilities of N data points under S draws, shape (S, N).
 
     Returns:
         Log-probabilities in nats, shape (N,).

@@ -1,7 +1,7 @@
 """Chapter 5: comparing methods fairly, the cheap repairs, and MIMO, in JAX.
 
-Shapes: N data, D inputs, K classes, H features, M members, R runs. A loss is a mean
-over the N data of a batch.
+Shapes: N data points, D inputs, K classes, H features, M members, R runs. A loss is a mean
+over the N data points of a batch.
 """
 
 from solutions.which_method.comparison import (

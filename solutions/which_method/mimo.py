@@ -34,7 +34,7 @@ def mimo_inputs(
 ) -> tuple[Array, Array]:
     """Give every member the same data in an order of its own.
 
-    A share of the rows, ``repetition``, holds one datum M times, another one in every
+    A share of the rows, ``repetition``, holds one data point M times, another one in every
     such row; in all others the members' data are shuffled independently. Which data
     are repeated is drawn anew with every key.
 
@@ -42,13 +42,13 @@ def mimo_inputs(
         x: inputs, shape (N, D).
         targets: one-hot labels or numbers, N of them.
         members: M.
-        repetition: the share of rows that hold one datum M times; round(repetition · N)
+        repetition: the share of rows that hold one data point M times; round(repetition · N)
             of them, at most N.
         key: a JAX random key.
 
     Returns:
         Inputs, shape (N, M, D), and the targets that belong to them, shape (N, M, …).
-        Each member sees each datum once.
+        Each member sees each data point once.
 
     Source: Havasi et al. (2021).
     """

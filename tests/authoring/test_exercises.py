@@ -140,7 +140,7 @@ def test_code_of_figures_and_long_given_code_is_collapsed(lab):
         if c.metadata.get("course") == {"role": "given"} and c.source.count("\n") >= 60
     }
     folded = {cell.source for cell in own if cell.folded} | long
-    assert hidden == dict.fromkeys(folded, {"source_hidden": True})
+    assert hidden == {source: {"source_hidden": True} for source in folded}
 
 
 @each_lab

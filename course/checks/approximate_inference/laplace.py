@@ -317,7 +317,7 @@ SOFTMAX_LAPLACE_COVARIANCE = Task(
         ),
     ],
     hints=[
-        "For one datum the Hessian with respect to the logits is diag(p) − ppᵀ, and logit k is wₖᵀx.",
+        "For one data point the Hessian with respect to the logits is diag(p) − ppᵀ, and logit k is wₖᵀx.",
         "By the chain rule, entry ((k, i), (l, j)) is the sum over data of (diag(p) − ppᵀ)ₖₗ xᵢ xⱼ.",
         "torch.einsum sums over the letter n of the data; order the others as kilj and reshape to (K·D, K·D). Add the prior's precision, then invert.",
     ],

@@ -74,7 +74,7 @@ CURVATURE = Task(
     ],
     hints=[
         "Differentiate exp(w·x) − y w·x once by w: (exp(w·x) − y) x. Once more?",
-        "y drops out. Every datum leaves exp(w·x) times the outer product of x with itself.",
+        "y drops out. Every data point leaves exp(w·x) times the outer product of x with itself.",
         "jax.hessian(poisson_nll)(w, x, y) does the same: it differentiates by the first argument.",
     ],
 )
@@ -230,7 +230,7 @@ PER_EXAMPLE_GRADIENTS = Task(
         ),
     ],
     hints=[
-        "Two steps: a function that gives both gradients for one datum, and that function mapped over the data.",
+        "Two steps: a function that gives both gradients for one data point, and that function mapped over the data.",
         "With a tuple as argnums, jax.grad returns a tuple of gradients.",
         "jax.vmap takes in_axes, a tuple with an entry for each argument: 0 for x and for y. The parameters are shared, so they have no axis to map over.",
     ],
