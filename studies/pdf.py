@@ -39,7 +39,8 @@ PAPER = """
 @page { size: A4; margin: 18mm 16mm; }
 .bd-header, .bd-header-article, .bd-sidebar, .bd-sidebar-primary, .bd-sidebar-secondary,
 .prev-next-footer, .bd-footer, .copybtn, .headerlink, #pst-skip-link,
-#jb-print-toc, .pst-scroll-pixel-helper { display: none !important; }
+#jb-print-docs-body, .pst-scroll-pixel-helper { display: none !important; }
+.bd-main .bd-content .bd-article h1:first-of-type { display: block; }
 .bd-main .bd-content .bd-article-container { max-width: none !important; }
 pre, .highlight pre { white-space: pre-wrap !important; font-size: 8.5pt; }
 .cell, .cell_input, .cell_output, .highlight, pre { overflow: visible !important; break-inside: auto; }
