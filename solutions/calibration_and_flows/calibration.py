@@ -126,6 +126,8 @@ def adaptive_calibration_error(
 def brier_score(probs: Tensor, labels: Tensor) -> Tensor:
     """The mean over the data of Σ_k (p_k − [y = k])², between 0 and 2.
 
+    [y = k] is 1 for the true class and 0 for the others.
+
     Source: Brier (1950), equation 2.
     """
     target = one_hot(labels, probs.shape[-1]).to(probs.dtype)
@@ -146,7 +148,7 @@ def brier_decomposition(
 
     Args:
         forecast: probabilities of the event, shape (N,).
-        outcome: 1 where it happened and 0 where it did not, shape (N,).
+        outcome: integers, 1 where it happened and 0 where it did not, shape (N,).
         n_bins: how many bins of equal width.
 
     Returns:

@@ -35,6 +35,8 @@ class LogisticRegression(nn.Module):
 def boundary_line(weight: Tensor, bias: Tensor, x1: Tensor) -> Tensor:
     """Where two classes of a linear model are equally probable: x₀ as a function of x₁.
 
+    The two weights of x₀ differ, so the line is not parallel to the x₀ axis.
+
     Args:
         weight: shape (2, 2), a row per class.
         bias: shape (2,).

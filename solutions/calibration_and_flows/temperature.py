@@ -24,12 +24,12 @@ def fit_temperature(logits: Tensor, labels: Tensor) -> Tensor:
         labels: true classes, integers, shape (N,), not all of them classified rightly.
 
     Returns:
-        A scalar; above 1 when the model is over-confident.
+        A scalar, detached; above 1 when the model is over-confident.
 
     Source: Guo et al. (2017), section 4.2.
     """
-    # One number is sought:
-    # let torch.optim.LBFGS (line_search_fn="strong_wolfe") move log T.
+    # One number is sought: any search that finds T to within 0.1% will do. One way is
+    # to let torch.optim.LBFGS (line_search_fn="strong_wolfe") move log T.
     ### BEGIN SOLUTION
     logits = logits.detach().double()
     log_temperature = torch.zeros((), dtype=torch.float64, requires_grad=True)

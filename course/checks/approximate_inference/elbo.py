@@ -236,6 +236,15 @@ NEGATIVE_ELBO = Task(
             "you sum over the draws. They estimate one expectation: average over them, sum over the data.",
         ),
         Misconception(
+            lambda logits, y, kl: _bce(logits, y).mean(1).sum() + kl,
+            "you swap the two axes: you average over the data and sum over the draws. In logits of shape (S, N) the "
+            "draws are dim=0 and the data dim=1: sum over dim=1, then average.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(logits, y).sum(1).mean() + kl / len(y),
+            "you sum the NLL over the data, but divide the KL by N: the prior is then N times too weak.",
+        ),
+        Misconception(
             lambda logits, y, kl: _bce(logits, y).sum(1).mean() - kl,
             "you subtract the KL. The ELBO is −NLL − KL, so its negative adds both.",
         ),

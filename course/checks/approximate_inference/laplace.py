@@ -186,6 +186,10 @@ LAPLACE_LOG_EVIDENCE = Task(
             "you add N/2 log 2π. It is D/2: the Gaussian is over the D weights.",
         ),
         Misconception(
+            lambda w, s, x, y, v: _evidence(w, s, x, y, v, twopi=0.5 / len(w)),
+            "you add ½ log 2π, as for one weight. It is D/2: the Gaussian is over the D weights.",
+        ),
+        Misconception(
             lambda *case: _evidence(*case, twopi=0.0),
             "you forget (2π)^(D/2): it is part of the volume under a Gaussian of height 1.",
         ),
@@ -258,9 +262,9 @@ def _softmax_oracle(weights, x, prior_variance):
 
 
 def _softmax_covariance(
-    weights, x, precision, *, curvature=None, order="kilj", data=1.0
+    weights, x, precision, *, curvature=None, order="kilj", data=1.0, axis=-1
 ):
-    p = torch.softmax(x @ weights.T, dim=-1)
+    p = torch.softmax(x @ weights.T, dim=axis)
     blocks = (
         torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
         if curvature is None
@@ -300,6 +304,11 @@ SOFTMAX_LAPLACE_COVARIANCE = Task(
         Misconception(
             lambda w, x, v: _softmax_covariance(w, x, 1 / v, data=1 / len(x)),
             "you average over the data: sum over them.",
+        ),
+        Misconception(
+            lambda w, x, v: _softmax_covariance(w, x, 1 / v, axis=0),
+            "you take the softmax over the data points, dim=0. The probabilities of the classes sum to 1 for each "
+            "data point: dim=-1.",
         ),
         Misconception(
             lambda w, x, v: _softmax_covariance(w, x, 1 / v, order="ikjl"),

@@ -137,6 +137,18 @@ NEGATIVE_LOG_JOINT = Task(
             "evidence.",
         ),
         Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y) + w[:-1] @ w[:-1] / (2 * v) + _normaliser(w[:-1], v)
+            ),
+            "you leave the bias, the last weight, out of the prior. Here all D weights have the same prior.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y) + w[:-1] @ w[:-1] / (2 * v) + _normaliser(w, v)
+            ),
+            "you leave the bias, the last weight, out of ‖w‖². Here all D weights have the same prior.",
+        ),
+        Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / v + _normaliser(w, v),
             "you forget the ½ of the prior's quadratic term.",
         ),

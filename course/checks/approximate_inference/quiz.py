@@ -21,7 +21,7 @@ def _mackay(mean, variance, factor=np.pi / 8):
 
 LOGISTIC_REGRESSION = (
     QuizQuestion(
-        "You replace a positive parameter v by w = log v, density and all. What changes?",
+        "You replace a positive parameter v with w = log v, and transform its density accordingly. What changes?",
         (
             Choice(
                 "The maximum-likelihood estimate: it belongs to another v",

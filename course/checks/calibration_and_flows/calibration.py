@@ -89,6 +89,10 @@ def _class_one(probs, labels):
     return probs[:, 1], labels == 1
 
 
+def _forecast_of_one(probs, labels):
+    return probs[:, 1], probs.argmax(1) == labels
+
+
 def _own(probs, labels):
     return probs.gather(1, labels[:, None])[:, 0], probs.argmax(1) == labels
 
@@ -110,6 +114,13 @@ CALIBRATION_BINS = Task(
             lambda probs, labels, n_bins: _bins(*_class_one(probs, labels), n_bins),
             "you make the bins from p(y = 1). The confidence is the probability of the predicted class, whichever it "
             "is.",
+        ),
+        Misconception(
+            lambda probs, labels, n_bins: _bins(
+                *_forecast_of_one(probs, labels), n_bins
+            ),
+            "you take probs[:, 1] as the confidence, beside the accuracy of the predicted class. The confidence is the "
+            "probability of that same class.",
         ),
         Misconception(
             lambda probs, labels, n_bins: _bins(*_own(probs, labels), n_bins),
@@ -262,9 +273,11 @@ class _BrierParts(NamedTuple):
     uncertainty: torch.Tensor
 
 
-def _brier(*, weighted=True, centre=None, middles=False, swapped=False):
+def _brier(*, weighted=True, centre=None, middles=False, swapped=False, of=None):
     def answer(forecast, outcome, n_bins):
-        share, f, o = _bins(forecast, outcome, n_bins)
+        share, f, o = _bins(
+            *(of(forecast, outcome) if of else (forecast, outcome)), n_bins
+        )
         if middles:
             f = (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins
         weight = share if weighted else (share > 0) / (share > 0).sum()
@@ -276,6 +289,16 @@ def _brier(*, weighted=True, centre=None, middles=False, swapped=False):
         return _BrierParts(reliability, resolution, overall * (1 - overall))
 
     return answer
+
+
+def _top_of_two(forecast, outcome):
+    return _top(torch.stack([1 - forecast, forecast], 1), outcome)
+
+
+def _resolution_of_forecasts(forecast, outcome, n_bins):
+    share, f, _ = _bins(forecast, outcome, n_bins)
+    spread = (share * (f - outcome.double().mean()) ** 2).sum()
+    return _brier()(forecast, outcome, n_bins)._replace(resolution=spread)
 
 
 BRIER_DECOMPOSITION = Task(
@@ -294,6 +317,16 @@ BRIER_DECOMPOSITION = Task(
             "you measure resolution from ½. Measure it from the mean outcome of all data points.",
         ),
         Misconception(
+            _brier(of=_top_of_two),
+            "you make the bins from the confidence, as calibration_bins does. Bin the forecast itself, the probability "
+            "of the event, from 0 to 1.",
+        ),
+        Misconception(
+            _resolution_of_forecasts,
+            "you use the mean forecast f_b in the resolution. It compares the mean outcome o_b of a bin with that of "
+            "all data points.",
+        ),
+        Misconception(
             _brier(middles=True),
             "you use the middle of a bin in place of the mean of the forecasts in it.",
         ),
@@ -309,7 +342,8 @@ BRIER_DECOMPOSITION = Task(
         ),
     ],
     hints=[
-        "bin_index says which bin each forecast is in; then counts and sums by bin as in calibration_bins.",
+        "Bin the forecast itself, from 0 to 1, not the confidence. bin_index says which bin each forecast is in; "
+        "torch.bincount counts, and adds up by bin.",
         "Each of the first two parts is Σ_b n_b/N · (a difference)².",
         "An empty bin has the weight 0, so it is enough that its means are finite.",
     ],

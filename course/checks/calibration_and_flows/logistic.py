@@ -67,6 +67,10 @@ BOUNDARY_LINE = Task(
             "you leave out the bias: the line then passes through the origin, and it need not.",
         ),
         Misconception(
+            _line(lambda w: w[0] - w[1], lambda b: b.sum()),
+            "you add the two biases. Their difference matters: d = bias[0] − bias[1].",
+        ),
+        Misconception(
             _line(lambda w: w[0], lambda b: b[0]),
             "you set the first class's logit to 0. Two classes are equally probable where their logits are equal.",
         ),

@@ -191,6 +191,10 @@ CALIBRATED_PROBS = Task(
             lambda training, held_out, logits: logits.softmax(1) / _fitted()(*held_out),
             "you divide the probabilities by the temperature, so that they no longer sum to 1. Divide the logits.",
         ),
+        Misconception(
+            lambda training, held_out, logits: logits / _fitted()(*held_out),
+            "you return the scaled logits: a softmax over the classes turns them into probabilities.",
+        ),
     ],
     hints=[
         "fit_temperature wants logits and labels of data that the model was not trained on.",
