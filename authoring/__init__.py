@@ -6,5 +6,6 @@
 ``new_task``                writes the skeleton of a new task;
 ``release``, ``nbgrader``   write the bundle for a class, and a course folder for nbgrader;
 ``sphinx_ext``              shows sources in the book's pages;
-``strip_unused_assets``     reduces the size of the built pages.
+``strip_unused_assets``     reduces the size of the built pages;
+``early_paint``             lets browsers paint them before their scripts have run.
 """
