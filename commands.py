@@ -217,6 +217,7 @@ def release(folder: Path, practicals: tuple[str, ...], book: bool) -> None:
     """
     from authoring.chapter import answers_in
     from authoring.release import release as write_bundle
+    from project.publication import Publication
 
     course = read_course()
     for path in write_bundle(course, folder, practicals, book=book):
@@ -227,6 +228,11 @@ def release(folder: Path, practicals: tuple[str, ...], book: bool) -> None:
                 f"{lab.exercise.name} gives the answers to {', '.join(answers)}, which it builds "
                 "on: hand it out when the earlier lab is due."
             )
+    if not book and not Publication.read(course.root).site:
+        click.echo(
+            "Notebooks name pages of the book, which this bundle does not hold: add them with "
+            "--book, or give the site's address in _config.yml."
+        )
 
 
 @main.command()

@@ -339,12 +339,14 @@ def run(*arguments, monkeypatch, root=ROOT):
 def test_the_command_writes_and_says_what(tmp_path, monkeypatch):
     done = run(tmp_path, "--practical", "deep-ensembles", monkeypatch=monkeypatch)
     assert done.exit_code == 0
-    wrote, zipped, said = done.output.splitlines()
+    wrote, zipped, said, pages = done.output.splitlines()
     assert (wrote, zipped) == (
         f"wrote {tmp_path / NAME}",
         f"wrote {tmp_path / NAME}.zip",
     )
     assert said.startswith("01b-deep-ensembles.ipynb gives the answers to ")
+    assert pages.startswith("Notebooks name pages of the book")
+    assert "--book" in pages
 
 
 def test_wrong_use_exits_with_two(tmp_path, monkeypatch):
