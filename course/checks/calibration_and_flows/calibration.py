@@ -23,10 +23,19 @@ def _probs_cases(rng):
     )  # on boundaries of four bins, and not
     two = np.stack([edges, 1 - edges], 1)
     two[::2] = two[::2, ::-1]
+    # In both bins that are not empty there are gaps of both signs: narrower bins keep them.
+    low, high = rng.permutation([True, False]), rng.permutation([True, False])
+    right = np.where(
+        edges < 0.75, low[(edges > 0.6).astype(int)], high[(edges > 0.8).astype(int)]
+    )
     one = rng.uniform(1, 1.5, (1, 4))  # no confidence is in the upper half
     return [
         {"probs": three, "labels": labels, "n_bins": 15},
-        {"probs": two, "labels": rng.permutation([0, 1, 0, 1, 0, 1, 1]), "n_bins": 4},
+        {
+            "probs": two,
+            "labels": np.where(right, top := two.argmax(1), 1 - top),
+            "n_bins": 4,
+        },
         {"probs": one / one.sum(), "labels": rng.integers(0, 4, 1), "n_bins": 10},
     ]
 
@@ -175,9 +184,9 @@ def _error_oracle(probs, labels, n_bins):
     }
 
 
-def _error(summary, which=_top):
+def _error(summary, which=_top, bins=None):
     def answer(probs, labels, n_bins):
-        share, confidence, accuracy = _bins(*which(probs, labels), n_bins)
+        share, confidence, accuracy = _bins(*which(probs, labels), bins or n_bins)
         return summary(share, accuracy - confidence)
 
     return answer
@@ -213,6 +222,13 @@ CALIBRATION_ERROR = Task(
         Misconception(
             _error(lambda share, gap: gap.abs().max()),
             "you return the largest gap: this is the maximum calibration error.",
+        ),
+        *(
+            Misconception(
+                _error(lambda share, gap: (share * gap.abs()).sum(), bins=bins),
+                "you do not use n_bins: pass it on to calibration_bins.",
+            )
+            for bins in (10, 15)
         ),
     ],
     hints=[
