@@ -10,10 +10,12 @@ from course.task import Close, Misconception, Task
 
 
 def _adam_cases(rng):
-    rate = float(rng.uniform(0.01, 0.2))
     # Gradients as small as 1e-6 reveal the position of ε in the formula.
     return [
-        {"gradients": size * rng.normal(1, 2, shape), "rate": rate}
+        {
+            "gradients": size * rng.normal(1, 2, shape),
+            "rate": float(rng.uniform(0.01, 0.2)),
+        }
         for size, shape in ((1, (5, 3)), (1e-6, (4, 2)), (1, (1, 1)))
     ]
 
