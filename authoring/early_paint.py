@@ -93,5 +93,6 @@ def paint_early(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.connect("build-finished", paint_early)
+    # After the theme, which then writes the colours of code.
+    app.connect("build-finished", paint_early, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
