@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Python compiles a module when it is first imported: most of those installed never are.
 QUICKLY := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: book pdf test test-long soak bench bench-grading mnist which lint exercises clean help
+.PHONY: book pdf lighthouse test test-long soak bench bench-grading mnist which lint exercises clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -40,6 +40,10 @@ PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
 	.venv-peers/bin/python -m pip $(PIP_GRADERS) --no-deps bayesian-torch blitz-bayesian-pytorch
 	@touch $@
 
+.venv-lighthouse/ready: Makefile
+	npm install --no-save --silent --prefix .venv-lighthouse lighthouse@12.8.2
+	@touch $@
+
 # EDITION=class leaves out solutions and model answers.
 export EDITION ?= public
 BUILT := $(if $(filter class,$(EDITION)),_build/class/_build,_build)
@@ -71,6 +75,9 @@ bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grade
 
 pdf: book  ## the book as one PDF, printed by Chromium
 	$(BIN)/python -m studies.pdf
+
+lighthouse: book .venv-lighthouse/ready  ## scores of every page, on a desktop and on a phone
+	$(BIN)/python -m studies.lighthouse
 
 bench: .venv-peers/ready  ## print speed as ratios, side by side
 	@for name in $(basename $(notdir $(wildcard studies/speed/[a-z]*.py))); do .venv-peers/bin/python -m studies.speed.$$name || exit 1; done

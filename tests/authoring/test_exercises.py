@@ -134,12 +134,9 @@ def test_code_of_figures_and_long_given_code_is_collapsed(lab):
     hidden = {c.source: c.metadata["jupyter"] for c in cells if "jupyter" in c.metadata}
     own = [cell for cell in read_chapter(lab.chapter).cells if not cell.role]
     assert {cell.source for cell in own if cell.caption} <= set(hidden)
-    long = {
-        c.source
-        for c in cells
-        if c.metadata.get("course") == {"role": "given"} and c.source.count("\n") >= 60
-    }
-    folded = {cell.source for cell in own if cell.folded} | long
+    given = [c.source for c in cells if c.metadata.get("course") == {"role": "given"}]
+    long = {source for source in given if source.count("\n") >= 60}
+    folded = long | {cell.source for cell in own if cell.folded}
     assert hidden == {source: {"source_hidden": True} for source in folded}
 
 
@@ -275,8 +272,9 @@ def test_a_page_that_is_no_exercise_is_told_once_or_linked():
 # --- refused sources ------------------------------------------------------------------
 
 
-INFO = "```{task-info} deep-ensembles/"
-TWICE = f"{INFO}haeds\n:minutes: 1\n:level: core\n```\n\n{INFO}heads"
+TWICE = "\n:minutes: 1\n:level: core\n```\n\n".join(
+    f"```{{task-info}} deep-ensembles/{name}" for name in ("haeds", "heads")
+)
 CHAPTER, SOLUTIONS = (
     "book/01a-deep-ensembles.md",
     "solutions/deep_ensembles/networks.py",

@@ -1,0 +1,110 @@
+"""Judge every page of the built book with Lighthouse, as on a desktop and on a phone.
+
+    make lighthouse
+
+serves ``_build/html`` on the loopback, compressed as web servers do, and prints a table of
+scores. It ends with 1 if one of them is below 95. It needs Chromium and npm, and a quarter of
+an hour on a machine that does nothing else: the scores of performance are times.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from studies.pdf import BUILT, ROOT, pages
+
+LIGHTHOUSE = ROOT / ".venv-lighthouse" / "node_modules" / ".bin" / "lighthouse"
+LEAST = 95
+SCREENS = {"desktop": ["--preset=desktop"], "phone": []}
+PACKED = ("text/", "application/json", "application/javascript", "image/svg+xml")
+
+
+@cache
+def packed(path: str) -> bytes:
+    """Return a file's contents, compressed."""
+    return gzip.compress(Path(path).read_bytes())
+
+
+class Compressing(SimpleHTTPRequestHandler):
+    """Serve a folder; compress text, which browsers unpack."""
+
+    def do_GET(self) -> None:
+        """Answer a request."""
+        path = self.translate_path(self.path)
+        kind = self.guess_type(path)
+        if not os.path.isfile(path) or not kind.startswith(PACKED):
+            super().do_GET()
+            return
+        body = packed(path)
+        self.send_response(200)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args) -> None:
+        """Say nothing."""
+
+
+def serve(folder: Path) -> ThreadingHTTPServer:
+    """Serve a folder on a free port of the loopback, until ``shutdown`` is called."""
+    handler = partial(Compressing, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def judge(address: str, options: list[str]) -> dict[str, int]:
+    """Return a page's scores by category, of 100 each."""
+    flags = "--chrome-flags=--headless=new --no-sandbox"
+    command = [str(LIGHTHOUSE), address, "--output=json", "--quiet", flags, *options]
+    environment = os.environ | {"CHROME_PATH": shutil.which("chromium") or ""}
+    done = subprocess.run(
+        command, env=environment, check=True, stdout=subprocess.PIPE, timeout=300
+    )
+    categories = json.loads(done.stdout)["categories"].values()
+    return {one["title"]: round(100 * one["score"]) for one in categories}
+
+
+def table(scores: dict[tuple[str, str], dict[str, int]]) -> Table:
+    """Set out scores, a row for each page and screen; those too low are red."""
+    titles = next(iter(scores.values()))
+    shown = Table("page", "screen", *titles)
+    for (page, screen), row in scores.items():
+        cells = (f"[red]{n}[/]" if n < LEAST else str(n) for n in row.values())
+        shown.add_row(page, screen, *cells)
+    return shown
+
+
+def main() -> None:
+    """Judge the book."""
+    if not (BUILT / "index.html").exists():
+        sys.exit(f"{BUILT} is not there: run `make book` first.")
+    server = serve(BUILT)
+    address = "http://{}:{}".format(*server.server_address)
+    asked = [(page, screen) for page in pages(ROOT) for screen in SCREENS]
+    scores = {
+        (page, screen): judge(f"{address}/{page}.html", SCREENS[screen])
+        for page, screen in track(asked, "judging", transient=True)
+    }
+    server.shutdown()
+    Console().print(table(scores))
+    sys.exit(any(n < LEAST for row in scores.values() for n in row.values()))
+
+
+if __name__ == "__main__":
+    main()
