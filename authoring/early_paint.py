@@ -77,9 +77,11 @@ def lighten(page: Path, static: Path) -> None:
         )
         start = links[0].start()
         text = text[:start] + link + SHEET.sub("", text[start:])
-    options = (static / "documentation_options.js").read_text("utf-8").strip()
-    text = OPTIONS.sub(lambda _: f"<script>{options}</script>", text)
-    write_whole(page, SCRIPT.sub("<script defer", text))
+    if page.name != "search.html":  # its scripts have an order of their own
+        options = (static / "documentation_options.js").read_text("utf-8").strip()
+        text = OPTIONS.sub(lambda _: f"<script>{options}</script>", text)
+        text = SCRIPT.sub("<script defer", text)
+    write_whole(page, text)
 
 
 def paint_early(app: Sphinx, exception: Exception | None) -> None:

@@ -32,7 +32,7 @@ class DropoutMLP(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, x: Tensor, *, generator: Generator) -> Tensor:
-        """Logits, (N, input_size) → (N,): every data point keeps hidden units of its own.
+        """Logits, (N, input_size) → (N,): each row keeps hidden units of its own.
 
         A kept unit is divided by 1 − p. All this in ``train()`` and in ``eval()``
         alike: a prediction needs the masks as well.

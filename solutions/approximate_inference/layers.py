@@ -61,7 +61,7 @@ class LinearVariational(nn.Module):
 
 
 class LocalLinearVariational(LinearVariational):
-    """The same layer, its noise drawn where it lands: on every output of every data point.
+    """The same layer, its noise drawn where it lands: on every output of each row.
 
     Source: Kingma, Salimans and Welling (2015), section 2.2.
     """

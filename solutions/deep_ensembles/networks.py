@@ -60,8 +60,8 @@ def init_ensemble(key: Array, sizes: tuple[int, ...], members: int) -> Params:
 def mlp(params: Params, x: Array) -> Array:
     """A multilayer perceptron with ReLU between its layers.
 
-    Within, a data point is a column, h = relu(Wᵀh + b): in this layout the matrix products
-    that make the gradient read memory in order, and a training step costs less.
+    Within, a data point is a column, h = relu(Wᵀh + b): in this layout the matrix
+    products that make the gradient read memory in order, and a step costs less.
 
     Args:
         params: one pair (weight, bias) per layer.

@@ -62,7 +62,7 @@ def squared_errors(prediction: Array, y: Array) -> Array:
 def per_example_gradients(
     loss: Loss, params: Array, x: Array, y: Array
 ) -> tuple[Array, Array]:
-    """The gradients of each data point's own loss, with respect to parameters and input.
+    """The gradients of each data point's own loss, for parameters and input.
 
     Args:
         loss: ``loss(params, x, y)``, a scalar, for one data point: x of shape (D,), y a

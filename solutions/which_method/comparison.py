@@ -12,8 +12,8 @@ from jax.scipy.special import xlogy
 def ood_auroc(inside: np.ndarray, outside: np.ndarray) -> float:
     """P(score outside > score inside) + ½ P(equal): the area under the ROC curve.
 
-    The two data points are drawn independently, one from inside and one from outside of the
-    training distribution; a detector calls a data point strange if its score is high.
+    The two data points are drawn independently, one from inside and one from outside
+    of the training distribution; a detector calls one strange if its score is high.
 
     Args:
         inside: scores of data from the training distribution, shape (N,).

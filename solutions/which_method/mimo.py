@@ -34,16 +34,16 @@ def mimo_inputs(
 ) -> tuple[Array, Array]:
     """Give every member the same data in an order of its own.
 
-    A share of the rows, ``repetition``, holds one data point M times, another one in every
-    such row; in all others the members' data are shuffled independently. Which data
-    are repeated is drawn anew with every key.
+    A share of the rows, ``repetition``, holds one data point M times, another one in
+    every such row; in all others the members' data are shuffled independently. Which
+    data are repeated is drawn anew with every key.
 
     Args:
         x: inputs, shape (N, D).
         targets: one-hot labels or numbers, N of them.
         members: M.
-        repetition: the share of rows that hold one data point M times; round(repetition · N)
-            of them, at most N.
+        repetition: the share of rows that hold one data point M times;
+            round(repetition · N) of them, at most N.
         key: a JAX random key.
 
     Returns:

@@ -78,11 +78,11 @@ def test_an_edit_runs_again_what_depends_on_it_and_nothing_else(tmp_path):
     before, run = page.read_text(), RUN_AT.findall(other.read_text())
     assert run
     assert "0.919 nats" in before
-    assert "−log N(y | µ, σ²), one value per datum." in before
+    assert "−log N(y | µ, σ²), one value per data point." in before
 
     solutions = tmp_path / "solutions" / "deep_ensembles" / "likelihoods.py"
     source = solutions.read_text()
-    old = "−log N(y | µ, σ²), one value per datum."
+    old = "−log N(y | µ, σ²), one value per data point."
     constant = "return 0.5 * jnp.log(2 * jnp.pi) + jnp.log(std)"
     assert source.count(old) == source.count(constant) == 1
     solutions.write_text(
