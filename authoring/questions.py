@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from authoring.chapter import read_chapter
+from authoring.chapter import TASK_INFO, read_chapter
 from authoring.exercises import translator_of
 from authoring.markdown import PARSER, options_of
+from course.task import find
 from project.practicals import Lab
 
 GLUED = re.compile(r"\{glue:?[a-z]*\}`([^`:]+)(?::[^`]*)?`")
@@ -71,15 +72,21 @@ def questions(lab: Lab) -> list[Question]:
 
 
 def titles(labs: Iterable[Lab]) -> dict[str, str]:
-    """Map the id of every task and question of these labs to its title."""
-    return {
-        label: title
-        for lab in labs
-        for cell in read_chapter(lab.chapter).cells
-        if cell.kind == "markdown"
-        for name, title, label, _ in _directives(cell.source)
-        if name == "exercise"
-    }
+    """Map the id of every task and question of these labs to its title.
+
+    Of several tasks in one exercise, each has its name after the exercise's title.
+    """
+    found = {}
+    for lab in labs:
+        for cell in read_chapter(lab.chapter).cells:
+            if cell.kind == "markdown":
+                for name, title, label, body in _directives(cell.source):
+                    tasks = TASK_INFO.findall(body)
+                    if name == "exercise" and len(tasks) > 1:
+                        found |= {task: f"{title}: {find(task).name}" for task in tasks}
+                    elif name == "exercise":
+                        found[label] = title
+    return found
 
 
 def _directives(source: str) -> list[tuple[str, str, str, str]]:

@@ -88,6 +88,7 @@ def test_numbers_of_the_page_stand_by_name():
 def test_titles_of_all_tasks_and_questions():
     found = titles(LABS)
     assert found["deep-ensembles/gaussian-nll"] == "The Gaussian NLL"
+    assert found["bayes-by-backprop/log-prior"] == "Three log-densities: log_prior"
     for stem in stems():
         assert set(tasks_of(stem)) <= set(found)
     for lab in LABS:
