@@ -40,8 +40,8 @@ PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
 	.venv-peers/bin/python -m pip $(PIP_GRADERS) --no-deps bayesian-torch blitz-bayesian-pytorch
 	@touch $@
 
-.venv-lighthouse/ready: Makefile
-	npm install --no-save --silent --prefix .venv-lighthouse lighthouse@12.8.2
+_build/lighthouse/ready: Makefile
+	npm install --no-save --silent --prefix _build/lighthouse lighthouse@12.8.2
 	@touch $@
 
 # EDITION=class leaves out solutions and model answers.
@@ -76,7 +76,7 @@ bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grade
 pdf: book  ## the book as one PDF, printed by Chromium
 	$(BIN)/python -m studies.pdf
 
-lighthouse: book .venv-lighthouse/ready  ## scores of every page, on a desktop and on a phone
+lighthouse: book _build/lighthouse/ready  ## scores of every page, on a desktop and on a phone
 	$(BIN)/python -m studies.lighthouse
 
 bench: .venv-peers/ready  ## print speed as ratios, side by side

@@ -25,7 +25,7 @@ PROPERTIES = {
     "passed in.",
     "fresh": "two calls in a row give the same draw. Draw anew in every call.",
     "draws_count": "the number of draws makes no difference to the result.",
-    "noise_of_its_own": "some draws share their noise. Each needs noise of its own.",
+    "noise_of_its_own": "some noise is used more than once. Every value that is drawn needs noise of its own.",
     "layers_have_noise_of_their_own": "layers share their noise. Each needs noise of its own.",
     "one_draw_for_all_data": "equal inputs get different outputs in one call. Draw the weights once for all rows.",
     "the_same_draw_in_eval": "the layer draws otherwise after `eval()`. Weights stay random there: predictions "

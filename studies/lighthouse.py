@@ -26,7 +26,7 @@ from rich.table import Table
 
 from studies.pdf import BUILT, ROOT, pages
 
-LIGHTHOUSE = ROOT / ".venv-lighthouse" / "node_modules" / ".bin" / "lighthouse"
+LIGHTHOUSE = ROOT / "_build" / "lighthouse" / "node_modules" / ".bin" / "lighthouse"
 LEAST = 95
 SCREENS = {"desktop": ["--preset=desktop"], "phone": []}
 PACKED = ("text/", "application/json", "application/javascript", "image/svg+xml")

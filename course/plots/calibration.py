@@ -61,8 +61,8 @@ def reliability_diagram(
     ax.bar(left, accuracy, color=COLOURS["blue"], label="accuracy", **style)
     gap = confidence - accuracy
     for sign, colour, hatch, name in (
-        (1, COLOURS["vermilion"], "///", "over-confident"),
-        (-1, COLOURS["green"], "...", "under-confident"),
+        (1, COLOURS["vermilion"], "///", "overconfident"),
+        (-1, COLOURS["green"], "...", "underconfident"),
     ):
         here = sign * gap > 0
         ax.bar(

@@ -24,7 +24,7 @@ def fit_temperature(logits: Tensor, labels: Tensor) -> Tensor:
         labels: true classes, integers, shape (N,), not all of them classified rightly.
 
     Returns:
-        A scalar, detached; above 1 when the model is over-confident.
+        A scalar, detached; above 1 when the model is overconfident.
 
     Source: Guo et al. (2017), section 4.2.
     """

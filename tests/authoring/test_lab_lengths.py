@@ -12,7 +12,7 @@ LEFT_OUT = re.compile(
 )
 TASK = re.compile(r"about (\d+) minutes · (core|further)")
 TIME = "**Time.** The tasks take about {} minutes, the core tasks alone {}"
-ASKED = "each question takes about six more"
+ASKED = "each written question takes about six more"
 OPTIONAL = r"sections? headed \*Further\* comes? last and (is|are) optional"
 
 

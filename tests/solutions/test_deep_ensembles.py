@@ -362,7 +362,7 @@ def test_the_cubic_reaches_the_reference_figures():
 
 @pytest.mark.long
 def test_the_spirals_reach_the_reference_figures():
-    """Four members have test accuracy 0.95, NLL 0.12 to 0.18, and are over-confident far out."""
+    """Four members have test accuracy 0.95, NLL 0.12 to 0.18, and are overconfident far out."""
     train, test = data.spirals(seed=0), data.spirals(seed=1)
     trained = ref.train_ensemble(
         spiral_loss,

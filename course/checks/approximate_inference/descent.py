@@ -102,7 +102,7 @@ GRADIENT_DESCENT = Task(
         ),
         Misconception(
             _descended(again=True),
-            "you take every step from the start: each one begins where the last ended.",
+            "you take every step from the start: each one should begin where the last one ended.",
         ),
         Misconception(
             _descended(kept=1.0),

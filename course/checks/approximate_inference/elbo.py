@@ -290,7 +290,7 @@ NEGATIVE_ELBO = Task(
         ),
     ],
     hints=[
-        "Three axes of care: draws are averaged, data are summed, the KL counts once.",
+        "Three things to get right: draws are averaged, data are summed, the KL counts once.",
         'F.binary_cross_entropy_with_logits with reduction="none" gives all (S, N) terms; y.expand_as(logits) fits.',
         "Sum over dim=1, mean over what is left, plus kl.",
     ],

@@ -24,11 +24,11 @@ LOGISTIC_REGRESSION = (
         "You replace a positive parameter v with w = log v, and transform its density accordingly. What changes?",
         (
             Choice(
-                "The maximum-likelihood estimate: it belongs to another v",
+                "The maximum-likelihood estimate: it corresponds to a different v",
                 "The likelihood is a density of the data, not of v, so its maximum stays where it was.",
             ),
             Choice(
-                "The mode (the MAP estimate): it belongs to another v",
+                "The mode (the MAP estimate): it corresponds to a different v",
                 "The density of w has the factor |dv/dw|, which moves the maximum.",
                 right=True,
             ),
@@ -114,7 +114,7 @@ NETWORKS = (
             ),
             Choice(
                 "The noise in the data",
-                "Neither masks nor passes know of it: it is in the forecast probabilities themselves.",
+                "The masks do not depend on it: it is in the forecast probabilities themselves.",
             ),
         ),
     ),
@@ -147,7 +147,7 @@ NETWORKS = (
             ),
             Choice(
                 "The evidence is higher with prior A",
-                "A bound orders evidences only if its gaps are smaller than the difference.",
+                "Lower bounds rank the evidences only if their gaps are smaller than the difference.",
             ),
             Choice(
                 "Prior A generalises better",

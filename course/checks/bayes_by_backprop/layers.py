@@ -156,10 +156,11 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
             rtol=6 / math.sqrt(2 * inputs * DRAWS),
             because=SIX_ERRORS,
         ),
-        "first_means_of_the_biases": Close(0.0, because="the biases' start at 0"),
+        "first_means_of_the_biases": Close(0.0, because="the biases' means start at 0"),
         "first_rho": Close([-5.0, -5.0], rtol=1e-5, because="where every ρ starts"),
         "first_means_come_from_the_generator": Close(
-            1.0, because="the same generator gives the same layer, another one another"
+            1.0,
+            because="the same seed gives the same layer, and another seed a different one",
         ),
     }
 

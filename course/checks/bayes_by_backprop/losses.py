@@ -80,8 +80,8 @@ DRAW_LOSS = Task(
     misconceptions=[
         Misconception(
             _draw_loss((1, -1, -1), torch.mean),
-            "you average the likelihood over the data, but leave the KL as it is: the data then count N times too "
-            "little.",
+            "you average the likelihood over the data, but leave the KL as it is: the data are then weighted "
+            "N times too lightly.",
         ),
         Misconception(
             _draw_loss((-1, 1, 1)),
@@ -104,7 +104,7 @@ DRAW_LOSS = Task(
         ),
     ],
     hints=[
-        "w first; then log q(w), log p(w) and log p(y | w, x), each from a function of yours.",
+        "w first; then log q(w), log p(w) and log p(y | w, x), each from one of your functions.",
         "The network is y = wx: its prediction is w * x.",
         "log q − log p − log likelihood, each summed.",
     ],
@@ -185,8 +185,8 @@ EXACT_LOSS = Task(
         ),
         Misconception(
             _exact(reduce=torch.mean),
-            "you average the likelihood over the data, but leave the KL as it is: the data then count N times too "
-            "little.",
+            "you average the likelihood over the data, but leave the KL as it is: the data are then weighted "
+            "N times too lightly.",
         ),
     ],
     hints=[

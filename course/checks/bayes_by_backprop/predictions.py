@@ -146,7 +146,7 @@ PREDICTIVE_ENTROPY = Task(
         ),
     ],
     hints=[
-        "Which average stands in p(y | x) = 1/S Σₛ p(y | x, wₛ): one of probabilities or one of logarithms?",
+        "Which average appears in p(y | x) = 1/S Σₛ p(y | x, wₛ): one of probabilities or one of logarithms?",
         "Exponentiate first, then average over the draws, dimension 0.",
         "torch.special.entr gives −p ln p; its sum over the classes, divided by ln 2, is in bits.",
     ],
@@ -195,7 +195,7 @@ def _mask_oracle(mu, rho, removed):
     return {
         "keep": Close(
             (rank > round(removed * len(mu))).astype(float),
-            because="a weight stays or goes",
+            because="True for each weight that is kept, False for the others",
         ),
         "is_boolean": Close(
             1.0, because="a mask is a tensor of True and False, of dtype torch.bool"

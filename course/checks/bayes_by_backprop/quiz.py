@@ -78,7 +78,7 @@ DIGITS = (
         (
             Choice.number(
                 1,
-                "Then an epoch counts the KL 600 times, and the prior drowns the data.",
+                "Then an epoch counts the KL 600 times, and the prior outweighs the data.",
                 digits=6,
             ),
             Choice.number(
@@ -94,7 +94,7 @@ DIGITS = (
             ),
             Choice.number(
                 1 / N,
-                "This is right beside the mean NLL of a minibatch; beside the sum it is too small by B.",
+                "This is right with the mean NLL of a minibatch; with the sum it is too small by a factor of B.",
                 digits=6,
             ),
         ),

@@ -82,7 +82,7 @@ KL_WEIGHTS = Task(
     hints=[
         "Both schemes sum to 1 over an epoch; check yours with .sum().",
         "Divide 2^(M−i) and 2^M − 1 by 2^M: what is left holds only negative powers of 2.",
-        "For M = 2 they are 2/3 and 1/3: each is half of the one before, over what makes the sum 1.",
+        "For M = 2 they are 2/3 and 1/3: each share is half of the one before, and they are scaled to sum to 1.",
     ],
 )
 
@@ -139,7 +139,7 @@ MINIBATCH_LOSS = Task(
             lambda logits, targets, kl, kl_share: (
                 _nll(logits, targets).mean() + kl_share * kl
             ),
-            "you average the NLL, but leave the KL as it is: the prior then counts B times too much.",
+            "you average the NLL, but leave the KL as it is: the prior is then weighted B times too heavily.",
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
@@ -167,7 +167,7 @@ MINIBATCH_LOSS = Task(
         ),
     ],
     hints=[
-        "Take log_softmax over the classes, and of every row the entry of its target.",
+        "Take log_softmax over the classes, then pick the entry of each row's target.",
         "Minus their sum, not their mean, plus kl_share times kl.",
     ],
 )

@@ -213,7 +213,7 @@ CALIBRATION_ERROR = Task(
         ),
         Misconception(
             _error(lambda share, gap: (share * gap).sum().abs()),
-            "you keep the gaps' signs, so that over- and under-confidence cancel.",
+            "you keep the gaps' signs, so that overconfidence and underconfidence cancel.",
         ),
         Misconception(
             _error(lambda share, gap: (share * gap**2).sum().sqrt()),
@@ -334,8 +334,8 @@ BRIER_DECOMPOSITION = Task(
         ),
         Misconception(
             _brier(of=_top_of_two),
-            "you make the bins from the confidence, as calibration_bins does. Bin the forecast itself, the probability "
-            "of the event, from 0 to 1.",
+            "you take confidence and accuracy, as calibration_bins does. Bin the forecast itself, the probability "
+            "of the event, from 0 to 1, and average the outcomes.",
         ),
         Misconception(
             _resolution_of_forecasts,

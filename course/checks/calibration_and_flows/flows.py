@@ -256,7 +256,7 @@ RADIAL_FLOW = Task(
         ),
     ],
     hints=[
-        "Start with the planar flow's plan: r and h have one value per point.",
+        "Proceed as for the planar flow: r and h have one value per point.",
         "Across the radius lengths grow by 1 + βh, in D − 1 directions. Along it, by the derivative of r + βhr.",
         "d/dr (r + βr/(α + r)) = 1 + βα/(α + r)². The log-determinant is (D − 1) log(1 + βh) plus the log of that.",
     ],

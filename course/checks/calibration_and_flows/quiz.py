@@ -29,7 +29,7 @@ CALIBRATION = (
             ),
             Choice.number(
                 abs(GAP).mean(),
-                "You gave both bins the same weight. Weigh them by their share of the forecasts.",
+                "You gave both bins the same weight. Weight them by their share of the forecasts.",
                 digits=2,
             ),
             Choice.number(
@@ -58,7 +58,7 @@ CALIBRATION = (
         ),
     ),
     QuizQuestion(
-        "A model forecasts the base rate, 0.5, for every input. What do you say of it?",
+        "A model forecasts the base rate, 0.5, for every input. What can you say about it?",
         (
             Choice(
                 "It is calibrated, and useless",

@@ -17,7 +17,7 @@ def _labels(rng, logits):
 
 
 def _temperature_cases(rng):
-    """Draw an over-confident and an under-confident model.
+    """Draw an overconfident and an underconfident model.
 
     The first is wrong where it is most confident. That affects the NLL strongly but the Brier
     score hardly, so the temperatures that minimise the two are far apart. The last case has two

@@ -2,6 +2,6 @@
 
 FLOAT32 = "single precision carries 7 digits, of which a few get lost on the way"
 SINGLE = "shares or constants in single precision, which carries 7 digits"
-SEARCH = "the minimum is found by a search that stops"
+SEARCH = "the minimum is found by an iterative search, which stops at a tolerance"
 DRAWS = "six standard errors of a mean over 2,000 draws"
-EXACT = "yes is 1 and no is 0"
+EXACT = "1 stands for yes and 0 for no"

@@ -41,7 +41,7 @@ def _gaussian_expression_probe(answer, y, mu, sigma):
     expression = sympy.sympify(expression, strict=True)  # no texts
     if expression.free_symbols - set(symbols):
         raise ValueError(
-            "use the arguments that are handed in, not symbols of your own"
+            "use the arguments that are passed in, not symbols of your own"
         )
     return {
         "nll": float(
@@ -64,7 +64,7 @@ def _laplace_expression_probe(answer, y, mu, b):
     expression = sympy.sympify(expression, strict=True)  # no texts
     if expression.free_symbols - set(symbols):
         raise ValueError(
-            "use the arguments that are handed in, not symbols of your own"
+            "use the arguments that are passed in, not symbols of your own"
         )
     return {
         "nll": float(

@@ -291,8 +291,8 @@ CATEGORICAL_NLL = Task(
         ),
     ],
     hints=[
-        "Turn logits into log-probabilities first, without ever leaving the logarithm.",
-        "jax.nn.log_softmax works over the last axis; a one-hot target then picks out the class that happened.",
+        "Turn logits into log-probabilities first, and stay in log space.",
+        "jax.nn.log_softmax works over the last axis; a one-hot target then picks out the observed class.",
         "Multiply targets and log-probabilities, and sum over the last axis.",
     ],
 )

@@ -118,7 +118,7 @@ FGSM = Task(
     ],
     hints=[
         "You need the gradient of the loss with respect to its second argument, x.",
-        "jax.grad differentiates by the first argument; argnums chooses another one. The result has the shape of x.",
+        "jax.grad differentiates with respect to the first argument; argnums chooses another one. The result has the shape of x.",
         "Go uphill: x plus epsilon times jnp.sign of that gradient.",
     ],
 )

@@ -49,7 +49,7 @@ def _laplace_mixture_probe(answer, means, scales):
 def _moments(means, variances):
     """Compute a mixture's moments by the law of total variance, in double precision."""
     means = np.asarray(means, np.float32).astype(np.float64)  # as the answer sees them
-    because = "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of three is off by some of that"
+    because = "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of three is off by a fraction of that"
     return {
         "mean": Close(means.mean(0), rtol=1e-6, atol=1e-6, because=FLOAT32),
         "variance": Close(variances.mean(0) + means.var(0), rtol=2e-3, because=because),
@@ -221,7 +221,7 @@ ENSEMBLE_LOG_PROBS = Task(
     ],
     hints=[
         "Each member's log-probabilities first: log_softmax over the classes.",
-        "The mean over members is a sum of probabilities, less log M: logsumexp adds what is given by logarithms.",
+        "The mean over members is a sum of probabilities, divided by M: logsumexp takes log-probabilities and returns the logarithm of their sum.",
         "logsumexp over axis 0, then subtract jnp.log(M).",
     ],
 )

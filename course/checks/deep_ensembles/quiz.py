@@ -74,7 +74,7 @@ REGRESSION = (
             ),
             Choice.number(
                 RESIDUAL**2,
-                "This is the best variance; its root is asked for.",
+                "This is the best variance; the question asks for its square root.",
                 digits=2,
             ),
         ),
@@ -93,7 +93,7 @@ REGRESSION = (
             ),
             Choice(
                 "The forecast is reliable there",
-                "The members share what they assume. Nothing was checked where there were no data.",
+                "The members share their assumptions, which nothing has tested where there are no data.",
             ),
         ),
     ),

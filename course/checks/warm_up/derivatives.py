@@ -73,9 +73,9 @@ CURVATURE = Task(
         ),
     ],
     hints=[
-        "Differentiate exp(w·x) − y w·x once by w: (exp(w·x) − y) x. Once more?",
-        "y drops out. Every data point leaves exp(w·x) times the outer product of x with itself.",
-        "jax.hessian(poisson_nll)(w, x, y) does the same: it differentiates by the first argument.",
+        "Differentiate exp(w·x) − y w·x once with respect to w: (exp(w·x) − y) x. Once more?",
+        "y drops out. Every data point contributes exp(w·x) times the outer product of x with itself.",
+        "jax.hessian(poisson_nll)(w, x, y) does the same: it differentiates with respect to the first argument.",
     ],
 )
 
@@ -111,7 +111,7 @@ SQUARED_ERRORS = Task(
     misconceptions=[
         Misconception(
             lambda prediction, y: (prediction - y) ** 2,
-            "you subtract shapes (N, 1) and (N,): broadcasting makes (N, N) of them, every "
+            "you subtract shapes (N, 1) and (N,): broadcasting gives shape (N, N), every "
             "prediction minus every target.",
         ),
         Misconception(
@@ -299,6 +299,6 @@ ROUNDED = Task(
     hints=[
         "You want something whose value is round(x) and whose derivative is that of x. Start from x.",
         "jax.lax.stop_gradient(a) has the value of a, and no derivative.",
-        "Add to x what is missing to the value, jnp.round(x) - x, so that it has no derivative.",
+        "Add the difference jnp.round(x) - x to x, with its gradient stopped.",
     ],
 )

@@ -98,7 +98,7 @@ MINIBATCH_OBJECTIVE = Task(
     hints=[
         "How many data points does each one of the minibatch stand for?",
         "N/B times the minibatch's sum is N times its mean.",
-        "The KL is no sum over data. It counts once, as it is.",
+        "The KL is not a sum over data. It counts once, as it is.",
     ],
 )
 

@@ -112,7 +112,7 @@ KL_CATEGORICAL = Task(
     ],
     hints=[
         "KL(p‖q) is an expectation under p of log p − log q.",
-        "An expectation over classes is a sum, weighted with p = exp(log_p).",
+        "An expectation over classes is a sum, weighted by p = exp(log_p).",
         "The classes are the last axis; a batch of distributions gives a batch of divergences.",
     ],
 )

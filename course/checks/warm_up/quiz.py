@@ -85,7 +85,7 @@ BASICS = (
             ),
             Choice.number(
                 TERMS / B,
-                "This estimates the mean over the data. Beside it, a prior would weigh N times too much.",
+                "This estimates the mean over the data. A prior term added to it would be N times too strong.",
                 digits=1,
             ),
             Choice.number(

@@ -192,7 +192,7 @@ DIFFERENCE_INTERVAL = Task(
         ),
         Misconception(
             _paired(lambda level, runs: scipy.stats.t.ppf(level, runs - 1)),
-            "you take a one-sided quantile: both ends share what is outside the interval.",
+            "you take a one-sided quantile: the probability outside the interval is split between both tails.",
         ),
         Misconception(
             _paired(_student, ddof=0),

@@ -19,12 +19,12 @@ COMPARISON = (
             ),
             Choice(
                 "It finds 20% of the OOD inputs",
-                "AUROC counts pairs of one OOD and one other input; it knows no threshold.",
+                "AUROC counts pairs of one OOD and one other input; it uses no threshold.",
             ),
         ),
     ),
     QuizQuestion(
-        "Two methods were run on the same ten seeds. What belongs into the interval of their difference?",
+        "Two methods were run on the same ten seeds. What belongs in the interval of their difference?",
         (
             Choice(
                 "The ten differences, one per seed",
