@@ -20,7 +20,7 @@ from project.errors import CourseError
 from project.practicals import Course
 
 ROOT = Path(__file__).parents[2]
-STEM, CUT = "warm_up", "## A gradient for each datum"
+STEM, CUT = "warm_up", "## A gradient for each data point"
 GIVEN = """```{code-cell} ipython3
 :tags: [given]
 
