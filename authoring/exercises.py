@@ -41,7 +41,7 @@ BEGIN_HERE = """**How to begin.** Run the cells from top to bottom (Shift+Enter)
 cell says `# YOUR CODE HERE`, put your code in place of `raise NotImplementedError()`, run \
 the cell, then run the check below it: it ticks your answer, or says what came out wrong on \
 which input. `check.hint("…")` helps, with up to three hints for each task. Locked cells are \
-given; the long ones are collapsed, and you may skip them.
+given; the long ones are collapsed, and need no reading.
 
 {tasks} tasks give {points} points in all. Answers in words: {questions}, for up to 3 points \
 each. You may leave a task out; the \
