@@ -25,6 +25,7 @@ STYLING = (
     "scroll-output",
 )
 LABEL = re.compile(r"^:label:\s*(\S+)\s*$", re.MULTILINE)
+LONG = 25  # lines of given code: more are collapsed, in pages and in notebooks
 TASK_INFO = re.compile(r"^```\{task-info\}\s*(\S+)\s*$", re.MULTILINE)
 
 
@@ -120,6 +121,11 @@ def needs(root: Path, path: Path) -> frozenset[Path]:
         raise CourseError(
             path, None, f"Its code does not parse: {error}.", "Correct the syntax."
         ) from None
+
+
+def is_long(source: str) -> bool:
+    """Are these lines of given code collapsed, in the page and in the notebook?"""
+    return source.count("\n") > LONG
 
 
 def _find(lines: list[str], source: str, cursor: int) -> int:

@@ -22,7 +22,13 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pybtex.database import BibliographyData, parse_file
 
-from authoring.chapter import Chapter, ChapterCell, asked_earlier, read_chapter
+from authoring.chapter import (
+    Chapter,
+    ChapterCell,
+    asked_earlier,
+    is_long,
+    read_chapter,
+)
 from authoring.markdown import Translator
 from course.task import find
 from project.closure import closure
@@ -47,7 +53,6 @@ given; the long ones are collapsed, and need no reading.
 each. You may leave a task out; the \
 cells that train or draw need the tasks above them, and some of them take ten seconds, or half \
 a minute if the machine is busy."""
-LONG = 60  # lines of given code, from which on it is collapsed
 # Between these comments README.md says how to get the course.
 CLONE = re.compile(r"(<!-- clone:.*? -->).*?(<!-- end -->)", re.DOTALL)
 READY = """# Is everything here? If not, this cell says what to do.
@@ -292,7 +297,7 @@ def _code_cells(
         new = new_code_cell("\n\n\n".join(parts))
         if cell.role == "given":
             name = cell.names[0].lower().replace("_", "-")
-            if new.source.count("\n") >= LONG:
+            if is_long(new.source):
                 new.metadata["jupyter"] = {"source_hidden": True}
             return [_locked(new, f"given--{name}", "given")]
         new["id"] = cell_id(cell.task)

@@ -28,7 +28,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from authoring.chapter import names_imported, needs
+from authoring.chapter import is_long, names_imported, needs
 from authoring.markdown import info
 from course.task import task_id
 from project.closure import closure, digest_of
@@ -49,7 +49,6 @@ OWN = (
     "authoring.strip_unused_assets",
 )
 BACKEND = "authoring.backend"  # draws the figures in the kernels
-LONG = 25  # lines of given code, beyond which it is folded
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 # Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
@@ -120,7 +119,7 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
             if task and not is_class(app):
                 hide_code(cell, "Show a solution", "Hide the solution")
                 fold_with_hints(doctree, cell, task_id(lab.stem, names[0]))
-            elif not task and cell.astext().count("\n") > LONG:
+            elif not task and is_long(cell.astext()):
                 hide_code(cell, "Show the given code", "Hide the given code")
     except CourseError as error:
         raise ExtensionError(str(error)) from None

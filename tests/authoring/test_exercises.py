@@ -135,7 +135,7 @@ def test_code_of_figures_and_long_given_code_is_collapsed(lab):
     own = [cell for cell in read_chapter(lab.chapter).cells if not cell.role]
     assert {cell.source for cell in own if cell.caption} <= set(hidden)
     given = [c.source for c in cells if c.metadata.get("course") == {"role": "given"}]
-    long = {source for source in given if source.count("\n") >= 60}
+    long = {source for source in given if source.count("\n") > 25}
     folded = long | {cell.source for cell in own if cell.folded}
     assert hidden == {source: {"source_hidden": True} for source in folded}
 
