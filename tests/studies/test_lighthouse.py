@@ -2,12 +2,13 @@
 
 import gzip
 import io
+import re
 from urllib.request import urlopen
 
 import pytest
 from rich.console import Console
 
-from studies.lighthouse import serve, table
+from studies.lighthouse import LONGEST_TASK, WEIGHT, measured, serve, table
 
 
 @pytest.fixture
@@ -32,17 +33,26 @@ def test_text_is_served_compressed_and_pictures_as_they_are(address):
         assert answer.read() == b"\x89PNG"
 
 
-def test_scores_that_are_too_low_are_marked():
-    scores = {
-        ("index", "desktop"): {"Performance": 100, "SEO": 95},
-        ("index", "phone"): {"Performance": 94, "SEO": 100},
+def test_a_report_is_read_and_what_is_too_bad_is_marked():
+    def report(performance, *tasks):
+        items = [{"duration": task} for task in tasks]
+        return {
+            "categories": {"performance": {"title": "Speed", "score": performance}},
+            "audits": {
+                "long-tasks": {"details": {"items": items}} if items else {},
+                "total-byte-weight": {"numericValue": 123_456},
+            },
+        }
+
+    found = {
+        ("index", "desktop"): measured(report(1.0)),
+        ("index", "phone"): measured(report(0.94, 60.2, 30)),
+        ("lab", "phone"): measured(report(0.95, 70, 501)),
+        ("lab", "desktop"): measured(report(0.95, 500, 80)),
     }
+    assert found["index", "phone"] == {"Speed": 94, LONGEST_TASK: 60, WEIGHT: 123}
     console = Console(file=io.StringIO(), record=True, force_terminal=True, width=80)
-    console.print(table(scores))
-    red = [
-        line
-        for line in console.export_text(styles=True).splitlines()
-        if "\x1b[31m" in line
-    ]
-    assert len(red) == 1
-    assert "phone" in red[0]
+    console.print(table(found))
+    lines = console.export_text(styles=True).splitlines()
+    red = [re.findall(r"\x1b\[31m(\d+)", line) for line in lines]
+    assert [one for one in red if one] == [["94"], ["501"]]
