@@ -2,7 +2,8 @@
 
 A browser paints a page when its style sheets have arrived and its scripts have run, each after
 a round trip. So the style sheets of a page become one file, and scripts run when the page has
-been read, in their order.
+been read, in their order. Light or dark is decided before it is painted: the theme decides when
+its scripts run, and then paints all of the page again.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ SCRIPT = re.compile(r"<script\b(?=[^>]*\bsrc=)(?![^>]*\b(?:defer|async)\b)")
 OPTIONS = re.compile(
     r'<script src="[^"?]*_static/documentation_options\.js[^"]*"></script>'
 )
+THEME = re.compile(r"document\.documentElement\.dataset\.theme = localStorage[^;]*;")
+DECIDED = """{ const mode = document.documentElement.dataset.mode;
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    document.documentElement.dataset.theme = mode === "auto" ? dark : mode; }"""
 IMPORT = re.compile(r'@import\s*(?:url\()?["\']?([^"\')]+)["\']?\)?\s*;')
 URL = re.compile(r"url\(([\"']?)(?!data:|[a-z]+:|/|#)([^)\"']+)\1\)")
 CHARSET = re.compile(r"@charset [^;]*;", re.IGNORECASE)
@@ -77,6 +82,7 @@ def lighten(page: Path, static: Path) -> None:
         )
         start = links[0].start()
         text = text[:start] + link + SHEET.sub("", text[start:])
+    text = THEME.sub(DECIDED, text, count=1)
     if page.name != "search.html":  # its scripts have an order of their own
         options = (static / "documentation_options.js").read_text("utf-8").strip()
         text = OPTIONS.sub(lambda _: f"<script>{options}</script>", text)

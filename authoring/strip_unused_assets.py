@@ -1,8 +1,8 @@
 """Reduce the size of the built pages, so that they load quickly on a phone.
 
 - Pictures are reduced to 256 colours, with no visible difference.
-- Of the theme's two thousand icons, only those that a page uses are kept, in its script and
-  in its fonts.
+- Of the theme's two thousand icons, only those that a page uses are kept in its fonts; the
+  script that would draw them once more is not loaded.
 - Of the style sheets, only rules are kept whose classes and ids occur in a page or script.
 - Code is marked up only where its colour differs from that of plain text.
 - Only the search page loads the search index.
@@ -22,13 +22,6 @@ from sphinx.application import Sphinx
 from project.files import write_whole
 
 COLOURS = 256
-ICONS = Path("_static") / "scripts" / "fontawesome.js"
-ICON = (
-    r'(?:"[\w-]+"|\w+):\[\d+,\d+,\[[^\]]*\],"[0-9a-f]+",'
-    r'(?:"[^"]*"|\["[^"]*"(?:,"[^"]*")*\])\]'
-)
-SET = re.compile(rf"\{{(?:{ICON},?)+\}}")
-USED = re.compile(r"\bfa-([a-z0-9-]+)")
 WORD = re.compile(r"[\w-]+")
 # The classes and ids of a selector, and its parts in which names need not occur: attributes
 # and the arguments of :not(), :is() and their like.
@@ -39,9 +32,9 @@ PUT_TOGETHER = "bs-"
 ICON_GLYPH = re.compile("[\ue000-\uf8ff]")  # where icon fonts have theirs
 # Pygments' names, punctuation and white space, which have the colour of plain text.
 PLAIN = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
-SEARCH = re.compile(
-    r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
-)
+SCRIPTS = r'\s*<script\b[^>]*\bsrc="[^"]*(?:{names})\.js[^"]*"></script>'
+SEARCH = re.compile(SCRIPTS.format(names="searchtools|language_data|searchindex"))
+ICONS = re.compile(SCRIPTS.format(names="fontawesome"))
 
 
 def reduce_colours(path: Path) -> None:
@@ -61,21 +54,6 @@ def reduce_colours(path: Path) -> None:
         new.replace(path)
     else:
         new.unlink()
-
-
-def keep_icons(script: str, used: set[str]) -> str:
-    """Remove the icons from the theme's script that are not used by name or by an alias."""
-
-    def reduced(match: re.Match) -> str:
-        kept = []
-        for icon in re.finditer(ICON, match[0]):
-            name, _, rest = icon[0].partition(":[")
-            aliases = re.findall(r'"([\w-]+)"', rest[: rest.index("]")])
-            if {name.strip('"'), *aliases} & used:
-                kept.append(icon[0])
-        return "{" + ",".join(kept) + "}"
-
-    return SET.sub(reduced, script)
 
 
 def keep_rules(style: str, words: set[str]) -> str:
@@ -140,10 +118,13 @@ def lighten_page(app: Sphinx, page, template, context, doctree) -> None:
         context["body"] = PLAIN.sub(r"\1", context["body"])
 
 
-def drop_search(path: Path) -> None:
-    """Remove the scripts of the search from a page that does not search."""
+def drop_scripts(path: Path) -> None:
+    """Remove the script of icons from a page, and those of the search if it is not the search."""
     text = path.read_text("utf-8")
-    if (new := SEARCH.sub("", text)) != text:
+    new = ICONS.sub("", text)
+    if path.name != "search.html":
+        new = SEARCH.sub("", new)
+    if new != text:
         write_whole(path, new)
 
 
@@ -155,16 +136,10 @@ def make_light(app: Sphinx, exception: Exception | None) -> None:
     for path in sorted((out / "_images").glob("*.png")):
         reduce_colours(path)
     for path in out.rglob("*.html"):
-        if path.name != "search.html":
-            drop_search(path)
+        drop_scripts(path)
     pages = [path.read_text("utf-8") for path in out.rglob("*.html")]
-    scripts = {path: path.read_text("utf-8") for path in out.glob("_static/**/*.js")}
-    icons = out / ICONS
-    if icons.exists():
-        theme = [text for path, text in scripts.items() if "theme" in path.name]
-        used = {name for text in [*pages, *theme] for name in USED.findall(text)}
-        write_whole(icons, keep_icons(scripts[icons], used))
-    words = {w for text in [*pages, *scripts.values()] for w in WORD.findall(text)}
+    scripts = [path.read_text("utf-8") for path in out.glob("_static/**/*.js")]
+    words = {w for text in [*pages, *scripts] for w in WORD.findall(text)}
     glyphs: set[int] = set()
     for path in sorted(out.glob("_static/**/*.css")):
         style = keep_rules(path.read_text("utf-8"), words)

@@ -1,11 +1,13 @@
 // Keyboard access to what the theme leaves out, and the way from a search to its match.
 
-// Boxes that scroll sideways are tab stops for as long as they scroll.
+// Boxes that scroll are tab stops for as long as they scroll. The theme would look at each box
+// once the page has loaded, also in what is folded away, which has no layout until then.
+addEventListener("load", event => event.stopImmediatePropagation());
 const resized = new ResizeObserver(entries => entries.forEach(({target}) => {
   if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
   else target.removeAttribute("tabindex");
 }));
-const SCROLLING = ".katex-display, .pst-scrollable-table-container, figure.wide";
+const SCROLLING = "pre, .cell_output > .output, .katex-display, .pst-scrollable-table-container, figure.wide";
 document.fonts.ready.then(() => document.querySelectorAll(SCROLLING)
   .forEach(box => resized.observe(box)));
 

@@ -2,6 +2,7 @@
 
 import html
 import io
+import re
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ PAGE = """\
 .steps label {{ display: inline-block; margin: 0.1rem; padding: 0.1rem 0.6rem; border: 1px solid; border-radius: 0.25rem; cursor: pointer; }}
 .steps input:checked + label {{ background-color: #0072B2; border-color: #0072B2; color: white; }}
 .steps input:focus-visible + label {{ outline: 3px solid #E69F00; }}
-.steps svg {{ display: block; max-width: 100%; height: auto; }}
+.steps svg {{ display: block; max-width: 100%; height: auto; stroke-linejoin: round; stroke-linecap: butt; }}
 {hidden} {{ visibility: hidden; }}
 {shown} {{ visibility: visible; }}
 </style>
@@ -69,7 +70,9 @@ def stepped(
     with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         fig.savefig(drawn, format="svg", dpi=110, metadata={"Date": None})
     plt.close(fig)
-    picture = drawn.getvalue()[drawn.getvalue().index("<svg") :]
+    # Matplotlib's own style would hold for the whole page: every element would be styled twice.
+    drawn = re.sub(r"<style.*?</style>", "", drawn.getvalue(), flags=re.DOTALL)
+    picture = drawn[drawn.index("<svg") :]
     spoken = f'<svg role="img" aria-label="{html.escape(alt)}"'
     numbers = range(len(frames))
     shown = [f'#{name}-choice-{n}:checked ~ svg [id^="{name}-{n}-"]' for n in numbers]

@@ -5,6 +5,10 @@ import pytest
 from authoring.early_paint import joined, lighten
 
 PAGE = """<html><head>
+<script>
+document.documentElement.dataset.mode = localStorage.getItem("mode") || "auto";
+document.documentElement.dataset.theme = localStorage.getItem("theme") || "auto";
+</script>
 <link href="../_static/styles/theme.css?digest=1" rel="stylesheet" />
 <link rel="stylesheet" type="text/css" href="../_static/own.css?v=2" />
 <link rel="icon" href="../_static/icon.svg"/>
@@ -47,6 +51,7 @@ def test_a_page_loads_one_style_sheet_and_no_script_holds_it_up(static, tmp_path
     assert '<script defer src="../_static/one.js">' in text
     assert '<script defer src="../_static/two.js">' in text
     assert 'rel="icon"' in text
+    assert text.count("prefers-color-scheme") == 1
 
     # A page that is not written again follows its sheets.
     lighten(page, static)

@@ -11,27 +11,12 @@ from PIL import Image
 
 from authoring.strip_unused_assets import (
     COLOURS,
-    drop_search,
+    drop_scripts,
     keep_glyphs,
-    keep_icons,
     keep_rules,
     lighten_page,
     reduce_colours,
 )
-
-SCRIPT = (
-    'var p={monero:[496,512,[],"f3d0","M1 2z"],bars:[448,512,["navicon"],"f0c9","M3z"],'
-    '"file-pdf":[512,512,[],"f1c1",["M4z","M5z"]],0:[320,512,[],"30","M6z"]},q={a:1}'
-)
-
-
-def test_icons_stay_by_name_or_alias():
-    assert keep_icons(SCRIPT, {"bars", "file-pdf"}) == (
-        'var p={bars:[448,512,["navicon"],"f0c9","M3z"],'
-        '"file-pdf":[512,512,[],"f1c1",["M4z","M5z"]]},q={a:1}'
-    )
-    assert "bars" in keep_icons(SCRIPT, {"navicon"})
-    assert keep_icons(SCRIPT, set()) == "var p={},q={a:1}"
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA"])
@@ -101,15 +86,16 @@ def test_code_keeps_the_markup_that_colours_it():
     assert context["body"] == ('<span class="k">def</span> <span class="nf">f</span>(x')
 
 
-def test_pages_load_no_search(tmp_path):
-    page, rest = (
-        tmp_path / "page.html",
-        '<script src="_static/doctools.js?v=1"></script>',
+@pytest.mark.parametrize("name", ["page.html", "search.html"])
+def test_pages_load_no_icons_and_only_one_loads_the_search(tmp_path, name):
+    def script(name, more=""):
+        return f'\n    <script {more}src="../{name}.js?v=1"></script>'
+
+    rest = script("_static/doctools")
+    search = "".join(
+        map(script, ("_static/searchtools", "_static/language_data", "searchindex"))
     )
-    loading = "".join(
-        f'\n    <script src="../{name}.js"></script>'
-        for name in ("_static/searchtools", "_static/language_data", "searchindex")
-    )
-    page.write_text(f"<head>{rest}{loading}</head>")
-    drop_search(page)
-    assert page.read_text() == f"<head>{rest}</head>"
+    page = tmp_path / name
+    page.write_text(f"{rest}{script('_static/fontawesome', 'defer ')}{search}")
+    drop_scripts(page)
+    assert page.read_text() == (rest + search if name == "search.html" else rest)

@@ -156,6 +156,16 @@ def test_the_theme_switch_keeps_the_focus(browser, address):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_has_its_colours_before_its_scripts_arrive(browser, address, scheme):
+    with browser.new_context(color_scheme=scheme) as context:
+        page = context.new_page()
+        page.route("**/*.js*", lambda route: route.abort())
+        page.goto(f"{address}/book/intro.html")
+        assert page.evaluate("document.documentElement.dataset.theme") == scheme
+
+
+@pytest.mark.browser
 def test_one_button_unfolds_the_code_but_no_solution(browser, address):
     for _, page in opened(browser, address, ["book/01a-deep-ensembles.html"]):
         code = page.locator(".cell:not(.tag_task) > details")

@@ -50,5 +50,13 @@ def test_it_needs_no_script_and_no_other_file(page_of):
     assert not re.search(r'(?:href|src)="(?!#|data:)', text)
 
 
+def test_it_styles_nothing_else_on_the_page(page_of):
+    (style,) = re.findall(r"<style.*?>(.*?)</style>", page_of(), re.DOTALL)
+    selectors = re.findall(r"([^{}]+)\{", style)
+    assert len(selectors) > 5
+    each = [one.strip() for selector in selectors for one in selector.split(",")]
+    assert {one for one in each if not one.startswith((".steps", "#frame"))} == set()
+
+
 def test_it_is_drawn_the_same_each_time(page_of):
     assert page_of() == page_of()
