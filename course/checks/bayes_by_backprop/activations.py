@@ -134,7 +134,7 @@ SAMPLE_ACTIVATIONS = Task(
             _activations(
                 lambda x, weight_std, bias_std: F.linear(x, weight_std, bias_std)
             ),
-            "you add standard deviations. Variances of independent terms add; take the root at the end.",
+            "you add standard deviations. Add the variances of the independent terms, and take the root at the end.",
         ),
         Misconception(
             _activations(
@@ -181,8 +181,8 @@ SAMPLE_ACTIVATIONS = Task(
         ),
     ],
     hints=[
-        "The mean is a linear layer of the means; F.linear computes it.",
-        "The variance: F.linear of the squared inputs, the squared σ of the weights and the squared σ of the biases.",
+        "The mean of the outputs is a linear layer with the means as its parameters; F.linear computes it.",
+        "The variance is F.linear of the squared inputs, the squared σ of the weights and the squared σ of the biases.",
         "Then shift and scale noise of the outputs' shape: the scale is a standard deviation, not a variance.",
     ],
 )

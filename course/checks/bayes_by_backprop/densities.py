@@ -58,7 +58,7 @@ LOG_POSTERIOR = Task(
             lambda w, mu, rho: Normal(
                 mu * 1.0 + 0.0 * mu, torch.sqrt(F.softplus(rho))
             ).log_prob(w),
-            "you take softplus(ρ) for the variance. In this practical it is the standard deviation.",
+            "you treat softplus(ρ) as the variance. In this practical it is the standard deviation.",
         ),
         Misconception(
             lambda w, mu, rho: Normal(mu.detach() + 0 * mu, F.softplus(rho)).log_prob(
@@ -69,7 +69,7 @@ LOG_POSTERIOR = Task(
         ),
         Misconception(
             lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(w).detach(),
-            "you detach the value (.detach(), .item(), .numpy() or no_grad): then nothing can be learnt from it.",
+            "you detach the value (.detach(), .item(), .numpy() or no_grad): it then has no gradient to learn from.",
         ),
         Misconception(
             lambda w, mu, rho: (
@@ -119,7 +119,7 @@ LOG_PRIOR = Task(
     misconceptions=[
         Misconception(
             lambda w, prior_std: Normal(0.0, math.sqrt(prior_std)).log_prob(w),
-            "you take the standard deviation for a variance: no root is needed here.",
+            "you treat the standard deviation as a variance: no root is needed here.",
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, prior_std**2).log_prob(w),
@@ -127,7 +127,7 @@ LOG_PRIOR = Task(
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, prior_std).log_prob(w).sum(),
-            "you already sum the log-densities. Here every weight keeps its own; the loss sums.",
+            "you sum the log-densities too early. Return one for each weight; the loss takes the sum.",
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, 1.0).log_prob(w),
@@ -136,7 +136,7 @@ LOG_PRIOR = Task(
     ],
     hints=[
         "The prior's mean is 0.",
-        "Use Normal as in log_posterior: its standard deviation is given here.",
+        "Use Normal as in log_posterior; here the standard deviation is given.",
     ],
 )
 
@@ -179,13 +179,13 @@ LOG_LIKELIHOOD = Task(
     misconceptions=[
         Misconception(
             lambda prediction, y, noise_std: -((y - prediction) ** 2),
-            "you use the squared error. A Gaussian likelihood divides it by 2τ² and has a normaliser.",
+            "you use the squared error. A Gaussian log-likelihood divides it by 2τ² and has a normaliser.",
         ),
         Misconception(
             lambda prediction, y, noise_std: Normal(
                 prediction, math.sqrt(noise_std)
             ).log_prob(y),
-            "you take the noise's standard deviation for its variance.",
+            "you treat the noise's standard deviation as its variance.",
         ),
         Misconception(
             lambda prediction, y, noise_std: -Normal(prediction, noise_std).log_prob(y),
@@ -195,12 +195,12 @@ LOG_LIKELIHOOD = Task(
             lambda prediction, y, noise_std: (
                 Normal(prediction, noise_std).log_prob(y).mean()
             ),
-            "you average the log-likelihood over the data. Every data point keeps its own here, and the loss sums.",
+            "you average the log-likelihood over the data. Return one value for each data point; the loss takes the sum.",
         ),
     ],
     hints=[
-        "The network's output is the mean of a Gaussian, noise_std its standard deviation.",
-        "The log-density of that Normal at y: one value per data point.",
+        "The network's output is the mean of a Gaussian, and noise_std is its standard deviation.",
+        "Return the log-density of that Normal at y, one value per data point.",
     ],
 )
 
@@ -273,7 +273,7 @@ LOG_SCALE_MIXTURE = Task(
                 share * Normal(0.0, wide_std).log_prob(w).exp()
                 + (1 - share) * Normal(0.0, narrow_std).log_prob(w).exp()
             ),
-            "you mix the densities themselves: both underflow to 0 for a large |w|, and log 0 is −inf. Stay with "
+            "you mix the densities themselves: both underflow to 0 for a large |w|, and log 0 is −inf. Work with "
             "logarithms: torch.logaddexp.",
         ),
         Misconception(
@@ -286,17 +286,17 @@ LOG_SCALE_MIXTURE = Task(
             lambda w, share, wide_std, narrow_std: Normal(
                 0.0, math.sqrt(share * wide_std**2 + (1 - share) * narrow_std**2)
             ).log_prob(w),
-            "you replace the mixture with one Gaussian of the same variance. It has neither the peak nor the tails.",
+            "you replace the mixture with one Gaussian of the same variance. That Gaussian has neither the peak nor the tails.",
         ),
         Misconception(
             lambda w, share, wide_std, narrow_std: _mix(
                 w, share, wide_std**0.5, narrow_std**0.5
             ),
-            "you take the standard deviations for variances.",
+            "you treat the standard deviations as variances.",
         ),
     ],
     hints=[
-        "Two log-densities, one per component; a share multiplies a density, so its logarithm is added.",
+        "Compute two log-densities, one per component. A share multiplies a density, so add its logarithm.",
         "log(π N₁ + (1 − π) N₂) = logaddexp(log π + log N₁, log(1 − π) + log N₂).",
     ],
 )

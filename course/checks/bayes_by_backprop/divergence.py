@@ -79,18 +79,18 @@ GAUSSIAN_KL = Task(
         ),
         Misconception(
             _kl(half=0.0),
-            "you leave out the −½ of every weight: then KL(p ‖ p) is not 0.",
+            "you leave out the −½ for every weight: then KL(p ‖ p) is not 0.",
         ),
         Misconception(
             _kl(scale=math.sqrt),
-            "you take the prior's standard deviation for its variance.",
+            "you treat the prior's standard deviation as its variance.",
         ),
         Misconception(
             _kl(reverse=True), "you swap the two distributions: this is KL(p ‖ q)."
         ),
         Misconception(
             _kl(std_of=lambda rho: torch.log(1 + torch.exp(rho))),
-            "you write out log(1 + exp(ρ)), which is 0 or infinite for the extreme ρ. Use F.softplus.",
+            "you write out log(1 + exp(ρ)), which is 0 or infinite for extreme values of ρ. Use F.softplus.",
         ),
         Misconception(
             lambda mu, rho, prior_std: _kl()(mu, rho, prior_std).detach(),
@@ -98,9 +98,9 @@ GAUSSIAN_KL = Task(
         ),
     ],
     hints=[
-        "σ = F.softplus(rho); everything else is the formula of the docstring.",
+        "σ = F.softplus(rho); everything else is in the docstring's formula.",
         "log(σ₀/σ) + (σ² + µ²)/(2σ₀²) − ½ for every weight.",
-        "Then the sum of it all, never the mean.",
+        "Then take the sum over all weights, never the mean.",
     ],
 )
 
@@ -207,7 +207,9 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
             1.0, because="the estimate must change with the number of draws"
         ),
         "mean_distance_in_stds": gaussian_distance(3 * DRAWS),
-        "noise_of_its_own": Close(1.0, because="every weight of every draw has an ε"),
+        "noise_of_its_own": Close(
+            1.0, because="every weight of every draw has its own ε"
+        ),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same estimate"
         ),
@@ -276,8 +278,8 @@ SAMPLED_KL = Task(
         ),
         Misconception(
             lambda *case, **options: _sampled()(*case, **options).abs(),
-            "you take the absolute value of the estimate. The KL is never negative, but its estimate may be: without "
-            "its sign it is too large on average.",
+            "you take the absolute value of the estimate. The KL is never negative, but an estimate may be: without "
+            "its sign, the estimate is too large on average.",
         ),
         Misconception(
             _sampled(difference=lambda log_q, log_p: -log_p),
@@ -285,8 +287,8 @@ SAMPLED_KL = Task(
         ),
     ],
     hints=[
-        "All draws at once: expand µ and ρ to the shape (draws, …) and call sample_weights.",
-        "log_posterior(w, mu, rho) − log_prior(w) for every draw and every weight.",
+        "To make all draws at once, expand µ and ρ to the shape (draws, …) and call sample_weights.",
+        "Compute log_posterior(w, mu, rho) − log_prior(w) for every draw and every weight.",
         "Sum over everything, then divide by draws.",
     ],
 )

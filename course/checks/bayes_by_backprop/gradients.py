@@ -90,10 +90,12 @@ GRADIENT_STEP = Task(
     probe=_gradient_step_probe,
     oracle=_gradient_step_oracle,
     misconceptions=[
-        Misconception(_step(direction=1.0), "you step uphill: a loss is minimised."),
+        Misconception(
+            _step(direction=1.0), "you step uphill; the loss must be minimised."
+        ),
         Misconception(
             _step(rho_rate=0.0),
-            "you move only µ: ρ has a gradient and a step of its own.",
+            "you update only µ; ρ has its own gradient and its own step.",
         ),
         Misconception(
             _step(leaf=False),
@@ -108,7 +110,7 @@ GRADIENT_STEP = Task(
     hints=[
         "torch.autograd.grad takes the loss and a tuple of tensors, and returns a gradient for each.",
         "New value = old value − rate × gradient.",
-        "End both with .detach().requires_grad_(): the next step starts from a leaf.",
+        "Apply .detach().requires_grad_() to both new values: the next step starts from leaves.",
     ],
 )
 
@@ -159,7 +161,7 @@ PAPER_GRADIENTS = Task(
         ),
         Misconception(
             lambda df_dw, df_dmu, df_drho, rho, epsilon: (df_dmu, df_drho),
-            "you leave out the path through the weight: f depends on µ and ρ through w as well.",
+            "you leave out the path through the weight: f also depends on µ and ρ through w.",
         ),
         Misconception(
             lambda df_dw, df_dmu, df_drho, rho, epsilon: (
@@ -184,7 +186,7 @@ PAPER_GRADIENTS = Task(
         ),
     ],
     hints=[
-        "The chain rule: a total derivative is the direct part plus ∂f/∂w times dw/d(parameter).",
+        "By the chain rule, a total derivative is the direct part plus ∂f/∂w times dw/d(parameter).",
         "w = µ + softplus(ρ) ε: dw/dµ = 1, and dw/dρ = ε · softplus'(ρ).",
         "softplus'(ρ) = 1 / (1 + exp(−ρ)) = torch.sigmoid(rho).",
     ],

@@ -280,14 +280,12 @@ BAYESIAN_LINEAR = Task(
     misconceptions=[
         Misconception(
             _RowsApart,
-            "you draw separate weights for every row of x. One draw is one network, for all rows.",
+            "you draw separate weights for every row of x. One draw gives one network, which is used for all rows.",
         ),
-        Misconception(
-            _PlainBias, "you do not draw the biases: they have a σ of their own."
-        ),
+        Misconception(_PlainBias, "you do not draw the biases: they have their own σ."),
         Misconception(
             _MeanOnly,
-            "you do not draw the weights at all: this is the network of the means.",
+            "you do not draw the weights at all, but use only their means.",
         ),
         Misconception(
             _Frozen,
@@ -295,7 +293,7 @@ BAYESIAN_LINEAR = Task(
         ),
         Misconception(
             _SharedNoise,
-            "you use one ε for weights and biases alike. Under q all are independent: draw afresh for each.",
+            "you use the same ε for weights and biases. Under q they are all independent: draw a new ε for each.",
         ),
         Misconception(
             _NoBiasKL, "you leave the biases out of the KL: they have a prior too."
@@ -311,13 +309,13 @@ BAYESIAN_LINEAR = Task(
         ),
         Misconception(
             _EqualMeans,
-            "you start all weights' means at 0. Then all hidden units are alike, and only noise tells them apart: "
-            "draw the first means.",
+            "you start all weights' means at 0. Then all hidden units are alike, and only their noise differs: "
+            "draw the initial means at random.",
         ),
     ],
     hints=[
         "forward: draw the weight and the bias with sample_weights; F.linear does the rest.",
         "kl: gaussian_kl of the weights plus gaussian_kl of the biases.",
-        "Draw in forward, not in __init__: every call is another network.",
+        "Draw in forward, not in __init__: every call uses a new network.",
     ],
 )

@@ -80,19 +80,19 @@ DRAW_LOSS = Task(
     misconceptions=[
         Misconception(
             _draw_loss((1, -1, -1), torch.mean),
-            "you average the likelihood over the data, but leave the KL as it is: the data are then weighted "
-            "N times too lightly.",
+            "you average the likelihood over the data, but leave the KL as it is: the weight of the data is then "
+            "N times too small.",
         ),
         Misconception(
             _draw_loss((-1, 1, 1)),
-            "you flip the sign: this is a draw of the ELBO, which is to be maximised.",
+            "you flip the sign: this is one draw's estimate of the ELBO, which must be maximised.",
         ),
         Misconception(
-            _draw_loss((1, 1, -1)), "you add log p(w); −log p(w) belongs to the loss."
+            _draw_loss((1, 1, -1)), "you add log p(w); the loss subtracts it."
         ),
         Misconception(
             _draw_loss((0, -1, -1)),
-            "you leave out log q(w). The rest has its minimum at σ = 0.",
+            "you leave out log q(w). The remaining terms have their minimum at σ = 0.",
         ),
         Misconception(
             _draw_loss((1, -1, 1)),
@@ -104,9 +104,9 @@ DRAW_LOSS = Task(
         ),
     ],
     hints=[
-        "w first; then log q(w), log p(w) and log p(y | w, x), each from one of your functions.",
+        "First compute w; then log q(w), log p(w) and log p(y | w, x), each from one of your functions.",
         "The network is y = wx: its prediction is w * x.",
-        "log q − log p − log likelihood, each summed.",
+        "The loss is log q − log p − log likelihood, each of them summed.",
     ],
 )
 
@@ -175,22 +175,22 @@ EXACT_LOSS = Task(
     misconceptions=[
         Misconception(
             _exact(spread=False),
-            "you replace w with its mean in the likelihood: E[(y − wx)²] has σ²x² as well.",
+            "you replace w with its mean in the likelihood: E[(y − wx)²] also contains σ²x².",
         ),
         Misconception(
             _exact(kl=False), "you leave out KL(q ‖ p): this is the expected NLL alone."
         ),
         Misconception(
-            _exact(x_power=1), "you take σ²x for the variance of wx; it is σ²x²."
+            _exact(x_power=1), "you use σ²x as the variance of wx; it is σ²x²."
         ),
         Misconception(
             _exact(reduce=torch.mean),
-            "you average the likelihood over the data, but leave the KL as it is: the data are then weighted "
-            "N times too lightly.",
+            "you average the likelihood over the data, but leave the KL as it is: the weight of the data is then "
+            "N times too small.",
         ),
     ],
     hints=[
-        "The expected log q − log p is the KL of two Gaussians, in closed form.",
+        "The expectation of log q − log p is the KL of two Gaussians, which has a closed form.",
         "E[(y − wx)²] = (y − µx)² + σ²x²: the square of the mean error plus the variance of wx.",
         "For one data point with x = 1, y = 0, and µ = σ = τ = 1 the expected NLL is ½ log 2π + (1 + 1)/2. Sum over the data; the KL counts once.",
     ],

@@ -71,7 +71,7 @@ PREDICTIVE_MOMENTS = Task(
         ),
         Misconception(
             _moments(_right, correction=1),
-            "you divide by S − 1, torch's default: pass correction=0. The S draws are the whole mixture.",
+            "you divide by S − 1, which is torch's default; pass correction=0. The S draws are the whole mixture.",
         ),
         Misconception(
             _moments(_right, power=2),
@@ -79,7 +79,7 @@ PREDICTIVE_MOMENTS = Task(
         ),
     ],
     hints=[
-        "Mean and variance over the draws, dimension 0, with correction=0.",
+        "Take the mean and the variance over the draws, dimension 0, with correction=0.",
         "A new observation has two independent parts: f(x), and noise of variance τ².",
         "The variance of y is that of f plus noise_std**2; take roots at the end.",
     ],
@@ -132,7 +132,7 @@ PREDICTIVE_ENTROPY = Task(
         ),
         Misconception(
             lambda log_probs: _bits(log_probs.exp()).mean(0),
-            "you average the entropies of the draws. That leaves out how far the draws disagree.",
+            "you average the entropies of the draws. That ignores how much the draws disagree.",
         ),
         Misconception(
             lambda log_probs: torch.special.entr(log_probs.exp().mean(0)).sum(-1),
@@ -142,13 +142,13 @@ PREDICTIVE_ENTROPY = Task(
             lambda log_probs: (
                 -(log_probs.exp().mean(0) * torch.log2(log_probs.exp().mean(0))).sum(-1)
             ),
-            "you compute 0 · log 0, which is nan; its limit is 0.",
+            "you compute 0 · log 0, which is nan; use the limit, 0.",
         ),
     ],
     hints=[
         "Which average appears in p(y | x) = 1/S Σₛ p(y | x, wₛ): one of probabilities or one of logarithms?",
         "Exponentiate first, then average over the draws, dimension 0.",
-        "torch.special.entr gives −p ln p; its sum over the classes, divided by ln 2, is in bits.",
+        "torch.special.entr gives −p ln p; its sum over the classes, divided by ln 2, is the entropy in bits.",
     ],
 )
 
@@ -229,33 +229,33 @@ KEEP_MASK = Task(
     misconceptions=[
         Misconception(
             _mask(lambda mu, rho: mu.abs()),
-            "you rank the weights by |µ| alone. A large mean with a larger σ says nothing.",
+            "you rank the weights by |µ| alone. A large mean tells you nothing if σ is larger still.",
         ),
         Misconception(
             _mask(lambda mu, rho: mu / F.softplus(rho)),
-            "you let the sign of µ count: strongly negative weights then go first. The signal is |µ|.",
+            "you take the sign of µ into account: strongly negative weights are then removed first. The signal is |µ|.",
         ),
         Misconception(
             _mask(_ratio, largest=True),
-            "you remove the weights with the largest ratio.",
+            "you remove the weights with the largest ratios; remove those with the smallest.",
         ),
         Misconception(
             _mask(_ratio, share=lambda removed: 1 - removed),
-            "you take removed for the share of the weights that stay.",
+            "you treat removed as the share of the weights to keep.",
         ),
         Misconception(
             _mask(lambda mu, rho: mu.abs() / torch.sqrt(F.softplus(rho))),
-            "you take softplus(ρ) for the variance. In this practical it is the standard deviation.",
+            "you treat softplus(ρ) as the variance. In this practical it is the standard deviation.",
         ),
         Misconception(
             lambda *case: _mask(_ratio)(*case).double(),
-            "you return a mask of the numbers 1 and 0. The task asks for dtype torch.bool: as an index, integers "
+            "you return a mask of the numbers 1 and 0. The task asks for dtype torch.bool: used as an index, integers "
             "would pick the weights 1 and 0.",
         ),
     ],
     hints=[
         "The ratio is |µ|/σ, with σ = softplus(ρ).",
-        "ratio.argsort() lists the weights, the smallest ratio first.",
-        "Start from a mask of ones, and set the first round(removed * n) of that list to False.",
+        "ratio.argsort() lists the indices of the weights, smallest ratio first.",
+        "Start from a mask that is True everywhere, and set it to False for the first round(removed * n) weights of that list.",
     ],
 )

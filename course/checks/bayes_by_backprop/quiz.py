@@ -60,7 +60,7 @@ REGRESSION = (
             ),
             Choice(
                 "Nothing is wrong: only the mean over draws cannot be negative",
-                "At this w the prior happens to be denser than q.",
+                "At this w, the density of the prior happens to be higher than that of q.",
                 right=True,
             ),
             Choice(
@@ -83,7 +83,7 @@ DIGITS = (
             ),
             Choice.number(
                 1 / B,
-                "The share has to count minibatches: there are N/B of them.",
+                "The share is one over the number of minibatches, and there are N/B of them.",
                 digits=6,
             ),
             Choice.number(
@@ -108,7 +108,7 @@ DIGITS = (
             ),
             Choice.number(
                 -np.log(P).mean(),
-                "This is the mean NLL of single draws, which is never smaller.",
+                "This is the mean NLL of single draws, which is never smaller than the NLL of their average.",
             ),
             Choice.number(-np.log(P.max()), "You took the better draw alone."),
             Choice.number(-np.log(P).sum(), "You added the NLLs of the draws."),
@@ -130,8 +130,8 @@ DIGITS = (
         "One weight has µ = 0.5 and σ = 1, another µ = 0.1 and σ = 0.01. Which one do you prune first?",
         (
             Choice(
-                "The first: its signal-to-noise ratio is 0.5, that of the other 10",
-                "The posterior hardly knows the first one's sign, and is sure of the second.",
+                "The first: its signal-to-noise ratio is 0.5; that of the other is 10",
+                "Under the posterior, the sign of the first weight is uncertain, and the second weight is well determined.",
                 right=True,
             ),
             Choice(

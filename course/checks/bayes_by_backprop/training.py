@@ -63,7 +63,7 @@ KL_WEIGHTS = Task(
         ),
         Misconception(
             _shares(lambda i, m: 0.5**i),
-            "you divide by 2^M: the shares then sum to 1 − 2^−M, which shows when M is small.",
+            "you divide by 2^M: the shares then sum to 1 − 2^−M, which is noticeable when M is small.",
         ),
         Misconception(
             _shares(lambda i, m: 0.5 ** (i - 1) / (1 - 0.5**m)),
@@ -81,8 +81,8 @@ KL_WEIGHTS = Task(
     ],
     hints=[
         "Both schemes sum to 1 over an epoch; check yours with .sum().",
-        "Divide 2^(M−i) and 2^M − 1 by 2^M: what is left holds only negative powers of 2.",
-        "For M = 2 they are 2/3 and 1/3: each share is half of the one before, and they are scaled to sum to 1.",
+        "Divide 2^(M−i) and 2^M − 1 by 2^M: only negative powers of 2 remain.",
+        "For M = 2, the decreasing shares are 2/3 and 1/3: each share is half of the one before, and all are scaled to sum to 1.",
     ],
 )
 
@@ -151,7 +151,7 @@ MINIBATCH_LOSS = Task(
             lambda logits, targets, kl, kl_share: (
                 -logits.gather(-1, targets[:, None]).sum() + kl_share * kl
             ),
-            "you take the logits for log-probabilities: log_softmax is missing.",
+            "you treat the logits as log-probabilities: log_softmax is missing.",
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
@@ -168,6 +168,6 @@ MINIBATCH_LOSS = Task(
     ],
     hints=[
         "Take log_softmax over the classes, then pick the entry of each row's target.",
-        "Minus their sum, not their mean, plus kl_share times kl.",
+        "The loss is minus their sum, not their mean, plus kl_share times kl.",
     ],
 )

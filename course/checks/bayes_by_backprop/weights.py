@@ -55,15 +55,15 @@ REPARAMETRISE = Task(
     misconceptions=[
         Misconception(
             lambda mu, rho, epsilon: mu + rho * epsilon,
-            "you take ρ for the standard deviation. It may be negative; σ = softplus(ρ) may not.",
+            "you use ρ as the standard deviation. ρ may be negative; σ = softplus(ρ) may not.",
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + torch.sqrt(F.softplus(rho)) * epsilon,
-            "you take softplus(ρ) for the variance. In this practical it is the standard deviation.",
+            "you treat softplus(ρ) as the variance. In this practical it is the standard deviation.",
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + F.softplus(rho) ** 2 * epsilon,
-            "you multiply the noise by the variance σ²; a draw has the standard deviation σ.",
+            "you multiply the noise by the variance σ²; multiply it by the standard deviation σ.",
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + torch.log(1 + torch.exp(rho)) * epsilon,
@@ -72,11 +72,11 @@ REPARAMETRISE = Task(
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + torch.exp(rho) * epsilon,
-            "you use σ = exp(ρ): a common choice elsewhere, but here σ = softplus(ρ).",
+            "you use σ = exp(ρ). This is a common choice elsewhere, but here σ = softplus(ρ).",
         ),
     ],
     hints=[
-        "First the standard deviation: σ = softplus(ρ).",
+        "First compute the standard deviation: σ = softplus(ρ).",
         "The weight is the mean plus the standard deviation times the noise.",
         "Check: µ = 1, σ = 2 and ε = −½ give 0.",
     ],
@@ -172,7 +172,7 @@ SAMPLE_WEIGHTS = Task(
                     mu
                 )
             ),
-            "you draw the noise with the same seed in every call, so that the next step sees the same ε again.",
+            "you draw the noise with the same seed in every call, so the next step gets the same ε again.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
@@ -205,7 +205,7 @@ SAMPLE_WEIGHTS = Task(
         ),
     ],
     hints=[
-        "Draw ε with torch.randn, with the shape and the dtype of mu and with the generator.",
+        "Draw ε with torch.randn; pass it the shape and dtype of mu, and the generator.",
         "Then you have everything that reparametrise asks for.",
     ],
 )

@@ -73,7 +73,7 @@ CURVATURE = Task(
         ),
     ],
     hints=[
-        "Differentiate exp(w·x) − y w·x once with respect to w: (exp(w·x) − y) x. Once more?",
+        "Differentiate exp(w·x) − y w·x once with respect to w: (exp(w·x) − y) x. Now differentiate once more.",
         "y drops out. Every data point contributes exp(w·x) times the outer product of x with itself.",
         "jax.hessian(poisson_nll)(w, x, y) does the same: it differentiates with respect to the first argument.",
     ],
@@ -131,7 +131,7 @@ SQUARED_ERRORS = Task(
         ),
         Misconception(
             lambda prediction, y: jnp.mean((prediction[:, 0] - y) ** 2),
-            "you take the mean. Return one number for each data point; the mean comes later, once.",
+            "you take the mean. Return one number for each data point; the mean is taken later.",
         ),
     ],
     hints=[
@@ -230,7 +230,7 @@ PER_EXAMPLE_GRADIENTS = Task(
         ),
     ],
     hints=[
-        "Two steps: a function that gives both gradients for one data point, and that function mapped over the data.",
+        "Work in two steps: write a function that gives both gradients for one data point, then map it over the data.",
         "With a tuple as argnums, jax.grad returns a tuple of gradients.",
         "jax.vmap takes in_axes, a tuple with an entry for each argument: 0 for x and for y. The parameters are shared, so they have no axis to map over.",
     ],
@@ -281,15 +281,15 @@ ROUNDED = Task(
         ),
         Misconception(
             lambda x: x,
-            "you do not round: the gradient is right, the value is not.",
+            "you do not round: the gradient is right, but the value is not.",
         ),
         Misconception(
             lambda x: jnp.round(x) + _stop(x - jnp.round(x)),
-            "you swap value and gradient: the value is that of x, and the gradient that of rounding, which is 0.",
+            "you swap value and gradient: the value is that of x, and the gradient is that of rounding, which is 0.",
         ),
         Misconception(
             lambda x: _stop(x) + (jnp.round(x) - x),
-            "you stop the gradient of the wrong x: the value is right, but the gradient is −1, and training raises the loss.",
+            "you stop the gradient of the wrong x: the value is right, but the gradient is −1, so training would raise the loss.",
         ),
         Misconception(
             lambda x: x + _stop(jnp.floor(x) - x),
@@ -298,7 +298,7 @@ ROUNDED = Task(
     ],
     hints=[
         "You want something whose value is round(x) and whose derivative is that of x. Start from x.",
-        "jax.lax.stop_gradient(a) has the value of a, and no derivative.",
+        "jax.lax.stop_gradient(a) has the value of a, but its derivative is 0.",
         "Add the difference jnp.round(x) - x to x, with its gradient stopped.",
     ],
 )

@@ -81,22 +81,22 @@ MINIBATCH_OBJECTIVE = Task(
         ),
         Misconception(
             lambda nll, kl, n_data: jnp.sum(nll) + kl * len(nll) / n_data,
-            "you return the minibatch's own share, B/N of the whole. As a loss that is fine; "
-            "here, estimate the whole.",
+            "you return the minibatch's own share, B/N of the whole. That is fine as a loss, "
+            "but here you are asked to estimate the whole.",
         ),
         Misconception(
             lambda nll, kl, n_data: n_data / len(nll) * jnp.mean(nll) + kl,
-            "you multiply the mean by N/B: it has been divided by B already. Take N times the "
+            "you multiply the mean by N/B, but it has already been divided by B. Take N times the "
             "mean, or N/B times the sum.",
         ),
         Misconception(
             lambda nll, kl, n_data: n_data * jnp.sum(nll) + kl,
             "you multiply the sum over the minibatch by N: each of its B data points then counts "
-            "N times; it should count N/B times.",
+            "N times, but it should count N/B times.",
         ),
     ],
     hints=[
-        "How many data points does each one of the minibatch stand for?",
+        "How many of the N data points does each one in the minibatch stand for?",
         "N/B times the minibatch's sum is N times its mean.",
         "The KL is not a sum over data. It counts once, as it is.",
     ],
@@ -144,7 +144,7 @@ WEIGHT_DECAY_OF = Task(
         ),
         Misconception(
             lambda prior_variance, n_data: prior_variance / n_data,
-            "you put the variance in the numerator: a wide prior means weak decay.",
+            "you put the variance in the numerator, but a wide prior means weak decay.",
         ),
         Misconception(
             lambda prior_variance, n_data: 1 / (n_data * prior_variance**2),

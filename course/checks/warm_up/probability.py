@@ -75,7 +75,7 @@ KL_CATEGORICAL = Task(
     misconceptions=[
         Misconception(
             lambda log_p, log_q: _kl(log_q, log_p),
-            "you swap p and q: that is KL(q‖p). The expectation is over the one named first.",
+            "you swap p and q: that is KL(q‖p). The expectation is under the distribution named first.",
         ),
         Misconception(
             lambda log_p, log_q: jnp.sum(jnp.exp(log_q) * (log_p - log_q), axis=-1),
@@ -91,11 +91,11 @@ KL_CATEGORICAL = Task(
         ),
         Misconception(
             lambda log_p, log_q: _kl(log_p, log_q, jnp.mean),
-            "you average over the classes. An expectation is a sum: p holds the weights already.",
+            "you average over the classes. An expectation is a sum: p already provides the weights.",
         ),
         Misconception(
             lambda log_p, log_q: -jnp.sum(jnp.exp(log_p) * log_q, axis=-1),
-            "you do not subtract the entropy of p: that is a cross-entropy.",
+            "you do not subtract the entropy of p: the result is a cross-entropy.",
         ),
         Misconception(
             lambda log_p, log_q: jnp.sum(log_p - log_q, axis=-1),
@@ -106,7 +106,7 @@ KL_CATEGORICAL = Task(
                 jnp.exp(log_p) * (jnp.log(jnp.exp(log_p)) - jnp.log(jnp.exp(log_q))),
                 axis=-1,
             ),
-            "you exponentiate the logarithms and take them again: exp(−200) is 0 in single "
+            "you exponentiate the logarithms and then take logarithms again: exp(−200) is 0 in single "
             "precision, and the logarithm of 0 is −inf.",
         ),
     ],
@@ -180,7 +180,7 @@ LOG_NORMAL = Task(
         ),
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, jnp.sqrt(std)) - jnp.log(y),
-            "you take the standard deviation for the variance.",
+            "you treat the standard deviation as the variance.",
         ),
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, std**2) - jnp.log(y),
@@ -253,11 +253,11 @@ LOG_MEAN_EXP = Task(
             lambda log_probs: (
                 _logsumexp(log_probs, axis=0) - np.log(log_probs.shape[1])
             ),
-            "you subtract log N, for the number of data points; the mean is over the S draws, so it is log S.",
+            "you subtract log N, for the number of data points; the mean is over the S draws, so subtract log S.",
         ),
         Misconception(
             lambda log_probs: _logsumexp(log_probs, axis=0) / len(log_probs),
-            "you divide the logarithm by S. Dividing inside it is subtracting log S outside.",
+            "you divide the logarithm by S. Dividing inside the logarithm means subtracting log S outside.",
         ),
     ],
     hints=[

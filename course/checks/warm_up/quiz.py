@@ -23,7 +23,7 @@ BASICS = (
             ),
             Choice.number(
                 2 * DENSITY(0),
-                "You multiplied by |dy/dz| where you have to divide by it.",
+                "You multiplied by |dy/dz| instead of dividing by it.",
             ),
             Choice.number(
                 DENSITY(1) / 2,
@@ -59,7 +59,7 @@ BASICS = (
         "Where does q end up?",
         (
             Choice(
-                "On one of the modes, about as wide as it",
+                "On one of the modes, about as wide as that mode",
                 "Where p is nearly 0, log q − log p is huge, so q puts no mass between the modes.",
                 right=True,
             ),
@@ -96,7 +96,7 @@ BASICS = (
             ),
             Choice.number(
                 TERMS * N,
-                "You multiplied the minibatch's sum by N: divide it by B first.",
+                "You multiplied the minibatch's sum by N; divide it by B first.",
                 digits=1,
             ),
         ),
