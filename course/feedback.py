@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 WATCH = watched.__code__.co_filename
 
 # Advice for exceptions, by the name of their type.
-SINGULAR = "The matrix has no inverse. Is a term missing that gives it one, such as the prior's?"
+SINGULAR = "The matrix has no inverse. Is a term missing that would give it one, such as the prior's?"
 ADVICE = {
     "NameError": "Run the cells above that define it; if you have, compare the spelling.",
     "LinAlgError": SINGULAR,
@@ -45,7 +45,7 @@ ADVICE = {
 
 CODE = re.compile(r"`([^`]+)`")
 NO_GRAPH = (
-    "Its graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
+    "Its computation graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
     "without create_graph=True."
 )
 
@@ -108,7 +108,7 @@ class Check:
         count, seen = len(task.hints), self._seen.get(task_id, 0)
         wanted = min(seen + 1, count) if level is None else level
         if not 1 <= wanted <= count:
-            there = f"the hints 1 to {count}; there is no hint {wanted}"
+            there = f"hints 1 to {count}; there is no hint {wanted}"
             raise NoSuchHint(f"{task_id} has {there if count else 'no hints'}.")
         self._seen[task_id] = wanted
         hint = f"Hint {wanted} of {count}: {task.hints[wanted - 1]}"
@@ -141,7 +141,7 @@ class Check:
             return quiz
         if question not in range(1, len(quiz.questions) + 1):
             last = len(quiz.questions)
-            raise WrongUse(f"{quiz_id} has the questions 1 to {last}, no {question!r}.")
+            raise WrongUse(f"{quiz_id} has questions 1 to {last}, but no {question!r}.")
         choice = quiz.questions[question - 1].choice(answer)
         if choice is None:
             raise WrongUse(f"Question {question} has no choice {answer!r}.")
@@ -222,7 +222,7 @@ def _not_asked_for(task: Task, answer: Any) -> str | None:
     if answer is None:
         return f"`{name}` is None. Run the cell that defines it, and let it define a function or class."
     if is_class and type(answer).__name__ == name:
-        return f'`{name}` is asked for, the class itself. This is an instance of it: write check("{task.id}", {name}).'
+        return f'Pass the class `{name}` itself, not an instance of it: write check("{task.id}", {name}).'
     if not is_class and isinstance(answer, type):
         return f"`{name}` is a class; a function is asked for."
     if not callable(answer):
@@ -265,7 +265,7 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
     else:
         # The call itself returned; the probe failed on the value.
         text = (
-            f"`{task.name}` does not return what is asked for: "
+            f"`{task.name}` does not return the expected kind of value: "
             f"using its value raised {kind}: {message}"
         )
     advice = NO_GRAPH if "does not require grad" in message else ADVICE.get(kind)

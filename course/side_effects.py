@@ -220,15 +220,15 @@ def sentences(left):
         elif kind == "generator":
             told.append(
                 f"You seeded {libraries[name]}'s global random generator or drew from it. "
-                "Leave it alone: what is random is drawn from an argument."
+                "Leave it alone: draw anything random from an argument."
             )
         elif kind == "gradients":
             told.append(
-                "You changed whether gradients are computed (torch.set_grad_enabled) and left "
-                "it so. `with torch.no_grad():` ends with its block."
+                "You changed whether gradients are computed (torch.set_grad_enabled) and did "
+                "not restore it. Use `with torch.no_grad():`, which does so after its block."
             )
         elif kind == "dtype":
             told.append(
-                "You changed the default dtype and left it so. Pass dtype= where you need one."
+                "You changed the default dtype and did not restore it. Pass dtype= where you need one."
             )
     return " ".join(told)

@@ -18,22 +18,22 @@ DERIVATIVES = {
 # Values that tell whether an answer has a property, and the sentence for one that lacks it.
 PROPERTIES = {
     "detached": "the result still requires gradients. Detach it with `.detach()`.",
-    "fields": "the parts of the result do not have the names asked for. Return the named tuple.",
+    "fields": "the parts of the result do not have the required names. Return the named tuple.",
     "reproducible": "the same seed gives different results in two calls. Draw everything from the key or "
     "generator that is passed in.",
     "another_seed_another_draw": "another seed gives the same result. Draw from the key or generator that is "
     "passed in.",
     "fresh": "two calls in a row give the same draw. Draw anew in every call.",
     "draws_count": "the number of draws makes no difference to the result.",
-    "noise_of_its_own": "some noise is used more than once. Every value that is drawn needs noise of its own.",
-    "layers_have_noise_of_their_own": "layers share their noise. Each needs noise of its own.",
+    "noise_of_its_own": "some noise is used more than once. Every value that is drawn needs its own noise.",
+    "layers_have_noise_of_their_own": "layers share their noise. Each layer needs its own.",
     "one_draw_for_all_data": "equal inputs get different outputs in one call. Draw the weights once for all rows.",
-    "the_same_draw_in_eval": "the layer draws otherwise after `eval()`. Weights stay random there: predictions "
-    "average draws.",
+    "the_same_draw_in_eval": "the layer draws differently after `eval()`. Weights stay random there: predictions "
+    "average over draws.",
     "first_means_come_from_the_generator": "the initial means do not come from the generator that is passed in.",
     "old_values_stay": "the old tensors are changed in place. Return new ones.",
-    "new_leaves": "the new tensors are no leaves that require gradients. End with `.detach().requires_grad_()`.",
-    "is_boolean": "the mask is no tensor of dtype torch.bool.",
+    "new_leaves": "the new tensors are not leaves that require gradients. End with `.detach().requires_grad_()`.",
+    "is_boolean": "the mask is not a tensor of dtype torch.bool.",
 }
 
 

@@ -131,7 +131,7 @@ GAUSSIAN_EXPRESSION = Task(
         ),
         Misconception(
             lambda y, mu, sigma: sympy.log(sigma) + (y - mu) ** 2 / (2 * sigma**2),
-            "you leave out the constant ½ log 2π. It does not move the minimum, but then this is not −log p.",
+            "you leave out the constant ½ log 2π. This does not move the minimum, but without the constant the result is not −log p.",
         ),
         Misconception(
             lambda y, mu, sigma: (
@@ -147,13 +147,13 @@ GAUSSIAN_EXPRESSION = Task(
                 - sympy.log(sigma)
                 - (y - mu) ** 2 / (2 * sigma**2)
             ),
-            "you forget the minus sign of −log p: that is log p.",
+            "you forget the minus sign and return log p instead of −log p.",
         ),
     ],
     hints=[
         "Write the density down first, then take the logarithm of each of its three factors.",
-        "log of a product is a sum of logs: one term from 1/√(2π), one from 1/σ, one from the exponential.",
-        "The exponential contributes (y − µ)²/(2σ²), the normaliser ½ log 2π + log σ; add them as SymPy terms.",
+        "The log of a product is a sum of logs: one term from 1/√(2π), one from 1/σ, one from the exponential.",
+        "The exponential contributes (y − µ)²/(2σ²), and the normaliser contributes ½ log 2π + log σ; add them as SymPy terms.",
     ],
 )
 
@@ -199,12 +199,12 @@ LAPLACE_EXPRESSION = Task(
         ),
         Misconception(
             lambda y, mu, b: -sympy.log(2 * b) - sympy.Abs(y - mu) / b,
-            "you forget the minus sign of −log p: that is log p.",
+            "you forget the minus sign and return log p instead of −log p.",
         ),
     ],
     hints=[
         "Write the density down first: a normaliser times an exponential.",
-        "The normaliser is 1/(2b), because both sides of the peak carry half of the mass.",
+        "The normaliser is 1/(2b), because each side of the peak carries half of the mass.",
         "−log turns 1/(2b) into log(2b), and exp(−|y − µ|/b) into |y − µ|/b.",
     ],
 )

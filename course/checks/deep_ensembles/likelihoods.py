@@ -109,13 +109,13 @@ GAUSSIAN_NLL = Task(
         ),
         Misconception(
             lambda mean, std, y: jnp.log(std) + 0.5 * ((y - mean) / std) ** 2,
-            "you leave out the constant ½ log 2π: losses of different likelihoods can then not be compared.",
+            "you leave out the constant ½ log 2π: losses of different likelihoods cannot then be compared.",
         ),
         Misconception(
             lambda mean, std, y: (
                 0.5 * np.log(2 * np.pi) + 0.5 * ((y - mean) / std) ** 2
             ),
-            "you leave out log σ: the loss then falls for ever as σ grows.",
+            "you leave out log σ: the loss then keeps falling as σ grows.",
         ),
         Misconception(
             lambda mean, std, y: (
@@ -125,7 +125,7 @@ GAUSSIAN_NLL = Task(
                     + 0.5 * ((y - mean) / std) ** 2
                 )
             ),
-            "you flip the sign: that is log p, and minimising it makes the fit as bad as possible.",
+            "you flip the sign: this is log p, and minimising it makes the fit as bad as possible.",
         ),
         Misconception(
             lambda mean, std, y: (
@@ -137,7 +137,7 @@ GAUSSIAN_NLL = Task(
         ),
     ],
     hints=[
-        "It is the expression that you derived, with jnp in place of sympy, one value for each data point.",
+        "Use the expression that you derived, with jnp in place of sympy; return one value for each data point.",
         "Three terms: a constant, the logarithm of the standard deviation, half the squared standardised deviation.",
         "Compute z = (y − mean) / std first. The constant is 0.5 * jnp.log(2 * jnp.pi).",
     ],
@@ -185,7 +185,7 @@ LAPLACE_NLL = Task(
         ),
     ],
     hints=[
-        "It is the expression that you derived, with jnp in place of sympy, one value for each data point.",
+        "Use the expression that you derived, with jnp in place of sympy; return one value for each data point.",
         "Two terms: the logarithm of the normaliser and an absolute deviation in units of the scale.",
         "The normaliser contributes jnp.log(2 * scale).",
     ],
@@ -236,7 +236,7 @@ CATEGORICAL_NLL = Task(
                 -jnp.mean(targets * jax.nn.log_softmax(logits), axis=-1)
             ),
             "you average over the K classes. Sum over classes, so that −log p of the true class remains; "
-            "this loss is K times too small, and every weight decay K times too strong.",
+            "this loss is K times too small, and any weight decay is K times too strong.",
         ),
         Misconception(
             lambda logits, targets: (
@@ -249,8 +249,8 @@ CATEGORICAL_NLL = Task(
                     )
                 )
             ),
-            "you compute the softmax with bare exponentials: exp(1000) is inf. Stay with log-probabilities, "
-            "jax.nn.log_softmax.",
+            "you compute the softmax with bare exponentials: exp(1000) is inf. Stay with log-probabilities: "
+            "use jax.nn.log_softmax.",
         ),
         Misconception(
             lambda logits, targets: (
@@ -261,11 +261,11 @@ CATEGORICAL_NLL = Task(
         ),
         Misconception(
             lambda logits, targets: jnp.sum(targets * jax.nn.log_softmax(logits), -1),
-            "you forget the minus sign: that is the log-likelihood.",
+            "you forget the minus sign: this is the log-likelihood.",
         ),
         Misconception(
             lambda logits, targets: -jnp.sum(targets * logits, axis=-1),
-            "you take logits for log-probabilities: they still have to be normalised.",
+            "you take logits for log-probabilities: the logits still have to be normalised.",
         ),
         Misconception(
             lambda logits, targets: (

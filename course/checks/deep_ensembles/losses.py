@@ -82,7 +82,7 @@ FGSM = Task(
             lambda loss, params, x, y, epsilon: (
                 x - epsilon * jnp.sign(_grad(loss, 1, params, x, y))
             ),
-            "you descend: the loss gets smaller at x'. An adversary ascends.",
+            "you move down the gradient: the loss is smaller at x'. An adversary moves up.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -107,7 +107,7 @@ FGSM = Task(
             lambda loss, params, x, y, epsilon: (
                 x + epsilon * _unit(_grad(loss, 1, params, x, y))
             ),
-            "you divide the gradient by its norm. The sign moves every coordinate by ε, not the point by ε in all.",
+            "you divide the gradient by its norm. The sign moves every coordinate by ε; your step moves the whole point by ε.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -118,7 +118,7 @@ FGSM = Task(
     ],
     hints=[
         "You need the gradient of the loss with respect to its second argument, x.",
-        "jax.grad differentiates with respect to the first argument; argnums chooses another one. The result has the shape of x.",
+        "By default, jax.grad differentiates with respect to the first argument; argnums chooses another one. The result has the shape of x.",
         "Go uphill: x plus epsilon times jnp.sign of that gradient.",
     ],
 )
@@ -172,13 +172,13 @@ ADVERSARIAL_LOSS = Task(
             lambda loss, params, x, y, epsilon: (
                 loss(params, x, y) + loss(params, _fgsm(loss, params, x, y, epsilon), y)
             ),
-            "you add the two losses; take their average, or the step doubles.",
+            "you add the two losses; take their average, or the loss and its gradient double.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: loss(
                 params, _fgsm(loss, params, x, y, epsilon), y
             ),
-            "you use only the adversarial inputs; the clean ones make up the other half.",
+            "you use only the adversarial inputs; the clean inputs make up the other half of the loss.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -192,7 +192,7 @@ ADVERSARIAL_LOSS = Task(
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: loss(params, x, y),
-            "you never use the adversarial inputs: that is the clean loss.",
+            "you never use the adversarial inputs: this is the clean loss.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -209,7 +209,7 @@ ADVERSARIAL_LOSS = Task(
         ),
     ],
     hints=[
-        "You have fgsm already: it gives the second half of the batch.",
+        "You have already written fgsm: it gives the second half of the batch.",
         "The targets stay as they are; only the inputs move.",
         "Average loss(params, x, y) and loss(params, x_adversarial, y).",
     ],

@@ -63,7 +63,7 @@ HEADS = Task(
     misconceptions=[
         Misconception(
             lambda outputs: (outputs[:, 0], jnp.log(1 + jnp.exp(outputs[:, 1])) + 1e-6),
-            "you write softplus as log(1 + exp(ρ)): this overflows from ρ = 89 on. jax.nn.softplus does not.",
+            "you write softplus as log(1 + exp(ρ)): this overflows once ρ reaches 89. jax.nn.softplus does not.",
         ),
         Misconception(
             lambda outputs: (outputs[:, 0], jax.nn.softplus(outputs[:, 1])),
@@ -104,7 +104,7 @@ HEADS = Task(
         ),
     ],
     hints=[
-        "Column 0 is the mean as it is; column 1 must be made positive.",
+        "Column 0 is already the mean; column 1 must be made positive.",
         "jax.nn.softplus makes it positive; MIN_SPREAD is added to that.",
     ],
 )

@@ -49,7 +49,7 @@ def _laplace_mixture_probe(answer, means, scales):
 def _moments(means, variances):
     """Compute a mixture's moments by the law of total variance, in double precision."""
     means = np.asarray(means, np.float32).astype(np.float64)  # as the answer sees them
-    because = "single precision; at a mean of 1000 its spacing is 6e-5, so the mean of three is off by a fraction of that"
+    because = "single precision: numbers near 1000 are 6e-5 apart, so the mean of three is off by a fraction of that"
     return {
         "mean": Close(means.mean(0), rtol=1e-6, atol=1e-6, because=FLOAT32),
         "variance": Close(variances.mean(0) + means.var(0), rtol=2e-3, because=because),
@@ -70,7 +70,7 @@ GAUSSIAN_MIXTURE = Task(
     misconceptions=[
         Misconception(
             lambda means, stds: (means.mean(0), stds.mean(0) ** 2 + means.var(0)),
-            "you average the standard deviations and then square. Average the variances.",
+            "you average the standard deviations and then square. Average the variances instead.",
         ),
         Misconception(
             lambda means, stds: (means.mean(0), (stds**2).mean(0)),
@@ -86,8 +86,8 @@ GAUSSIAN_MIXTURE = Task(
         ),
         Misconception(
             lambda means, stds: _unstable(means, stds**2),
-            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, nothing "
-            "is left of the difference. Average the squared deviations from the mean instead.",
+            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, the "
+            "difference is lost to rounding. Average the squared deviations from the mean instead.",
         ),
         Misconception(
             lambda means, stds: (
@@ -106,7 +106,7 @@ GAUSSIAN_MIXTURE = Task(
         ),
     ],
     hints=[
-        "The law of total variance: the mean of the variances plus the variance of the means.",
+        "Use the law of total variance: the mean of the variances plus the variance of the means.",
         "Everything is an average over the member axis, axis 0.",
         "Subtract the mixture's mean from the members' means before you square.",
     ],
@@ -149,19 +149,19 @@ LAPLACE_MIXTURE = Task(
         ),
         Misconception(
             lambda means, scales: _unstable(means, 2 * scales**2),
-            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, nothing "
-            "is left of the difference. Average the squared deviations from the mean instead.",
+            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, the "
+            "difference is lost to rounding. Average the squared deviations from the mean instead.",
         ),
         Misconception(
             lambda means, scales: (
                 means.mean(0),
                 2 * scales.mean(0) ** 2 + means.var(0),
             ),
-            "you average the scales and then square. Average the variances.",
+            "you average the scales and then square. Average the variances instead.",
         ),
     ],
     hints=[
-        "Only one thing differs from the Gaussian members: a member's own variance.",
+        "Only one thing differs from the Gaussian mixture: a member's own variance.",
         "A Laplace distribution with scale b has the variance 2b².",
     ],
 )
@@ -203,7 +203,7 @@ ENSEMBLE_LOG_PROBS = Task(
         ),
         Misconception(
             lambda logits: jax.nn.log_softmax(logits).mean(0),
-            "you average log-probabilities: that is a geometric mean, which does not even sum to one.",
+            "you average log-probabilities: this gives a geometric mean, which does not even sum to one.",
         ),
         Misconception(
             lambda logits: jax.nn.logsumexp(jax.nn.log_softmax(logits), axis=0),
@@ -220,9 +220,9 @@ ENSEMBLE_LOG_PROBS = Task(
         ),
     ],
     hints=[
-        "Each member's log-probabilities first: log_softmax over the classes.",
+        "Compute each member's log-probabilities first: log_softmax over the classes.",
         "The mean over members is a sum of probabilities, divided by M: logsumexp takes log-probabilities and returns the logarithm of their sum.",
-        "logsumexp over axis 0, then subtract jnp.log(M).",
+        "Take logsumexp over axis 0, then subtract jnp.log(M).",
     ],
 )
 
@@ -256,12 +256,12 @@ ENTROPY = Task(
     misconceptions=[
         Misconception(
             lambda probs: -jnp.sum(probs * jnp.log(probs + 1e-6), axis=-1),
-            "you add a small number inside the logarithm, which moves every entropy a little. "
-            "jax.scipy.special.xlogy needs none.",
+            "you add a small number inside the logarithm, which changes every entropy a little. "
+            "jax.scipy.special.xlogy does not need it.",
         ),
         Misconception(
             lambda probs: -jnp.sum(probs * jnp.log(probs), axis=-1),
-            "you compute 0 · log 0 as 0 · (−inf) = nan. Its limit is 0: jax.scipy.special.xlogy returns that.",
+            "you compute 0 · log 0 as 0 · (−inf) = nan. The limit of p log p is 0, which jax.scipy.special.xlogy returns.",
         ),
         Misconception(
             lambda probs: (
@@ -279,7 +279,7 @@ ENTROPY = Task(
         ),
     ],
     hints=[
-        "A sum over the last axis, with a minus before it.",
+        "It is a sum over the last axis, with a minus sign in front.",
         "jax.scipy.special.xlogy(p, p) is p log p, and 0 at p = 0.",
     ],
 )
@@ -324,11 +324,11 @@ KNOWLEDGE = Task(
     misconceptions=[
         Misconception(
             lambda probs: _h(probs.mean(0)),
-            "you do not subtract data uncertainty: that is total uncertainty.",
+            "you do not subtract data uncertainty: this is total uncertainty.",
         ),
         Misconception(
             lambda probs: _h(probs).mean(0),
-            "you only average the members' own entropies: that is data uncertainty.",
+            "you only average the members' own entropies: this is data uncertainty.",
         ),
         Misconception(
             lambda probs: _h(probs).mean(0) - _h(probs.mean(0)),
@@ -340,12 +340,12 @@ KNOWLEDGE = Task(
         ),
         Misconception(
             lambda probs: probs.var(0).sum(-1),
-            "you take the variance of the probabilities. It grows with disagreement as well, but it is not in nats "
+            "you take the variance of the probabilities. It also grows with disagreement, but it is not in nats "
             "and cannot be added to data uncertainty.",
         ),
     ],
     hints=[
         "Total uncertainty is the entropy of the mean; data uncertainty is the mean of the entropies.",
-        "The member axis is axis 0, once for the probabilities and once for the entropies.",
+        "Average over the members (axis 0) twice: once over their probabilities and once over their entropies.",
     ],
 )

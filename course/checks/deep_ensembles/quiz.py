@@ -63,7 +63,7 @@ REGRESSION = (
             ),
             Choice.number(
                 np.sqrt(RESIDUAL),
-                "You took the root of the residual. The best variance is the squared residual.",
+                "You took the square root of the residual. The best variance is the squared residual.",
                 digits=2,
             ),
             Choice.number(
@@ -84,10 +84,10 @@ REGRESSION = (
         (
             Choice(
                 "The noise in the data is small there",
-                "Noise is in the members' variances. Agreement is about their means.",
+                "The members' variances show the noise; agreement concerns their means.",
             ),
             Choice(
-                "The members agree, and no more than that",
+                "Only that the members agree",
                 "They share an architecture and training data, so they can be wrong together.",
                 right=True,
             ),
@@ -106,7 +106,7 @@ def _mean_logit(probs):
 
 CLASSIFICATION = (
     QuizQuestion(
-        "Of two classes, one member gives the first probability 1, the other gives it 0. "
+        "There are two classes. One member gives the first class probability 1, the other gives it 0. "
         "How large is the knowledge (epistemic) part of the ensemble's uncertainty, in bits?",
         (
             Choice.number(
@@ -120,14 +120,14 @@ CLASSIFICATION = (
             Choice.number(np.log(2), "This is in nats. Take log₂ for bits.", digits=2),
             Choice.number(
                 1,
-                "The mixture has an entropy of 1 bit, its members have 0: all of it is disagreement.",
+                "The mixture has an entropy of 1 bit and its members have 0, so all of it is disagreement.",
                 right=True,
                 digits=2,
             ),
         ),
     ),
     QuizQuestion(
-        "Two members give a class the probabilities 0.99 and 0.5. What does their mixture give it?",
+        "Two members give a class the probabilities 0.99 and 0.5. Which probability does their mixture give it?",
         (
             Choice.number(P.mean(), "A mixture averages probabilities.", right=True),
             Choice.number(
@@ -143,12 +143,12 @@ CLASSIFICATION = (
         ),
     ),
     QuizQuestion(
-        "A label has the log-probabilities −1,000 and −1,001 in two members. "
+        "Two members give a label the log-probabilities −1,000 and −1,001. "
         "What is its log-probability in the mixture?",
         (
             Choice(
                 "−∞",
-                "This is what a computer returns for log((exp(−1,000) + exp(−1,001)) / 2): both "
+                "A computer returns this for log((exp(−1,000) + exp(−1,001)) / 2): both "
                 "exponentials are 0 there. Use logsumexp.",
             ),
             Choice.number(
@@ -163,7 +163,7 @@ CLASSIFICATION = (
             ),
             Choice.number(
                 scipy.special.logsumexp(LOG_P) - np.log(2),
-                "logsumexp, less log 2 for the mean.",
+                "Take logsumexp, and subtract log 2 for the mean.",
                 right=True,
                 digits=2,
             ),
@@ -179,8 +179,8 @@ CLASSIFICATION = (
                 right=True,
             ),
             Choice(
-                "As much as with other initial weights",
-                "Permuting a full batch leaves its gradient as it is. Minibatches would make a difference.",
+                "As much as with different initial weights",
+                "Permuting a full batch leaves its gradient unchanged. Minibatches would make a difference.",
             ),
             Choice(
                 "As much as with bootstrap samples",

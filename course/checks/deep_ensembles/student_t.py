@@ -89,7 +89,7 @@ STUDENT_T_NLL = Task(
             lambda location, scale, df, y: _t_nll(
                 (y - location) / scale * jnp.sqrt(df), df, jnp.log(scale)
             ),
-            "you leave out 1/ν before the square: it is 1 + z²/ν.",
+            "you leave out the 1/ν before the square: the term is 1 + z²/ν.",
         ),
         Misconception(
             lambda location, scale, df, y: (
@@ -112,18 +112,18 @@ STUDENT_T_NLL = Task(
                 + jnp.log(scale)
                 + 0.5 * ((y - location) / scale) ** 2
             ),
-            "you ignore the degrees of freedom: that is a Gaussian.",
+            "you ignore the degrees of freedom: this is a Gaussian.",
         ),
         Misconception(
             lambda location, scale, df, y: _t_nll(
                 (y - location) / scale, df, jax.lax.stop_gradient(jnp.log(scale))
             ),
-            "you hold log s fixed (stop_gradient): the value is right, but the scale then grows for ever.",
+            "you hold log s fixed (stop_gradient): the value is right, but the scale then grows without bound.",
         ),
     ],
     hints=[
-        "Standardise first: z = (y − location) / scale; then the density of y is that of z over the scale.",
+        "Standardise first: z = (y − location) / scale; then the density of y is that of z divided by the scale.",
         "p(z) = Γ((ν+1)/2) / (Γ(ν/2) √(νπ)) · (1 + z²/ν)^(−(ν+1)/2).",
-        "Minus the logarithm of each factor; (ν+1)/2 · log1p(z²/ν) is the only one with z.",
+        "Take minus the logarithm of each factor; (ν+1)/2 · log1p(z²/ν) is the only term with z.",
     ],
 )

@@ -101,7 +101,7 @@ ADAM_STEP = Task(
     misconceptions=[
         Misconception(
             _adam(lambda t: 1 - 0.9, lambda t: 1 - 0.999),
-            "you use the first step's bias correction in every step: it should depend on the step's number.",
+            "you use the first step's bias correction in every step: it should depend on the step number.",
         ),
         Misconception(
             _adam(lambda t: 1.0, lambda t: 1.0),
@@ -109,25 +109,25 @@ ADAM_STEP = Task(
         ),
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 2), lambda t: 1 - 0.999 ** (t + 2)),
-            "you count one step too many: after the first gradient, step 0, the exponent is 1.",
+            "you count one step too many: after the first gradient, at step 0, the exponent is 1.",
         ),
         Misconception(
             _adam(lambda t: 1 - 0.9**t, lambda t: 1 - 0.999**t),
-            "you take the step's own number as the exponent: at step 0 this divides by 1 − β⁰ = 0. "
-            "After the first gradient one gradient has been seen.",
+            "you take the step number as the exponent: at step 0 this divides by 1 − β⁰ = 0. "
+            "The exponent is the number of gradients seen so far, which is 1 at step 0.",
         ),
         Misconception(
             _adam_with_epsilon_inside,
-            "you add ε under the root; in algorithm 1 it is outside.",
+            "you add ε under the root; in algorithm 1 of the paper, it is outside.",
         ),
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),
-            "you fix only the first of the two corrections: the squared gradients have one too.",
+            "you fix only the first of the two corrections: the one for the squared gradients has the same bug.",
         ),
         Misconception(
             _adam_that_stores_corrected,
-            "you keep the corrected means in the state. The next step corrects them once more: keep the plain "
-            "running means.",
+            "you keep the corrected means in the state. The next step corrects them again: keep the "
+            "uncorrected running means.",
         ),
         Misconception(
             _adam_with_a_tuple,
@@ -137,7 +137,7 @@ ADAM_STEP = Task(
     ],
     hints=[
         "Compare every line with algorithm 1 of the paper. Which of its symbols is missing?",
-        "A running mean that starts at zero holds only a share 1 − βᵗ of its weight after t gradients.",
-        "Divide by 1 − 0.9 to the power of the number of gradients seen so far, and likewise for 0.999.",
+        "After t gradients, the weights in a running mean that starts at zero add up to only 1 − βᵗ.",
+        "Divide by 1 − 0.9ᵗ, where t is the number of gradients seen so far, and likewise for 0.999.",
     ],
 )
