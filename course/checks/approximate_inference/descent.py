@@ -82,7 +82,7 @@ GRADIENT_DESCENT = Task(
         ),
         Misconception(
             _descended(prior=len),
-            "you divide only the NLL by N: the prior belongs to the same objective, and is divided too.",
+            "you divide only the NLL by N: the prior belongs to the same objective and must be divided too.",
         ),
         Misconception(
             _descended(prior=lambda x: 0),
@@ -102,7 +102,7 @@ GRADIENT_DESCENT = Task(
         ),
         Misconception(
             _descended(again=True),
-            "you take every step from the start: each one should begin where the last one ended.",
+            "you take every step from the start: each step should begin where the last one ended.",
         ),
         Misconception(
             _descended(kept=1.0),

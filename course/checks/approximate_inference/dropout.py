@@ -251,7 +251,7 @@ DROPOUT_MLP = Task(
     misconceptions=[
         Misconception(
             _OffInEvaluation,
-            "you switch dropout off in eval(), as nn.Dropout does: then all draws are equal, and there is no sample.",
+            "you switch dropout off in eval(), as nn.Dropout does: all draws are then equal, and nothing is sampled.",
         ),
         Misconception(
             _NotRescaled,
@@ -279,12 +279,11 @@ DROPOUT_MLP = Task(
         ),
         Misconception(
             _DividedLast,
-            "you divide by 1 − p after the output layer, and so divide the bias too: no mask applies to it.",
+            "you divide by 1 − p after the output layer, which also divides the bias, to which no mask applies.",
         ),
         Misconception(
             _OneMask,
-            "you use one mask for all data points. In training each needs its own, or the gradient is as noisy as "
-            "one point's.",
+            "you use one mask for all data points. In training each needs its own, or the gradient is as noisy as that of a single data point.",
         ),
         Misconception(
             _Unscaled,
@@ -304,7 +303,7 @@ DROPOUT_MLP = Task(
         ),
         Misconception(
             _NoGradient,
-            "you detach the logits, or compute them under no_grad: no gradient comes back, and training needs it.",
+            "you detach the logits, or compute them under no_grad: no gradient comes back, and training needs one.",
         ),
         Misconception(
             _Column,
@@ -318,7 +317,7 @@ DROPOUT_MLP = Task(
     ],
     hints=[
         "nn.Dropout and F.dropout take no generator: draw the mask yourself, in the shape of the hidden units.",
-        "A uniform number in [0, 1) is below p with probability p: compare one for each hidden unit with self.p.",
-        "Multiply the hidden units by the mask, divide by 1 − p, then the output layer, then .squeeze(-1).",
+        "A uniform number in [0, 1) is below p with probability p: compare one such number for each hidden unit with self.p.",
+        "Multiply the hidden units by the mask, divide by 1 − p, then apply the output layer and .squeeze(-1).",
     ],
 )

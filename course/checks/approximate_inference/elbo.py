@@ -94,8 +94,7 @@ GAUSSIAN_KL = Task(
     misconceptions=[
         Misconception(
             lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), s).mean(),
-            "you average the KL over the weights. The weights are independent, so their divergences add up; a mean "
-            "makes the prior weaker the larger the layer is.",
+            "you average the KL over the weights. The weights are independent, so their divergences add up; with a mean, the larger the layer, the weaker the prior.",
         ),
         Misconception(
             _reversed_kl,
@@ -132,7 +131,7 @@ GAUSSIAN_KL = Task(
         ),
         Misconception(
             lambda mu, rho, s: _kl(mu, rho, s),
-            "you use ρ itself as the standard deviation and forget softplus. A ρ below 0 then has no logarithm.",
+            "you use ρ itself as the standard deviation and forget softplus. For ρ below 0 the logarithm does not exist.",
         ),
         Misconception(
             lambda mu, rho, s: (
@@ -250,7 +249,7 @@ NEGATIVE_ELBO = Task(
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits.mean(0), y).sum() + kl,
-            "you average the logits of the draws first: the expectation is one of log-likelihoods.",
+            "you average the logits of the draws first: the ELBO takes the expectation of log-likelihoods.",
         ),
         Misconception(
             lambda logits, y, kl: -(_bce(logits, y).sum(1).mean() + kl),
@@ -292,6 +291,6 @@ NEGATIVE_ELBO = Task(
     hints=[
         "Three things to get right: draws are averaged, data are summed, the KL counts once.",
         'F.binary_cross_entropy_with_logits with reduction="none" gives all (S, N) terms; y.expand_as(logits) fits.',
-        "Sum over dim=1, mean over what is left, plus kl.",
+        "Sum over dim=1, take the mean over the remaining axis, and add kl.",
     ],
 )

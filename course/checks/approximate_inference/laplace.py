@@ -80,8 +80,7 @@ LAPLACE_COVARIANCE = Task(
                     _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
                 )
             ),
-            "you multiply the covariance by N, though it is N times too large already. Multiply the Hessian by N, "
-            "before you invert it.",
+            "you multiply the covariance by N, although it is already N times too large. Multiply the Hessian by N before you invert it.",
         ),
         Misconception(
             lambda w, x, y, v: (
@@ -116,7 +115,7 @@ LAPLACE_COVARIANCE = Task(
     hints=[
         "Look at what `loss` is: a sum over the data, or a mean? Which one is a log posterior?",
         "The mean loss with its weight decay is the negative log posterior over N (plus a constant).",
-        "A Hessian is linear in its function: multiply it by n before it is inverted.",
+        "A Hessian is linear in its function: multiply it by n before you invert it.",
     ],
 )
 
@@ -175,7 +174,7 @@ LAPLACE_LOG_EVIDENCE = Task(
     misconceptions=[
         Misconception(
             lambda *case: _evidence(*case, det=-0.5),
-            "you flip the sign of log det Σ: det Σ is one over det H, so its logarithm has the opposite sign.",
+            "you flip the sign of log det Σ: det Σ is 1/det H, so its logarithm has the opposite sign.",
         ),
         Misconception(
             lambda w, s, *case: _evidence(w, s, *case, det=0.0) + 0.5 * s.det(),
@@ -328,6 +327,6 @@ SOFTMAX_LAPLACE_COVARIANCE = Task(
     hints=[
         "For one data point the Hessian with respect to the logits is diag(p) − ppᵀ, and logit k is wₖᵀx.",
         "By the chain rule, entry ((k, i), (l, j)) is the sum over data of (diag(p) − ppᵀ)ₖₗ xᵢ xⱼ.",
-        "torch.einsum sums over the letter n of the data; order the others as kilj and reshape to (K·D, K·D). Add the prior's precision, then invert.",
+        "Use torch.einsum to sum over the data's index n; order the others as kilj and reshape to (K·D, K·D). Add the prior's precision, then invert.",
     ],
 )

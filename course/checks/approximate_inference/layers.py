@@ -148,8 +148,7 @@ LINEAR_VARIATIONAL = Task(
         ),
         Misconception(
             _MeansInEval,
-            "you compute with the means alone in eval(). The weights are random then as well: a prediction averages "
-            "draws.",
+            "you compute with the means alone in eval(). The weights are random in eval() too: a prediction averages over draws.",
         ),
         Misconception(
             _Squeezed,
@@ -182,7 +181,7 @@ LINEAR_VARIATIONAL = Task(
         ),
         Misconception(
             _SharedNoise,
-            "you use one ε for weights and biases alike. Under q all are independent: draw afresh for each.",
+            "you use one ε for weights and biases alike. Under q they are all independent: draw afresh for each.",
         ),
         Misconception(
             _Frozen,
@@ -194,8 +193,7 @@ LINEAR_VARIATIONAL = Task(
         ),
         Misconception(
             _EqualMeans,
-            "you start all weights' means at 0. Then all hidden units are alike, and only noise tells them apart: "
-            "draw the first means.",
+            "you start the means of all weights at 0. All hidden units are then alike, and only noise distinguishes them: draw the initial means at random.",
         ),
     ],
     hints=[
@@ -298,11 +296,11 @@ LOCAL_LINEAR_VARIATIONAL = Task(
         ),
         Misconception(
             _LocalUnsquared,
-            "you add up standard deviations, |x|σ. Of independent terms the variances x²σ² add up.",
+            "you add up standard deviations, |x|σ. For independent terms, the variances x²σ² add up.",
         ),
         Misconception(
             _LocalPlainInputs,
-            "you use x in place of x²: an input below 0 can then give a variance below 0, whose root is nan.",
+            "you use x in place of x²: an input below 0 can then give a variance below 0, whose square root is nan.",
         ),
         Misconception(
             _LocalPlainStds,
@@ -345,7 +343,7 @@ LOCAL_LINEAR_VARIATIONAL = Task(
     ],
     hints=[
         "An output is a sum of independent Gaussians, so it is Gaussian. What are its mean and its variance?",
-        "Both are linear layers: the mean of x, with µ; the variance of x², with the squares of softplus(ρ).",
+        "Linear layers compute both: the mean from x and µ, the variance from x² and the squares of softplus(ρ).",
         "Draw as reparametrised_sample does, with the outputs' mean and standard deviation: one ε for every output of every row.",
     ],
 )

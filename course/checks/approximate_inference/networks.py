@@ -282,11 +282,11 @@ VARIATIONAL_MLP = Task(
         ),
         Misconception(
             _HiddenMeans,
-            "you compute the hidden layer with its means: only the output layer's weights are drawn.",
+            "you compute the hidden layer with the means of its weights: only the output layer's weights are drawn.",
         ),
         Misconception(
             _OutputMeans,
-            "you compute the output layer with its means: only the hidden layer's weights are drawn.",
+            "you compute the output layer with the means of its weights: only the hidden layer's weights are drawn.",
         ),
         Misconception(
             _DetachedUnits,

@@ -77,20 +77,19 @@ SAMPLED_PREDICTIVE = Task(
             lambda x, weights: torch.exp(
                 torch.nn.functional.logsigmoid(x @ weights.T).mean(1)
             ),
-            "you average log-probabilities: that is a geometric mean, whose two classes do not add up to 1.",
+            "you average log-probabilities: that gives geometric means, which do not add up to 1 over the two classes.",
         ),
         Misconception(
             lambda x, weights: (
                 torch.sigmoid(x @ weights.T).mean(1).repeat(len(x.split(512)))
             ),
-            "you use x in place of rows: each chunk then predicts for all inputs, and more than 512 of them are "
-            "returned several times.",
+            "you use x in place of rows: each chunk then gives forecasts for all inputs, so with more than 512 inputs each is returned several times.",
         ),
     ],
     hints=[
         "Every sample gives each input a logit: rows @ weights.T has the shape (rows, S).",
         "Sigmoid first, then the mean over the samples.",
-        "The samples are on dim=1. Check: logits of 0 and of +∞ give ¾, where the sigmoid of their mean would give 1.",
+        "The samples are on dim=1. Check: logits of 0 and +∞ give ¾, whereas the sigmoid of their mean would give 1.",
     ],
 )
 
@@ -193,8 +192,8 @@ PROBIT_PREDICTIVE = Task(
         ),
     ],
     hints=[
-        "You need mean and variance of the logit xᵀw, for each input.",
+        "You need the mean and the variance of the logit xᵀw for each input.",
         "The variance is xᵀΣx. For all N at once: x @ covariance, times x element by element, summed over each row.",
-        "A variance of 24/π makes 1 + π · variance/8 equal to 4, and the mean is divided by its root, 2. The sigmoid comes last.",
+        "A variance of 24/π makes 1 + π · variance/8 equal to 4, so the mean is divided by its square root, 2. The sigmoid comes last.",
     ],
 )

@@ -34,7 +34,7 @@ LOGISTIC_REGRESSION = (
             ),
             Choice(
                 "The predictive distribution",
-                "It is an integral over the posterior; substituting another variable leaves an integral as it is.",
+                "It is an integral over the posterior; substituting another variable does not change an integral.",
             ),
         ),
     ),
@@ -105,7 +105,7 @@ NETWORKS = (
         (
             Choice(
                 "The model's uncertainty about its weights",
-                "It would be, with the masks drawn; in evaluation mode dropout does nothing.",
+                "It would be if masks were drawn, but in evaluation mode dropout does nothing.",
             ),
             Choice(
                 "Exactly 0",
@@ -114,17 +114,17 @@ NETWORKS = (
             ),
             Choice(
                 "The noise in the data",
-                "The masks do not depend on it: it is in the forecast probabilities themselves.",
+                "The masks do not depend on the noise in the data: that noise is part of the forecast probabilities themselves.",
             ),
         ),
     ),
     QuizQuestion(
-        "Four HMC chains on the weights of a network: R̂ is 1.04 for many weights and 1.002 for the "
+        "You run four HMC chains on the weights of a network: R̂ is 1.04 for many weights and 1.002 for the "
         "forecasts. What can you use?",
         (
             Choice(
                 "Nothing: the sampler has failed",
-                "The forecasts are functions of the weights with an R̂ of their own, and theirs is fine.",
+                "The forecasts are functions of the weights and have their own R̂, which is fine.",
             ),
             Choice(
                 "Everything: 1.04 is close to 1",
@@ -132,7 +132,7 @@ NETWORKS = (
             ),
             Choice(
                 "The forecasts, but not statements about single weights",
-                "Permuting units gives equal forecasts, so chains in different modes can agree on forecasts.",
+                "Permuting units does not change the forecasts, so chains in different modes can agree on forecasts.",
                 right=True,
             ),
         ),
@@ -142,7 +142,7 @@ NETWORKS = (
         (
             Choice(
                 "Nothing: each ELBO is below its evidence by an unknown gap",
-                "The gap is KL(q‖posterior), which differs between the two and can exceed 20 nats.",
+                "The gap is KL(q‖posterior), which differs between the two priors and can exceed 20 nats.",
                 right=True,
             ),
             Choice(
@@ -156,7 +156,7 @@ NETWORKS = (
         ),
     ),
     QuizQuestion(
-        "You train with dropout p = 0.5 on 400 times as many data points. What happens to the width of its forecasts?",
+        "You train a network with dropout, p = 0.5, on 400 times as many data points. What happens to the spread of its forecasts over masks?",
         (
             Choice(
                 "It shrinks by a factor of about 20",
@@ -168,7 +168,7 @@ NETWORKS = (
             ),
             Choice(
                 "It need not shrink at all",
-                "p is fixed, so the thinned networks still differ, however much the data say.",
+                "p is fixed, so the thinned networks still differ, however many data points there are.",
                 right=True,
             ),
         ),

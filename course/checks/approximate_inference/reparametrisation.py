@@ -118,7 +118,7 @@ REPARAMETRISED_SAMPLE = Task(
                 mu + torch.log(1 + torch.exp(rho)) * _noise(mu, generator)
             ),
             "you write softplus as log(1 + exp(ρ)): in single precision that is inf for ρ ≥ 89, and 0 for ρ < −17. "
-            "F.softplus is neither.",
+            "F.softplus avoids both.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
@@ -181,6 +181,6 @@ REPARAMETRISED_SAMPLE = Task(
     hints=[
         "Draw ε first, from a distribution that has no parameters; then shift and scale it.",
         "The standard deviation is F.softplus(rho), and ε has the shape of mu.",
-        "torch.randn takes a shape, a dtype and a generator; the first two are those of mu.",
+        "torch.randn takes a shape, a dtype and a generator; take the first two from mu.",
     ],
 )

@@ -128,8 +128,7 @@ CALIBRATION_BINS = Task(
             lambda probs, labels, n_bins: _bins(
                 *_forecast_of_one(probs, labels), n_bins
             ),
-            "you take probs[:, 1] as the confidence, beside the accuracy of the predicted class. The confidence is the "
-            "probability of that same class.",
+            "you take probs[:, 1] as the confidence, but compute the accuracy of the predicted class. The confidence is the probability of that same class.",
         ),
         Misconception(
             lambda probs, labels, n_bins: _bins(*_own(probs, labels), n_bins),
@@ -150,7 +149,7 @@ CALIBRATION_BINS = Task(
             lambda probs, labels, n_bins: _bins(
                 *_top(probs, labels), n_bins, empty=0.0
             ),
-            "you divide 0 by 0 in an empty bin. Let its means be 0.",
+            "you divide 0 by 0 in an empty bin. Set its means to 0.",
         ),
         Misconception(
             lambda probs, labels, n_bins: tuple(_bins(*_top(probs, labels), n_bins)),
@@ -233,7 +232,7 @@ CALIBRATION_ERROR = Task(
     ],
     hints=[
         "calibration_bins has all you need: the gap of a bin is |accuracy − confidence|.",
-        "An expectation over the data: a bin counts as much as its share of them.",
+        "It is an expectation over the data: weight each bin by its share of the data.",
     ],
 )
 
@@ -359,8 +358,8 @@ BRIER_DECOMPOSITION = Task(
     ],
     hints=[
         "Bin the forecast itself, from 0 to 1, not the confidence. bin_index says which bin each forecast is in; "
-        "torch.bincount counts, and adds up by bin.",
+        "torch.bincount counts and adds up by bin.",
         "Each of the first two parts is Σ_b n_b/N · (a difference)².",
-        "An empty bin has the weight 0, so it is enough that its means are finite.",
+        "An empty bin has weight 0, so it is enough for its means to be finite.",
     ],
 )

@@ -49,7 +49,7 @@ AFFINE_FLOW = Task(
     misconceptions=[
         Misconception(
             lambda z, shift, log_scale: (shift + log_scale.exp() * z, log_scale.sum()),
-            "you return one log|det| for all points. The flows that follow return one for each: expand it.",
+            "you return one log|det| for all points. The flows that follow return one for each point: expand it.",
         ),
         Misconception(
             _affine(lambda log_scale: -log_scale.sum()),
@@ -137,7 +137,7 @@ COMPOSE = Task(
     cases=_compose_cases,
     probe=_compose_probe,
     oracle=_compose_oracle,
-    made_of="The check makes the layers: layer k maps z to z + strengths[k] · tanh(z + shifts[k]) and returns "
+    made_of="The check supplies the layers: layer k maps z to z + strengths[k] · tanh(z + shifts[k]) and returns "
     "log|det| with it.",
     misconceptions=[
         Misconception(
@@ -158,12 +158,12 @@ COMPOSE = Task(
         ),
         Misconception(
             _composed(lambda total, new: total + new.detach()),
-            "you detach each log|det| (.detach(), .item() or no_grad): then nothing is learnt from it.",
+            "you detach each log|det| (.detach(), .item() or no_grad): training then ignores it.",
         ),
     ],
     hints=[
         "det(J₂J₁) = det J₂ · det J₁.",
-        "Start the total at zeros, one per point: z.new_zeros gives them the precision of z. Then no layer at all works too.",
+        "Start the total at zeros, one per point: z.new_zeros gives them the precision of z. An empty list of layers then works too.",
     ],
 )
 
@@ -221,12 +221,11 @@ RADIAL_FLOW = Task(
     misconceptions=[
         Misconception(
             _radial(lambda across, along, d, _: d * across.log()),
-            "you hold h fixed when you differentiate the map. It depends on r, so along the radius there is h′ as "
-            "well.",
+            "you hold h fixed when you differentiate the map. But h depends on r, so the derivative along the radius also contains h′.",
         ),
         Misconception(
             _radial(lambda across, along, d, _: across.log() + along.log()),
-            "you count the factor across the radius once. In D dimensions there are D − 1 directions across it.",
+            "you count the factor across the radius only once. In D dimensions there are D − 1 directions across it.",
         ),
         Misconception(
             _radial(
@@ -257,7 +256,7 @@ RADIAL_FLOW = Task(
     ],
     hints=[
         "Proceed as for the planar flow: r and h have one value per point.",
-        "Across the radius lengths grow by 1 + βh, in D − 1 directions. Along it, by the derivative of r + βhr.",
+        "In the D − 1 directions across the radius, lengths grow by a factor of 1 + βh; along it, by the derivative of r + βhr.",
         "d/dr (r + βr/(α + r)) = 1 + βα/(α + r)². The log-determinant is (D − 1) log(1 + βh) plus the log of that.",
     ],
 )

@@ -64,7 +64,7 @@ BOUNDARY_LINE = Task(
     misconceptions=[
         Misconception(
             _line(lambda w: w[0] - w[1], lambda b: 0.0),
-            "you leave out the bias: the line then passes through the origin, and it need not.",
+            "you leave out the bias: the line then passes through the origin, which it need not do.",
         ),
         Misconception(
             _line(lambda w: w[0] - w[1], lambda b: b.sum()),

@@ -174,7 +174,7 @@ INVERTIBLE_U = Task(
         ),
         Misconception(
             _u(lambda a: a.clamp(min=-1.0)),
-            "you clamp wᵀu at −1. That is invertible, barely, but below −1 its gradient is 0 and u is stuck.",
+            "you clamp wᵀu at −1. That is only just invertible, and below −1 the gradient of the clamp is 0, so u is stuck.",
         ),
         Misconception(
             lambda u, w: u + _right_m(w @ u) * w / (w @ w),
@@ -187,7 +187,7 @@ INVERTIBLE_U = Task(
     ],
     hints=[
         "Only the component of u along w matters: compute a = wᵀu and what it should be, m(a).",
-        "Moving u by t · w / ‖w‖² changes wᵀu by just t.",
-        "m(a) = softplus(a + c) − 1, with a constant c for which m(0) = 0. The step has t = m(a) − a.",
+        "Moving u by t · w / ‖w‖² changes wᵀu by exactly t.",
+        "m(a) = softplus(a + c) − 1, with a constant c for which m(0) = 0. Take t = m(a) − a.",
     ],
 )

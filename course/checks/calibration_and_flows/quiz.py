@@ -18,7 +18,7 @@ CALIBRATION = (
         (
             Choice.number(
                 abs(SHARE @ GAP),
-                "You kept the signs, so the two gaps cancel in part.",
+                "You kept the signs, so the two gaps partly cancel.",
                 digits=2,
             ),
             Choice.number(
@@ -40,19 +40,19 @@ CALIBRATION = (
         ),
     ),
     QuizQuestion(
-        "Of two classes, one has probability 0.9. What is it after dividing the logits by a temperature of 2?",
+        "One of two classes has probability 0.9. What is its probability after the logits are divided by a temperature of 2?",
         (
             Choice.number(
                 expit(TEMPERATURE * logit(P)),
                 "You multiplied the logits by the temperature.",
             ),
-            Choice.number(P, "Only the order of the classes stays as it is."),
+            Choice.number(P, "Only the order of the classes stays the same."),
             Choice.number(
                 P / TEMPERATURE, "You divided the probability. Divide the logits."
             ),
             Choice.number(
                 expit(logit(P) / TEMPERATURE),
-                "The logit, 2.20, is halved: the probabilities become √0.9 to √0.1, normalised.",
+                "The logit, 2.20, is halved: the probabilities are then proportional to √0.9 and √0.1.",
                 right=True,
             ),
         ),
@@ -62,12 +62,12 @@ CALIBRATION = (
         (
             Choice(
                 "It is calibrated, and useless",
-                "Calibration does not ask whether inputs are told apart. The Brier score and the NLL do.",
+                "Calibration does not measure whether the model distinguishes between inputs. The Brier score and the NLL do.",
                 right=True,
             ),
             Choice(
                 "It is calibrated, so it is good",
-                "An ECE of 0 is no sign of skill: this model does not look at its input.",
+                "An ECE of 0 is no sign of skill: this model ignores its input.",
             ),
             Choice(
                 "It is badly calibrated",
@@ -85,7 +85,7 @@ CALIBRATION = (
             ),
             Choice(
                 "Above 0",
-                "Each bin adds the size of its chance deviation, and sizes do not cancel.",
+                "Each bin adds the absolute value of its chance deviation, and absolute values do not cancel.",
                 right=True,
             ),
             Choice(
@@ -100,7 +100,9 @@ STOCHASTIC_FLOWS = (
     QuizQuestion(
         "A planar layer is f(z) = z + u tanh(w·z + b). What is log |det ∂f/∂z| where w·z + b = 0 and u·w = 1?",
         (
-            Choice.number(-np.log(2), "This is the inverse's: the sign is flipped."),
+            Choice.number(
+                -np.log(2), "This is the value for the inverse: the sign is flipped."
+            ),
             Choice.number(
                 np.log(2),
                 "The slope of tanh at 0 is 1, so the determinant is 1 + 1.",
@@ -143,7 +145,7 @@ STOCHASTIC_FLOWS = (
             Choice.number(
                 expit(LOGITS).mean(), "The mean of 0.5 and 0.982.", right=True
             ),
-            Choice.number(expit(LOGITS).max(), "You took one draw alone."),
+            Choice.number(expit(LOGITS).max(), "You used only one of the two logits."),
             Choice.number(
                 np.exp(np.log(expit(LOGITS)).mean()),
                 "You averaged log-probabilities: this is the geometric mean.",

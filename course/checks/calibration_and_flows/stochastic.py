@@ -94,7 +94,7 @@ FLOW_KL = Task(
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: _at(prior, z) - _at(base, z0) + log_det,
-            "you swap q and p: log q comes first, minus log p.",
+            "you swap q and p: the divergence has log q minus log p.",
         ),
         Misconception(
             lambda base, prior, z0, z, log_det: (
@@ -106,7 +106,7 @@ FLOW_KL = Task(
     hints=[
         "KL(q ‖ p) = E[log q(z_L) − log p(z_L)], with z_L = f(z₀): two log-densities, each at its own point.",
         "log q(z_L) = log q₀(z₀) − log|det J|.",
-        "base.log_prob(z0) has a value for each coordinate: .sum(-1). The same for the prior, at z.",
+        "base.log_prob(z0) has a value for each coordinate: add them up with .sum(-1). Do the same for the prior, at z.",
     ],
 )
 
@@ -163,7 +163,7 @@ NEGATIVE_ELBO = Task(
             lambda log_probs, labels, kl: (
                 kl / len(labels) - _log_likelihood(log_probs, labels)
             ).mean(-1),
-            "you divide the KL by N. That is for one latent which all data points share; here each has its own, and "
+            "you divide the KL by N. That is right for one latent that all data points share; here each has its own, and "
             "its KL counts in full.",
         ),
         Misconception(
@@ -327,7 +327,7 @@ PREDICT = Task(
     cases=_predict_cases,
     probe=_predict_probe,
     oracle=_predict_oracle,
-    made_of="The check makes the model: its noise is uniform, and the probability of its first class is "
+    made_of="The check supplies the model: its noise is uniform, and the probability of its first class is "
     "x[:, 0] times the mean of the squares of the first and the last coordinate of the noise.",
     misconceptions=[
         Misconception(
@@ -341,7 +341,7 @@ PREDICT = Task(
         ),
         Misconception(
             _predicted(graph=True),
-            "you build a graph, which keeps every draw of every data point for a backward pass that never comes. Use "
+            "you build a graph, which keeps every draw of every data point for a backward pass that never happens. Use "
             "torch.no_grad().",
         ),
         Misconception(
@@ -366,12 +366,11 @@ PREDICT = Task(
         ),
         Misconception(
             _predicted(lambda p: (p.mean(0), p.var(0, correction=0) / len(p))),
-            "you divide the variance by the number of draws: that is how far their mean may err, not how much p "
-            "varies.",
+            "you divide the variance by the number of draws: that is the squared standard error of their mean, not how much p varies.",
         ),
     ],
     hints=[
-        "model.draw takes a shape: with a first dimension for the draws it gives noise for every draw and every data point at once.",
+        "model.draw takes a shape: with the number of draws as its first dimension, it gives noise for every draw and every data point at once.",
         "model(x, z0) gives log-probabilities of shape (draws, N, K), in a torch.no_grad() block.",
         "Exponentiate first; then the mean and the variance over axis 0.",
     ],

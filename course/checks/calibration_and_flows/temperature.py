@@ -92,7 +92,7 @@ FIT_TEMPERATURE = Task(
     misconceptions=[
         Misconception(
             _fitted(then=lambda t: 1 / t),
-            "you multiply the logits by T. They are divided by it, so that T above 1 makes a model less sure.",
+            "you multiply the logits by T. Divide them by T, so that T above 1 makes a model less sure.",
         ),
         Misconception(_fitted(then=np.log), "you return log T, not T."),
         Misconception(
@@ -105,7 +105,7 @@ FIT_TEMPERATURE = Task(
         ),
     ],
     hints=[
-        "torch.nn.functional.cross_entropy(logits / temperature, labels) is what is minimised.",
+        "Minimise torch.nn.functional.cross_entropy(logits / temperature, labels).",
         "T must stay positive: optimise log_temperature, and use log_temperature.exp().",
         "LBFGS wants a closure: zero_grad, loss, backward, return loss. Return the temperature itself, not its logarithm, and detach it.",
     ],
@@ -172,8 +172,7 @@ CALIBRATED_PROBS = Task(
             lambda training, held_out, logits: (logits / _fitted()(*training)).softmax(
                 1
             ),
-            "you fit the temperature on training data. The model has fitted those already, so they say too little "
-            "about how far it errs on others.",
+            "you fit the temperature on training data. The model has already been fitted to these data, so they say too little about its errors on other data.",
         ),
         Misconception(
             lambda training, held_out, logits: (
