@@ -207,12 +207,12 @@ def page(
     lines += [
         "",
         "The entropies are means of predictive entropies, in bits; log₂ 10 is 3.32. The AUROC "
-        "is that of telling Fashion-MNIST's test images from MNIST's by that entropy.",
+        "measures how well that entropy separates Fashion-MNIST's test images from MNIST's.",
         "",
-        f"The prior's standard deviation, {PRIOR_STD}, was chosen by looking at the test accuracy for T = 1: that column is "
-        "a selected one, and its test figures are a little better than they would be on new digits.",
+        f"The prior's standard deviation, {PRIOR_STD}, was chosen by looking at the test accuracy for T = 1, so "
+        "the test scores in that column are a little better than they would be on new digits.",
         "",
-        "The accuracy without a share of the weights, those of the smallest \\|µ\\|/σ:",
+        "The accuracy after a share of the weights, those with the smallest \\|µ\\|/σ, is removed:",
         "",
         f"| share removed | {' | '.join(pruning)} |",
         "| ---: |" + " ---: |" * len(pruning),

@@ -11,8 +11,9 @@ LEFT_OUT = re.compile(
     r"```.*?```|\$\$.*?\$\$|\$[^$\n]*\$|<[^>]*>|(?<=\])\([^)]*\)", re.DOTALL
 )
 TASK = re.compile(r"about (\d+) minutes · (core|further)")
-TIME = "**Time.** The tasks take about {} minutes, the core tasks alone {}"
-ASKED = "each written question takes about six more"
+TIME = "**Time.** All tasks take about {} minutes, the core tasks {}, "
+ALL_CORE = "**Time.** The tasks take about {} minutes, all of them *core*, "
+ASKED = "each written question about six more"
 OPTIONAL = r"sections? headed \*Further\* comes? last and (is|are) optional"
 
 
@@ -71,10 +72,8 @@ def test_the_core_of_a_lab_fits_into_ninety_minutes(lab):
 def test_the_time_is_said_once_and_is_that_of_the_tasks(lab):
     opening, *rest = markdown(lab)
     every, core = minutes(rest)
-    said = TIME.format(every, core)
-    if every == core:
-        said = said.partition(",")[0] + ", all of them *core*"
-    assert said in opening
+    said = ALL_CORE if every == core else TIME
+    assert said.format(every, core) in opening
     assert (ASKED in opening) is (questions(lab) > 0)
     left = [re.sub(TASK, "", text) for text in rest]
     assert not [

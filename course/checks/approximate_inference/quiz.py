@@ -147,7 +147,7 @@ NETWORKS = (
             ),
             Choice(
                 "The evidence is higher with prior A",
-                "Lower bounds rank the evidences only if their gaps are smaller than the difference.",
+                "Lower bounds rank the evidences reliably only if their gaps differ by less than the bounds do.",
             ),
             Choice(
                 "Prior A generalises better",

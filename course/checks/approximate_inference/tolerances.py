@@ -2,7 +2,9 @@
 
 from course.checks.draws import DRAWS
 
-FLOAT32 = "single precision carries 7 digits, of which a few get lost on the way"
+FLOAT32 = (
+    "single precision carries 7 digits, of which a few are lost in the computation"
+)
 FLOAT64 = "double precision, of whose 16 digits the algebra loses a few"
 SINGLE = (
     "Normal, torch.eye and torch.tensor turn plain numbers into single precision, "

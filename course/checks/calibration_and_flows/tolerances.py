@@ -1,6 +1,8 @@
 """Reasons for tolerances, as shown to students."""
 
-FLOAT32 = "single precision carries 7 digits, of which a few get lost on the way"
+FLOAT32 = (
+    "single precision carries 7 digits, of which a few are lost in the computation"
+)
 SINGLE = "shares or constants in single precision, which carries 7 digits"
 SEARCH = "the minimum is found by an iterative search, which stops at a tolerance"
 DRAWS = "six standard errors of a mean over 2,000 draws"
