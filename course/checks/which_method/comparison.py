@@ -31,8 +31,8 @@ AUROC_MISTAKES = [
     ),
     Misconception(
         lambda inside, outside: float((outside > np.median(inside)).mean()),
-        "you choose one threshold, the median inside. The area runs over all thresholds: "
-        "compare every score outside with every one inside.",
+        "you choose one threshold, the median of the scores inside. The area covers all "
+        "thresholds: compare every score outside with every score inside.",
     ),
     Misconception(
         lambda inside, outside: float(
@@ -40,12 +40,12 @@ AUROC_MISTAKES = [
             + 0.5 * (outside == inside[: len(outside)]).mean()
         ),
         "you compare only scores at the same position. Compare every score outside with every "
-        "one inside: outside[:, np.newaxis] against inside.",
+        "score inside: outside[:, np.newaxis] against inside.",
     ),
     Misconception(
         lambda inside, outside: max(_auroc(inside, outside), _auroc(outside, inside)),
         "you flip a score that is higher inside. A detector that is worse than chance has an "
-        "area below one half, and the number must show it.",
+        "area below one half, and your number must show that.",
     ),
 ]
 
@@ -95,8 +95,8 @@ OOD_AUROC = Task(
     misconceptions=AUROC_MISTAKES,
     hints=[
         "Draw one score from each set: how probable is it that the one from outside is higher?",
-        "outside[:, np.newaxis] > inside compares all pairs at once; its mean is the share.",
-        "Add half of the share of pairs that are equal.",
+        "outside[:, np.newaxis] > inside compares all pairs at once; its mean is the share of pairs in which the score outside is higher.",
+        "Add half the share of pairs with equal scores.",
     ],
 )
 
@@ -178,29 +178,29 @@ DIFFERENCE_INTERVAL = Task(
     misconceptions=[
         Misconception(
             _unpaired,
-            "you treat the two methods as independent, as in the hurried version. They saw the "
-            "same data: what a split does to both cancels in the difference.",
+            "you treat the two methods as independent, as in the hurried version. Both saw the "
+            "same data, so the effect that a split has on both cancels in the difference.",
         ),
         Misconception(
             _paired(lambda level, runs: scipy.stats.norm.ppf((1 + level) / 2)),
-            "you take a Gaussian's quantile. With so few runs the standard deviation is itself "
+            "you use a Gaussian quantile. With so few runs, the standard deviation is itself "
             "uncertain: Student's t with R − 1 degrees of freedom allows for that.",
         ),
         Misconception(
             _paired(lambda level, runs: scipy.stats.t.ppf((1 + level) / 2, runs)),
-            "you use R degrees of freedom. One went into the mean: R − 1.",
+            "you use R degrees of freedom. The mean uses up one of them, which leaves R − 1.",
         ),
         Misconception(
             _paired(lambda level, runs: scipy.stats.t.ppf(level, runs - 1)),
-            "you take a one-sided quantile: the probability outside the interval is split between both tails.",
+            "you use a one-sided quantile: the probability outside the interval is split between the two tails.",
         ),
         Misconception(
             _paired(_student, ddof=0),
-            "you divide the squared deviations by R, not by R − 1 (ddof=1).",
+            "you divide the sum of squared deviations by R instead of R − 1 (ddof=1).",
         ),
         Misconception(
             _paired(_student, power=0),
-            "you forget √R: that is the spread of a single run, not of the mean.",
+            "you forget to divide by √R: the spread s is that of a single run, not of the mean.",
         ),
         Misconception(
             _paired(_student, sign=-1),
@@ -208,9 +208,9 @@ DIFFERENCE_INTERVAL = Task(
         ),
     ],
     hints=[
-        "Run r of the method and run r of the baseline had the same split. Subtract first.",
+        "Run r of the method and run r of the baseline used the same split. Subtract first.",
         "Then there is one sample of R differences, with a mean and a standard deviation.",
-        "Mean ± t · s/√R, with scipy.stats.t.ppf((1 + level) / 2, R − 1) and ddof=1.",
+        "The interval is mean ± t · s/√R. For t, use scipy.stats.t.ppf((1 + level) / 2, R − 1); for s, use ddof=1.",
     ],
 )
 
@@ -270,33 +270,33 @@ GAUSSIAN_CRPS = Task(
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y) / std,
-            "you forget σ before the bracket: the score has the unit of y.",
+            "you forget the factor σ in front of the bracket: the score has the unit of y.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, constant=0.0),
-            "you leave out 1/√π: that is E|Y − y|, which does not reward sharpness.",
+            "you leave out 1/√π: your result is E|Y − y|, which does not reward sharpness.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, density=1.0),
-            "you count the density φ(z) once; it has a factor 2.",
+            "you count the density φ(z) only once; it has a factor of 2.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, probability=1.0),
-            "you count Φ(z) once; the bracket holds 2Φ(z) − 1.",
+            "you count Φ(z) only once; the bracket contains 2Φ(z) − 1.",
         ),
         Misconception(
             lambda mean, std, y: np.abs(y - mean),
-            "you use only the distance to the mean: that is the CRPS of a forecast "
+            "you use only the distance to the mean, which is the CRPS of a forecast "
             "without any spread.",
         ),
         Misconception(
             lambda mean, std, y: -scipy.stats.norm.logpdf(y, mean, std),
-            "you return the negative log-likelihood, another score.",
+            "you return the negative log-likelihood, which is a different score.",
         ),
     ],
     hints=[
         "Standardise first: z = (y − mean) / std.",
         "scipy.stats.norm.cdf(z) is Φ(z), scipy.stats.norm.pdf(z) is φ(z).",
-        "Check: at y = mean it is std · (√2 − 1)/√π.",
+        "To check your formula: at y = mean, the score is std · (√2 − 1)/√π.",
     ],
 )

@@ -70,16 +70,16 @@ LAST_LAYER_LOG_PROBS = Task(
     misconceptions=[
         Misconception(
             _with(lambda mean, variance: mean),
-            "you ignore the covariances: that is the plug-in forecast.",
+            "you ignore the covariances: your result is the plug-in forecast.",
         ),
         Misconception(
             _with(lambda mean, variance: mean / _factor(variance)),
-            "you forget the root: it is √(1 + πv/8).",
+            "you forget the square root: the divisor is √(1 + πv/8).",
         ),
         Misconception(
             _with(lambda mean, variance: mean * jnp.sqrt(_factor(variance))),
-            "you multiply logits by the root: the forecast becomes more confident where the "
-            "weights are less certain. Divide.",
+            "you multiply the logits by the root, so the forecast becomes more confident where the "
+            "weights are less certain. Divide instead.",
         ),
         Misconception(
             _with(lambda mean, variance: mean / jnp.sqrt(_factor(jnp.sqrt(variance)))),
@@ -118,8 +118,8 @@ LAST_LAYER_LOG_PROBS = Task(
         ),
     ],
     hints=[
-        "The logits' means are linear in the features; what is missing is one variance per logit.",
-        "vₙₖ = φₙᵀΣₖφₙ. In jnp.einsum the letters of n and k stay, and both indices of Σₖ are summed.",
-        "A variance of 8/π divides a logit's mean by √2. log_softmax comes last, over the last axis.",
+        "The logits' means are linear in the features. You still need one variance per logit.",
+        "vₙₖ = φₙᵀΣₖφₙ. In jnp.einsum, keep the letters for n and k, and sum over both indices of Σₖ.",
+        "A variance of 8/π divides a logit's mean by √2. Apply log_softmax at the end, over the last axis.",
     ],
 )

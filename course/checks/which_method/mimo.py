@@ -123,12 +123,12 @@ MIMO_INPUTS = Task(
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r, key, same=True)),
             "you give all members the same order, so they see the same data point in every row: "
-            "nothing makes them differ. Give each permutation a key of its own.",
+            "nothing makes them differ. Give each permutation its own key.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: jnp.stack([jnp.arange(n)] * m, axis=1)),
-            "you put the same data point into every slot, in the old order. That is how MIMO "
-            "predicts; in training each member needs an order of its own.",
+            "you put the same data point into every slot, in the original order. That is how MIMO "
+            "predicts; in training, each member needs its own order.",
         ),
         Misconception(
             _with_rows(
@@ -139,11 +139,11 @@ MIMO_INPUTS = Task(
         ),
         Misconception(
             _with_rows(_mixed, lambda rows: jnp.repeat(rows[:, :1], rows.shape[1], 1)),
-            "you give all heads the first member's targets. Each has to learn those of its own input.",
+            "you give all heads the first member's targets. Each head has to learn the targets of its own inputs.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: jax.random.randint(key, (n, m), 0, n)),
-            "you draw data points with replacement: in each pass a member misses about "
+            "you draw data points with replacement, so in each pass a member misses about "
             "a third of them.",
         ),
         Misconception(
@@ -152,27 +152,27 @@ MIMO_INPUTS = Task(
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, 1 - r, key)),
-            "you take repetition for the share of mixed rows; it is that of the repeated ones.",
+            "you treat repetition as the share of mixed rows; it is the share of repeated rows.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, int(r * n) / n, key)),
-            "you truncate the number of repeated rows with int: it is round(repetition · N).",
+            "you truncate the number of repeated rows with int; it should be round(repetition · N).",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r if r * n > 0.5 else 1, key)),
-            "you repeat all rows when the repetition is 0: a slice [:-0] is empty. "
+            "you repeat all rows when repetition is 0, because the slice [:-0] is empty. "
             "Cut at N − round(repetition · N).",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r, key, main=jnp.arange(n))),
-            "you repeat the same data points every time, those that come last. Draw them anew: "
-            "shuffle all rows once before you mix.",
+            "you repeat the same data points every time: the last ones. Draw them anew each time: "
+            "shuffle all rows once before you mix them.",
         ),
     ],
     hints=[
-        "One permutation of all rows decides which data are repeated: the last ones of it.",
-        "Each member then shuffles the first N − round(repetition · N) rows with a key of its own.",
-        "Stacked along axis 1, the orders of the members have the shape (N, M); indexing x and the targets with them does the rest.",
+        "One permutation of all rows decides which data points are repeated: the last ones in it.",
+        "Each member then shuffles the first N − round(repetition · N) rows with its own key.",
+        "Stack the members' orders along axis 1, to get the shape (N, M). Then index x and the targets with them.",
     ],
 )
 
@@ -218,16 +218,16 @@ MIMO_LOSS = Task(
     misconceptions=[
         Misconception(
             lambda logits, targets: _nll(logits, targets).mean(),
-            "you average over the heads: the loss is M times too small, and every weight decay M "
+            "you average over the heads: the loss is M times too small, and any weight decay is M "
             "times too strong. Sum the losses of the heads.",
         ),
         Misconception(
             lambda logits, targets: _nll(logits, targets).sum(),
-            "you sum over the rows as well; take the mean over them.",
+            "you sum over the rows, too; take their mean instead.",
         ),
         Misconception(
             lambda logits, targets: -jax.nn.log_softmax(logits).mean(2).sum(1).mean(),
-            "you ignore the targets: all classes then count alike.",
+            "you ignore the targets, so all classes count equally.",
         ),
         Misconception(
             lambda logits, targets: (
@@ -235,13 +235,13 @@ MIMO_LOSS = Task(
                 .sum(1)
                 .mean()
             ),
-            "you score every head on the first input's label. Each has its own.",
+            "you score every head on the first input's label. Each head has its own label.",
         ),
         Misconception(
             lambda logits, targets: (
                 _nll(logits.mean(1, keepdims=True), targets).sum(1).mean()
             ),
-            "you average the heads' logits first: then no head learns which input is its own.",
+            "you average the heads' logits first, so no head learns which input is its own.",
         ),
         Misconception(
             lambda logits, targets: (
@@ -259,8 +259,8 @@ MIMO_LOSS = Task(
     ],
     hints=[
         "jax.nn.log_softmax over the classes gives log pₘ for every row and head.",
-        "targets · log p, summed over the classes, picks the label's; heads are summed too.",
-        "Then the mean over the rows, and a minus.",
+        "targets · log p, summed over the classes, picks out the log-probability of the label. Sum over the heads, too.",
+        "Then take the mean over the rows, and flip the sign.",
     ],
 )
 
@@ -329,34 +329,34 @@ MIMO_LOG_PROBS = Task(
             lambda network, x, members: jax.nn.log_softmax(
                 network(_tiled(x, members)).mean(1), axis=-1
             ),
-            "you average logits. The heads' forecasts are a mixture: average probabilities.",
+            "you average the logits. The heads' forecasts form a mixture: average their probabilities.",
         ),
         Misconception(
             lambda network, x, members: jax.nn.log_softmax(
                 network(_tiled(x, members)), axis=-1
             ).mean(1),
-            "you average log-probabilities: that is a geometric mean, which does not sum to one.",
+            "you average log-probabilities, which gives a geometric mean of the probabilities; it does not sum to one.",
         ),
         Misconception(
             lambda network, x, members: jax.nn.log_softmax(
                 network(_tiled(x, members))[:, 0], axis=-1
             ),
-            "you use one head alone; the others have learnt something too.",
+            "you use only one head; the other heads have learnt something, too.",
         ),
         Misconception(
             lambda network, x, members: _voted(network(_wrongly_tiled(x, members))),
             "you put different data points into a row: jnp.tile stacks whole batches. Every slot "
-            "of row n holds xₙ: jnp.repeat along a new axis.",
+            "of row n should hold xₙ: use jnp.repeat along a new axis.",
         ),
         Misconception(
             lambda network, x, members: _voted(network(_first_slot(x, members))),
-            "you fill only the first slot. The other heads read theirs.",
+            "you fill only the first slot, but every head reads its own slot.",
         ),
         Misconception(
             lambda network, x, members: (
                 _voted(network(_tiled(x, members))) + jnp.log(members)
             ),
-            "you forget 1/M: the probabilities of the classes then sum to M.",
+            "you forget 1/M, so the probabilities of the classes sum to M.",
         ),
         Misconception(
             lambda network, x, members: jnp.log(
@@ -371,8 +371,8 @@ MIMO_LOG_PROBS = Task(
         ),
     ],
     hints=[
-        "Every slot gets the same x: jnp.repeat(x[:, jnp.newaxis], members, axis=1) is (N, M, D).",
-        "Each head's log-probabilities: log_softmax over the classes, the last axis.",
-        "logsumexp over the heads, axis 1, less jnp.log(members).",
+        "Every slot gets the same x: jnp.repeat(x[:, jnp.newaxis], members, axis=1) has the shape (N, M, D).",
+        "For each head's log-probabilities, take log_softmax over the classes, the last axis.",
+        "Then take logsumexp over the heads, axis 1, and subtract jnp.log(members).",
     ],
 )
