@@ -91,6 +91,9 @@ class Task:
             raise ValueError(f"{self.name}: a task is worth at least one point")
 
 
+NO_TASK = " Questions that you answer in words have neither a check nor hints."
+
+
 class UnknownTask(KeyError):
     """No task, or no quiz, has this id."""
 
@@ -152,11 +155,16 @@ def find(task_id: str) -> Task:
     tasks = tasks_of(stem) if stem in stems() else {}
     if task_id not in tasks:
         known = list(tasks) or [id_ for stem in stems() for id_ in tasks_of(stem)]
-        raise UnknownTask(f"There is no task {task_id!r}.{closest(task_id, known)}")
+        near = closest(task_id, known) or NO_TASK
+        raise UnknownTask(f"There is no task {task_id!r}.{near}")
     return tasks[task_id]
 
 
 def closest(wanted: str, known: Iterable[str]) -> str:
     """Return a sentence that names the known ids closest to an unknown one, if any is close."""
-    near = difflib.get_close_matches(wanted, known, n=2, cutoff=0.4)
+    known = list(known)
+    # All ids of a practical begin alike, so what comes after the stroke is compared.
+    names = [id_.rpartition("/")[2] for id_ in known]
+    close = difflib.get_close_matches(wanted.rpartition("/")[2], names, n=2)
+    near = [id_ for id_, name in zip(known, names, strict=True) if name in close]
     return f" Did you mean {' or '.join(near)}?" if near else ""

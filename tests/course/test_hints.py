@@ -1,4 +1,4 @@
-"""No hint is a line of the solution: the last one is the last step of the idea."""
+"""No hint is a line of the solution, and who asks for one that is not there is told why."""
 
 import ast
 import re
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from course.task import find, stems, tasks_of
+from course import check
+from course.task import UnknownTask, find, stems, tasks_of
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 PREFIXES = re.compile(r"\b(torch\.nn\.functional|jax\.numpy|torch|jnp|np|nn|F|self)\.")
@@ -53,3 +54,18 @@ def test_a_line_in_a_hint_is_seen():
         len(code) >= SHORT and code in bare(hint)
         for code in expressions("approximate-inference/find-mode")
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        ("approximate-inference/find-mod", "Did you mean approximate-inference/find-"),
+        ("approximate-inference/vi-against-laplace", "in words have neither a check"),
+        ("find-mode", "Did you mean approximate-inference/find-mode?"),
+        ("nothing/like-it", "in words have neither a check"),
+    ],
+)
+def test_an_id_without_hints_is_explained(asked, answered):
+    with pytest.raises(UnknownTask) as raised:
+        check.hint(asked)
+    assert answered in str(raised.value)
