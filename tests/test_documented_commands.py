@@ -60,10 +60,13 @@ ELSEWHERE = {
 } | dict.fromkeys(Publication.read(ROOT).clone, "needs the network")
 # Blocks and sentences whose commands run below, except those in ELSEWHERE.
 SET_UP = ("README.md", "Read the book", 1)
-TO_DO = [("README.md", "Do the exercises"), ("book/intro.md", "Begin in two minutes")]
+TO_DO = [
+    ("README.md", "Do the exercises"),
+    ("book/intro.md", "Get started in two minutes"),
+]
 TO_TEACH = [
     ("README.md", "Teach with it", 0),
-    ("book/intro.md", "Begin in two minutes", 1),
+    ("book/intro.md", "Get started in two minutes", 1),
     ("book/grading-a-class.md", "Hand out", 0),
     ("book/grading-a-class.md", "Grade", 0),
     ("book/grading-a-class.md", "Mark the answers in words", 0),

@@ -12,7 +12,7 @@ LEFT_OUT = re.compile(
 )
 TASK = re.compile(r"about (\d+) minutes · (core|further)")
 TIME = "**Time.** All tasks take about {} minutes, the core tasks {}, "
-ALL_CORE = "**Time.** The tasks take about {} minutes, all of them *core*, "
+ALL_CORE = "**Time.** The tasks, all of them *core*, take about {} minutes, "
 ASKED = "each written question about six more"
 OPTIONAL = r"sections? headed \*Further\* comes? last and (is|are) optional"
 

@@ -232,7 +232,7 @@ CALIBRATION_ERROR = Task(
     ],
     hints=[
         "calibration_bins has all you need: the gap of a bin is |accuracy − confidence|.",
-        "It is an expectation over the data: weight each bin by its share of the data.",
+        "The ECE is an expectation over the data: weight each bin by its share of the data.",
     ],
 )
 

@@ -19,7 +19,7 @@ COMPARISON = (
             ),
             Choice(
                 "It finds 20% of the OOD inputs",
-                "The AUROC counts pairs of an OOD input and another input; it uses no threshold.",
+                "The AUROC counts pairs of an OOD input and an in-distribution input; it uses no threshold.",
             ),
         ),
     ),
