@@ -48,7 +48,7 @@ def _descent_oracle(w, x, y, prior_variance, steps, rate):
     path = np.array(list(accumulate(range(steps), moved, initial=w)))
     return {
         "path": Close(path, rtol=1e-5, atol=1e-6, because=SINGLE),
-        "detached": Close(1.0, because="the iterates carry no graph any more"),
+        "detached": Close(1.0, because="the iterates are detached from the graph"),
     }
 
 
@@ -120,7 +120,7 @@ GRADIENT_DESCENT = Task(
     ],
     hints=[
         "The loss of a step is negative_log_joint divided by N. torch.autograd.grad gives its gradient with respect to w.",
-        "w must be a leaf that requires a gradient, afresh in every step: detach it first.",
+        "In every step, w must be a new leaf that requires a gradient: detach it first.",
         "From w = 2, with the loss w² and the rate 0.1, the gradient is 4 and the next w is 1.6. Detach it, or the graph grows from step to step.",
     ],
 )

@@ -47,7 +47,7 @@ def _hessian_oracle(w, a, b):
     hessian = (a.T * (s * (1 - s))) @ a + np.diag(b + w**2)
     return {
         "hessian": Close(hessian, rtol=1e-5, atol=1e-6, because=SINGLE),
-        "detached": Close(1.0, because="the result carries no graph any more"),
+        "detached": Close(1.0, because="the result is detached from the graph"),
     }
 
 
@@ -199,7 +199,7 @@ LOGISTIC_HESSIAN = Task(
     ],
     hints=[
         "The gradient is Xᵀ(p − y) + w/σ₀². Differentiate once more: dp/dw = p(1 − p) x.",
-        "That gives Xᵀ diag(p(1 − p)) X, without ever forming the N × N diagonal matrix: scale the columns of Xᵀ.",
+        "That gives Xᵀ diag(p(1 − p)) X. Scale the columns of Xᵀ instead of forming the N × N diagonal matrix.",
         "For one data point x = 2 with p = ½, and σ₀² = 4, the Hessian is ¼ · 2² + ¼. The last term is the prior's: the identity over its variance.",
     ],
 )

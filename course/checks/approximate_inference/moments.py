@@ -166,7 +166,8 @@ def layer_oracle(shared):
                 1.0, because="the noise comes from the generator that is passed in"
             ),
             "the_same_draw_in_eval": Close(
-                1.0, because="weights stay random in eval(): predictions average draws"
+                1.0,
+                because="weights stay random in eval(): predictions average over draws",
             ),
             "kl": Close(kl, rtol=1e-4, because=FLOAT32),
             "gradients_of_the_kl": Close(

@@ -120,7 +120,7 @@ NEGATIVE_LOG_JOINT = Task(
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) - _normaliser(w, v),
-            "you flip the normaliser's sign: −log p(w) contains the logarithm of √(2πσ₀²) with a plus, once per "
+            "you flip the normaliser's sign: −log p(w) contains +log √(2πσ₀²), once per "
             "weight.",
         ),
         Misconception(

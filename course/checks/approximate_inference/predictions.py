@@ -48,8 +48,8 @@ SAMPLED_PREDICTIVE = Task(
         ),
         Misconception(
             lambda x, weights: ((x @ weights.T) > 0).double().mean(1),
-            "you round each sample's probability: this is the share of samples that prefer class 1, not a "
-            "probability of it.",
+            "you round each sample's probability: this is the share of samples that prefer class 1, not "
+            "the probability of class 1.",
         ),
         Misconception(
             lambda x, weights: torch.sigmoid(torch.sigmoid(x @ weights.T).mean(1)),

@@ -92,7 +92,7 @@ LOGISTIC_REGRESSION = (
             ),
             Choice.number(
                 _mackay(MEAN, VARIANCE, 1.0),
-                "You forgot the factor π/8, which makes the probit's slope that of the sigmoid.",
+                "You forgot the factor π/8, which matches the probit's slope to that of the sigmoid.",
             ),
         ),
     ),

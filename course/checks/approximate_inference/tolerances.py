@@ -5,7 +5,7 @@ from course.checks.draws import DRAWS
 FLOAT32 = (
     "single precision carries 7 digits, of which a few are lost in the computation"
 )
-FLOAT64 = "double precision, of whose 16 digits the algebra loses a few"
+FLOAT64 = "double precision carries 16 digits, a few of which are lost in the algebra"
 SINGLE = (
     "Normal, torch.eye and torch.tensor turn plain numbers into single precision, "
     "which carries 7 digits"

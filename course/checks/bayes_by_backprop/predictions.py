@@ -249,8 +249,8 @@ KEEP_MASK = Task(
         ),
         Misconception(
             lambda *case: _mask(_ratio)(*case).double(),
-            "you return a mask of the numbers 1 and 0. The task asks for dtype torch.bool: used as an index, integers "
-            "would pick the weights 1 and 0.",
+            "you return a mask of the numbers 1 and 0. The task asks for dtype torch.bool: as indices, integers "
+            "would only pick the weights at positions 1 and 0.",
         ),
     ],
     hints=[

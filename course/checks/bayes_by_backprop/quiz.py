@@ -37,7 +37,7 @@ REGRESSION = (
     ),
     QuizQuestion(
         "At one input the network's function has a standard deviation of 0.2 under the posterior, and "
-        "the noise has one of 0.1. What is the standard deviation of a new target there?",
+        "that of the noise is 0.1. What is the standard deviation of a new target there?",
         (
             Choice.number(STD, "This is the band of the function, without the noise."),
             Choice.number(

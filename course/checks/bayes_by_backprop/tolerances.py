@@ -4,7 +4,7 @@ import numpy as np
 
 from course.checks.draws import DRAWS
 
-EXACT = "single precision, in which an answer may be returned, carries 7 digits"
+EXACT = "answers may be in single precision, which carries 7 digits"
 SINGLE = (
     "Normal and torch.tensor turn Python's numbers into single precision, "
     "which carries 7 digits"

@@ -35,8 +35,8 @@ def _weights_oracle(batches, decreasing):
             shares,
             rtol=2e-5,
             atol=1e-37,
-            because="single precision, which ends at about 1e-38 and in which an exponent of 87 "
-            "is rounded by some 1e-5",
+            because="in single precision, numbers below about 1e-38 underflow, and an exponent of 87 "
+            "is rounded by about 1e-5",
         )
     }
 

@@ -71,7 +71,7 @@ CALIBRATION = (
             ),
             Choice(
                 "It is badly calibrated",
-                "Of the cases with a forecast of 0.5, one half come true: it is calibrated.",
+                "The event happens in half of the cases with a forecast of 0.5: it is calibrated.",
             ),
         ),
     ),

@@ -362,7 +362,7 @@ PREDICT = Task(
         ),
         Misconception(
             _predicted(shape_of=lambda draws, x: (draws, 1, x.shape[1])),
-            "you use the same noise for all data points. Each has a latent of its own: draw (draws, N, D).",
+            "you use the same noise for all data points. Each has its own latent: draw noise of shape (draws, N, D).",
         ),
         Misconception(
             _predicted(lambda p: (p.mean(0), p.var(0, correction=0) / len(p))),

@@ -39,7 +39,7 @@ def _heads_probe(answer, outputs):
 
 def _heads_oracle(outputs):
     slope = scipy.special.expit(outputs[:, 1])
-    because = "single precision, and MIN_SPREAD = 1e-6 within a tenth"
+    because = "single precision, and 10% of MIN_SPREAD = 1e-6"
     return {
         "mean": Close(outputs[:, 0], rtol=1e-6, because=FLOAT32),
         "spread": Close(

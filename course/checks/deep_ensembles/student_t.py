@@ -71,7 +71,7 @@ STUDENT_T_NLL = Task(
     misconceptions=[
         Misconception(
             lambda location, scale, df, y: _t_nll((y - location) / scale, df, 0.0),
-            "you leave out log s: the density of y is that of z = (y − µ)/s divided by s.",
+            "you leave out log s: the density of y is 1/s times that of z = (y − µ)/s.",
         ),
         Misconception(
             lambda location, scale, df, y: _t_nll(
@@ -122,7 +122,7 @@ STUDENT_T_NLL = Task(
         ),
     ],
     hints=[
-        "Standardise first: z = (y − location) / scale; then the density of y is that of z divided by the scale.",
+        "Standardise first: z = (y − location) / scale; then divide the density of z by the scale to get that of y.",
         "p(z) = Γ((ν+1)/2) / (Γ(ν/2) √(νπ)) · (1 + z²/ν)^(−(ν+1)/2).",
         "Take minus the logarithm of each factor; (ν+1)/2 · log1p(z²/ν) is the only term with z.",
     ],

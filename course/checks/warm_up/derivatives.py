@@ -184,7 +184,7 @@ PER_EXAMPLE_GRADIENTS = Task(
     cases=_gradient_cases,
     probe=_gradient_probe,
     oracle=_gradient_oracle,
-    made_of="The check makes the loss: loss(params, x, y) is factor / 2 · (x @ params − y)².",
+    made_of="The check supplies the loss: loss(params, x, y) is factor / 2 · (x @ params − y)².",
     misconceptions=[
         Misconception(
             lambda loss, params, x, y: _mapped(loss, argnums=(1, 0))(params, x, y),

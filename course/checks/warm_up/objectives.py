@@ -157,6 +157,6 @@ WEIGHT_DECAY_OF = Task(
     ],
     hints=[
         "Write the negative log joint: a sum of N losses, plus ‖w‖² / (2σ₀²). Now divide it by N.",
-        "Compare the factor of ‖w‖² with λ/2.",
+        "Compare the coefficient of ‖w‖² with λ/2.",
     ],
 )

@@ -261,7 +261,7 @@ LOG_MEAN_EXP = Task(
         ),
     ],
     hints=[
-        "Which of the two runs over the draws, the sum or the logarithm? Write the mean as a sum divided by S.",
+        "Is it the sum or the logarithm that runs over the draws? Write the mean as a sum divided by S.",
         "The logarithm of a product is a sum: log (1/S) Σ p = log Σ p − log S.",
         "log Σ exp(a) is jax.scipy.special.logsumexp(a, axis=0).",
     ],

@@ -6,4 +6,4 @@ FLOAT32 = (
 LARGE = (
     "single precision carries 7 digits, and the computation subtracts numbers near 100"
 )
-EXPONENTS = "a logarithm near -300 is rounded by 2e-5, twice; its exponential is off by the same relative amount"
+EXPONENTS = "a logarithm near −300 is rounded twice, by 2e-5; its exponential has the same relative error"

@@ -24,7 +24,7 @@ COMPARISON = (
         ),
     ),
     QuizQuestion(
-        "Two methods were run on the same ten seeds. What should the interval of their difference be based on?",
+        "Two methods were run on the same ten seeds. What should the interval for their difference be based on?",
         (
             Choice(
                 "The ten differences, one per seed",
@@ -70,7 +70,7 @@ COMPARISON = (
                 "Then each head makes a forecast for a different input, and no input gets the forecast of an ensemble.",
             ),
             Choice(
-                "The test input in the first place, zeros in the others",
+                "The test input in the first slot, zeros in the others",
                 "The network has never seen such inputs, and two heads would make forecasts for zeros.",
             ),
             Choice(
