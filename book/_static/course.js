@@ -11,6 +11,12 @@ const SCROLLING = "pre, .cell_output > .output, .katex-display, .pst-scrollable-
 document.fonts.ready.then(() => document.querySelectorAll(SCROLLING)
   .forEach(box => resized.observe(box)));
 
+// Paper is light.
+let theme;
+const root = document.documentElement;
+addEventListener("beforeprint", () => { theme = root.dataset.theme; root.dataset.theme = "light"; });
+addEventListener("afterprint", () => { root.dataset.theme = theme; });
+
 // The theme takes the focus away from its buttons when they are pressed.
 document.querySelectorAll("button").forEach(button => { button.blur = () => {}; });
 
