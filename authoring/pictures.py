@@ -168,7 +168,8 @@ def unwrap(root: ElementTree.Element) -> None:
 
 def short(svg: str) -> str:
     """Shorten names in an SVG, and write the look that several parts share as a class."""
-    names = sorted(set(re.findall(r"#([\w-]+)[\")]", svg)))
+    referred = set(re.findall(r"#([\w-]+)[\")]", svg))  # colours begin like references
+    names = sorted(referred & set(re.findall(r' id="([\w-]+)"', svg)))
     new = {name: f"i{number:x}" for number, name in enumerate(names)}
     svg = re.sub(
         r'( id="|="#|url\(#)([\w-]+)',

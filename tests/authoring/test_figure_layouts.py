@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from authoring.backend import MANY, NARROW, for_both, stack
-from authoring.pictures import PHONE, SVG, themed
+from authoring.pictures import PHONE, SVG, short, themed
 
 # On a phone panels stand one below the other: "first" and "second" hold there as well.
 SIDE = re.compile(
@@ -135,6 +135,7 @@ def test_text_and_ground_follow_the_theme_and_maps_do_not():
     # Of the map's texts, only the one on the map is black for good.
     texts = [g for g in axes["axes_2"] if g.find(f"{SVG}g[@transform]") is not None]
     assert [text.get("fill") for text in texts] == ["#000000", None]
+    assert ' fill="#000000"' in short(ElementTree.tostring(root, "unicode"))
 
 
 def test_the_size_of_text_survives():

@@ -87,6 +87,23 @@ def figures(book, pictures):
     ]
 
 
+def test_what_a_figure_refers_to_is_in_it(book):
+    paths = sorted((book / "_images").glob("*.svg"))
+    assert len(paths) > 60
+    lost = {}
+    for path in paths:
+        text = path.read_text("utf-8")
+        there = set(re.findall(r' id="([^"]+)"', text))
+        referred = set(
+            re.findall(r'(?:href|fill|stroke)="#([^"]+)"|url\(#([^)]+)\)', text)
+        )
+        names = {one or other for one, other in referred}
+        colours = {name for name in names if re.fullmatch(r"[0-9a-f]{6}", name)}
+        if missing := names - there - colours:
+            lost[path.name] = missing
+    assert lost == {}
+
+
 def text_sizes(svg, width):
     """Return the sizes of an SVG's text, in pixels, where it is shown ``width`` wide.
 
