@@ -69,7 +69,7 @@ TO_TEACH = [
     ("book/intro.md", "Get started in two minutes", 1),
     ("book/grading-a-class.md", "Hand out", 0),
     ("book/grading-a-class.md", "Grade", 0),
-    ("book/grading-a-class.md", "Mark the answers in words", 0),
+    ("book/grading-a-class.md", "Mark the written answers", 0),
     ("book/grading-a-class.md", "With nbgrader", 0),
 ]
 ON_A_CLUSTER = [("book/grading-a-class.md", CLUSTER, n) for n in (0, 1)]
