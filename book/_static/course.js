@@ -3,13 +3,19 @@
 // Boxes that scroll are tab stops for as long as they scroll. The theme would look at each box
 // once the page has loaded, also in what is folded away, which has no layout until then.
 addEventListener("load", event => event.stopImmediatePropagation());
+const SCROLLING = "pre, .cell_output > .output, .katex-display, .pst-scrollable-table-container, figure.wide";
+const goesOn = box => box.classList.toggle("goes-on",
+  box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
 const resized = new ResizeObserver(entries => entries.forEach(({target}) => {
   if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
   else target.removeAttribute("tabindex");
+  goesOn(target);
 }));
-const SCROLLING = "pre, .cell_output > .output, .katex-display, .pst-scrollable-table-container, figure.wide";
 document.fonts.ready.then(() => document.querySelectorAll(SCROLLING)
   .forEach(box => resized.observe(box)));
+document.addEventListener("scroll", ({target}) => {
+  if (target.matches?.(SCROLLING)) goesOn(target);
+}, {capture: true, passive: true});
 
 // Paper is light.
 let theme;

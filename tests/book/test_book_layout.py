@@ -110,7 +110,7 @@ def test_the_front_page_says_it_in_one_screen(browser, address):
             links = part.locator("small a").all()
             addresses = [link.get_attribute("href") for link in links]
             assert addresses == [f"{lab.chapter.stem}.html" for lab in practical.labs]
-            assert part.inner_text().count(" tasks · ") == len(practical.labs)
+            assert part.inner_text().count("tasks · ") == len(practical.labs)
 
 
 def test_a_page_shows_ideas_before_plotting_code(browser, address, names):
@@ -136,6 +136,22 @@ def test_answers_are_folded_as_code_is(browser, address, scheme):
 def test_code_and_equations_are_not_cut_off_on_a_desktop(browser, address, names):
     found = on_every_page(browser, address, names, DESKTOP, CUT_OFF)
     assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_what_scrolls_sideways_fades_until_its_end(browser, address):
+    with browser.new_context(**PHONE) as context:
+        page = context.new_page()
+        page.goto(f"{address}/book/02a-approximate-inference.html")
+        wide = page.locator("main .katex-display.goes-on")
+        wide.first.wait_for()
+        fading = wide.count()
+        assert 3 < fading < page.locator("main .katex-display").count()
+        assert "gradient" in wide.first.evaluate("e => getComputedStyle(e).maskImage")
+        wide.first.evaluate("e => { e.scrollLeft = e.scrollWidth }")
+        page.wait_for_function(
+            "n => document.querySelectorAll('main .katex-display.goes-on').length === n",
+            arg=fading - 1,
+        )
 
 
 def test_no_line_of_code_goes_on_below(book):
