@@ -80,8 +80,9 @@ def test_every_question_has_a_model_answer_and_a_rubric(lab):
 def test_numbers_of_the_page_stand_by_name():
     lab = COURSE.lab("deep_ensembles_b")
     (question,) = [q for q in questions(lab) if q.id.endswith("spirals")]
-    assert "the NLL is ⟨spirals-adversarial-nll⟩ with and ⟨spirals-plain-nll⟩ without" in (
-        question.model_answer
+    assert (
+        "the NLL is ⟨spirals-adversarial-nll⟩ with and ⟨spirals-plain-nll⟩ without"
+        in (question.model_answer)
     )
 
 
