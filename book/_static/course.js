@@ -4,17 +4,24 @@
 // once the page has loaded, also in what is folded away, which has no layout until then.
 addEventListener("load", event => event.stopImmediatePropagation());
 const SCROLLING = "pre, .cell_output > .output, .katex-display, .pst-scrollable-table-container, figure.wide";
-const goesOn = box => box.classList.toggle("goes-on",
-  box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
-const resized = new ResizeObserver(entries => entries.forEach(({target}) => {
-  if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
-  else target.removeAttribute("tabindex");
-  goesOn(target);
-}));
-document.fonts.ready.then(() => document.querySelectorAll(SCROLLING)
-  .forEach(box => resized.observe(box)));
+const goesOn = box => box.scrollLeft + box.clientWidth < box.scrollWidth - 1;
+const mark = ([box, scrolls, on]) => {
+  if (scrolls) box.tabIndex = 0;
+  else box.removeAttribute("tabindex");
+  box.classList.toggle("goes-on", on);
+};
+const resized = new ResizeObserver(entries => entries
+  .map(({target: box}) => [box, box.scrollWidth > box.clientWidth + 1, goesOn(box)])
+  .forEach(mark));
+// Letters of another font may be wider, in a box that stays as it is.
+const watch = () => document.querySelectorAll(SCROLLING).forEach(box => {
+  resized.unobserve(box);
+  resized.observe(box);
+});
+watch();
+document.fonts.addEventListener("loadingdone", watch);
 document.addEventListener("scroll", ({target}) => {
-  if (target.matches?.(SCROLLING)) goesOn(target);
+  if (target.matches?.(SCROLLING)) target.classList.toggle("goes-on", goesOn(target));
 }, {capture: true, passive: true});
 
 // Paper is light.

@@ -13,6 +13,11 @@ SCREENS = {
     "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True},
 }
 AXE = "rules => axe.run(rules ? {runOnly: rules} : {})"
+# All letters are there, and the page has had a frame to follow them.
+SETTLED = """async () => {
+  await document.fonts.ready;
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+}"""
 # No colour is on its way from one theme to the other.
 DARK = """
 () => document.documentElement.dataset.theme === "dark"
@@ -67,6 +72,7 @@ def opened(browser, address, names, **options):
             page = context.new_page()
             page.goto(address + name)
             page.wait_for_load_state("load")
+            page.evaluate(SETTLED)
             yield name, page
             page.close()
 
