@@ -11,7 +11,7 @@ const mark = ([box, scrolls, on]) => {
   box.classList.toggle("goes-on", on);
 };
 const resized = new ResizeObserver(entries => entries
-  .map(({target: box}) => [box, box.scrollWidth > box.clientWidth + 1, goesOn(box)])
+  .map(({target: box}) => [box, box.scrollWidth > box.clientWidth, goesOn(box)])
   .forEach(mark));
 // Letters of another font may be wider, in a box that stays as it is.
 const watch = () => document.querySelectorAll(SCROLLING).forEach(box => {
