@@ -2,7 +2,7 @@
 
 - Pictures are reduced to 256 colours, with no visible difference.
 - Of the theme's two thousand icons, only those that a page uses are kept in its fonts; the
-  script that would draw them once more is not loaded.
+  script that would draw them once more is left out.
 - Of the style sheets, only rules are kept whose classes and ids occur in a page or script.
 - Code is marked up only where its colour differs from that of plain text.
 - Only the search page loads the search index.
@@ -137,6 +137,8 @@ def make_light(app: Sphinx, exception: Exception | None) -> None:
         reduce_colours(path)
     for path in out.rglob("*.html"):
         drop_scripts(path)
+    for path in out.glob("_static/scripts/fontawesome.js*"):
+        path.unlink()
     pages = [path.read_text("utf-8") for path in out.rglob("*.html")]
     scripts = [path.read_text("utf-8") for path in out.glob("_static/**/*.js")]
     words = {w for text in [*pages, *scripts] for w in WORD.findall(text)}

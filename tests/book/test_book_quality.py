@@ -164,6 +164,17 @@ def test_no_page_exceeds_two_megabytes(pages):
     assert max(sizes.values()) > 100_000  # loaded files are included
 
 
+def test_no_script_is_there_that_no_page_loads(pages, book):
+    loaded = {
+        (page.parent / unquote(urlsplit(script["src"]).path)).resolve()
+        for page in [*pages, book / "search.html", book / "genindex.html"]
+        for script in soup(page).select("script[src]")
+    }
+    there = {path.resolve() for path in book.glob("_static/scripts/*.js")}
+    assert there
+    assert there - loaded == set()
+
+
 def packed_size(path):
     """Return the number of bytes that are sent for a file; fonts are compressed already."""
     data = path.read_bytes()
