@@ -163,7 +163,7 @@ def find(task_id: str) -> Task:
 def closest(wanted: str, known: Iterable[str]) -> str:
     """Return a sentence that names the known ids closest to an unknown one, if any is close."""
     known = list(known)
-    # All ids of a practical begin alike, so what comes after the stroke is compared.
+    # All ids of a practical begin alike, so what comes after the slash is compared.
     names = [id_.rpartition("/")[2] for id_ in known]
     close = difflib.get_close_matches(wanted.rpartition("/")[2], names, n=2)
     near = [id_ for id_, name in zip(known, names, strict=True) if name in close]
