@@ -138,8 +138,15 @@ def test_code_and_equations_are_not_cut_off_on_a_desktop(browser, address, names
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
+def test_equations_fit_a_phone_where_they_can_be_broken(browser, address, names):
+    script = CUT_OFF.replace("main pre, ", "")
+    found = on_every_page(browser, address, names, PHONE, script)
+    assert sum(map(len, found.values())) <= 1, found  # the loss of many heads
+
+
 def test_what_scrolls_sideways_fades_until_its_end(browser, address):
-    with browser.new_context(**PHONE) as context:
+    narrow = {"viewport": {"width": 280, "height": 844}, "is_mobile": True}
+    with browser.new_context(**narrow) as context:
         page = context.new_page()
         page.goto(f"{address}/book/02a-approximate-inference.html")
         wide = page.locator("main .katex-display.goes-on")
