@@ -7,6 +7,7 @@ first, in an element that no program shows; ``authoring.pictures`` takes it out.
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -31,6 +32,8 @@ __all__ = [
 
 NARROW = 3.6  # inches, the column of a phone
 LOW = 3.0  # inches: panels that are no higher stay as high on a phone
+# Inches: a phone's panel across; what is written above and below it; space around a panel.
+PANEL, LABELS, SPACE = 3.0, 0.6, 0.07
 MANY = 300  # points, beyond which a bitmap is smaller
 MAPS = 8  # panels, more of which stand in two columns
 DPI = 192  # of bitmaps inside a figure: two for each pixel of a page
@@ -95,6 +98,9 @@ def stack(fig: Figure) -> None:
     else:
         heights = [phone_height(ax, width, height) for ax in panels]
         label_rows(panels)
+        label_last(panels)
+        if layout := fig.get_layout_engine():
+            layout.set(h_pad=SPACE)
         place(panels, GridSpec(len(panels), 1, fig, height_ratios=heights))
         fig.set_size_inches(NARROW, sum(heights))
 
@@ -111,7 +117,11 @@ def phone_height(ax: Axes, width: float, height: float) -> float:
     grid = cell.get_gridspec()
     across = share(grid.get_width_ratios() or [1] * grid.ncols, cell.colspan) * width
     down = share(grid.get_height_ratios() or [1] * grid.nrows, cell.rowspan) * height
-    return max(down * NARROW / across, min(down, LOW))
+    low = max(down * NARROW / across, min(down, LOW))
+    if ax.get_aspect() == "auto":
+        return low
+    box = ax.get_position()  # a map has a shape of its own
+    return min(low, PANEL * box.height * height / (box.width * width) + LABELS)
 
 
 def share(ratios: list[float], span: range) -> float:
@@ -120,13 +130,27 @@ def share(ratios: list[float], span: range) -> float:
 
 
 def label_rows(panels: list[Axes]) -> None:
-    """Label the y axis of panels that now stand apart from the one they share it with."""
+    """Repeat above and beside a panel what was written only on the first of its row."""
     leaders: dict[int, Axes] = {}
     for ax in panels:
         leader = leaders.setdefault(ax.get_subplotspec().rowspan.start, ax)
+        if not ax.get_title("left"):
+            ax.set_title(leader.get_title("left"), loc="left")
         if leader is not ax and ax.get_shared_y_axes().joined(ax, leader):
             ax.yaxis.set_tick_params(labelleft=True)
             ax.set_ylabel(ax.get_ylabel() or leader.get_ylabel())
+
+
+def label_last(panels: list[Axes]) -> None:
+    """Label the x axis only of the last of successive panels that have the same."""
+    for ax, below in pairwise(panels):
+        same = (ax.get_xlim(), ax.get_xlabel()) == (
+            below.get_xlim(),
+            below.get_xlabel(),
+        )
+        if ax.get_shared_x_axes().joined(ax, below) or (same and ax.get_xlabel()):
+            ax.xaxis.set_tick_params(labelbottom=False)
+            ax.set_xlabel("")
 
 
 def _support(shell) -> None:

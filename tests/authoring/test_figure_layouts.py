@@ -65,6 +65,40 @@ def test_panels_stand_one_below_the_other_on_a_phone():
     assert all(label.get_visible() for label in axes[0, 1].get_yticklabels())
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_on_a_phone_equal_axes_are_labelled_once_and_titles_are_repeated(shared):
+    fig, axes = plt.subplots(2, 2, figsize=(7, 5), sharex=shared)
+    for ax in axes.flat:
+        ax.set(xlabel="x", xlim=(0, 4))
+        if shared:
+            ax.label_outer()
+    for row, title in zip(axes, ("first", "second"), strict=True):
+        row[0].set_title(title, loc="left")
+    stack(fig)
+    assert [ax.get_xlabel() for ax in axes.flat] == ["", "", "", "x"]
+    labels = [bool(ax.get_xticklabels()) for ax in axes.flat]
+    assert labels == [False, False, False, True]
+    titles = [ax.get_title("left") for ax in axes.flat]
+    assert titles == ["first", "first", "second", "second"]
+
+
+def test_on_a_phone_different_axes_are_all_labelled():
+    fig, axes = plt.subplots(1, 2, figsize=(7, 3))
+    for end, ax in enumerate(axes):
+        ax.set(xlabel="x", xlim=(0, 4 + end))
+    stack(fig)
+    assert [ax.get_xlabel() for ax in axes] == ["x", "x"]
+
+
+def test_a_map_is_as_high_on_a_phone_as_it_is_wide():
+    fig, axes = plt.subplots(1, 3, figsize=(7, 3), sharey=True)
+    for ax in axes:
+        ax.imshow(np.eye(3))
+    boxes(fig)  # a figure is drawn for desks first
+    stack(fig)
+    assert 3 * 3 < fig.get_figheight() < 3 * NARROW + 0.1
+
+
 def test_a_panel_across_two_columns_keeps_its_place_in_the_order():
     fig, axes = plt.subplot_mosaic("01;22", figsize=(7, 5))
     stack(fig)
