@@ -74,7 +74,7 @@ def probability_map(
 def density(
     xs: np.ndarray, ys: np.ndarray, values: np.ndarray, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw a density of two variables on a grid, in greys.
+    """Draw a density of two variables on a grid, in shades of the text's colour.
 
     Args:
         xs: the grid's columns, shape (W,).
@@ -84,7 +84,8 @@ def density(
     """
     ax = ax or plt.gca()
     levels = np.linspace(0.02, 1, 9) * values.max()
-    ax.contourf(xs, ys, values, levels, cmap="Greys", alpha=0.9)
+    shades = [("black", alpha) for alpha in np.linspace(0.06, 0.8, 8)]
+    ax.contourf(xs, ys, values, levels, colors=shades)
     ax.grid(False)
     return ax
 
