@@ -6,6 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.contour import ContourSet
+from scipy.spatial.distance import cdist
 
 from course.plots.fields import scatter_classes
 from course.plots.style import CLASS_COLOURS, COLOURS
@@ -13,6 +15,8 @@ from course.plots.style import CLASS_COLOURS, COLOURS
 TWO_CLASSES = LinearSegmentedColormap.from_list(
     "two-classes", [CLASS_COLOURS[0], "white", CLASS_COLOURS[1]]
 )
+
+FAR = np.array([[9.0, 9.0]])  # in units of a panel
 
 
 def probability_map(
@@ -36,7 +40,7 @@ def probability_map(
         probs: probabilities of class 1, shape (H, W).
         data: inputs, shape (N, 2), and labels, shape (N,).
         size: of a data point's marker, in points².
-        labels: write each thin contour's probability on it.
+        labels: write each thin contour's probability on it, where there is room.
         ax: where to draw.
     """
     ax = ax or plt.gca()
@@ -51,12 +55,15 @@ def probability_map(
         alpha=0.5,
         interpolation="bilinear",
     )
-    for levels, width in (([0.05, 0.25, 0.75, 0.95], 0.7), ([0.5], 1.8)):
+    avoid = {} if data is None else {np.nan: np.asarray(data[0])}
+    for levels, width in (([0.5], 1.8), ([0.05, 0.25, 0.75, 0.95], 0.7)):
         inside = [level for level in levels if probs.min() < level < probs.max()]
         if inside:
             lines = ax.contour(xs, ys, probs, inside, colors="black", linewidths=width)
+            for level, pieces in zip(lines.levels, lines.allsegs, strict=True):
+                avoid[level] = np.concatenate(pieces)
             if labels and width < 1:
-                ax.clabel(lines, fmt="%g", fontsize=8.5)
+                label_contours(lines, avoid)
     if data is not None:
         ax.scatter(*np.asarray(data[0]).T, s=3 * size, color="white", lw=0)
         scatter_classes(*data, size=size, ax=ax)
@@ -69,6 +76,35 @@ def probability_map(
     )
     ax.grid(False)
     return ax
+
+
+def label_contours(lines: ContourSet, avoid: dict[float, np.ndarray]) -> None:
+    """Write the level on each contour, where it is far from the frame, lines and labels.
+
+    Args:
+        lines: the contours.
+        avoid: by level, the points of every line; by ``nan``, of what else to avoid.
+    """
+    ax = lines.axes
+    low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
+    at = {level: (points - low) / (high - low) for level, points in avoid.items()}
+    chosen: list[np.ndarray] = []
+    for level in lines.levels:
+        here = at[level]
+        others = np.concatenate([FAR, *(at[key] for key in at if key != level)])
+        room = np.min(
+            [
+                np.minimum(here, 1 - here).min(1) / 0.1,
+                cdist(here, others).min(1) / 0.035,
+                cdist(here, [*FAR, *chosen]).min(1) / 0.15,
+            ],
+            axis=0,
+        )
+        if room.max() > 1:
+            chosen.append(here[room.argmax()])
+    if chosen:
+        places = [tuple(low + (high - low) * place) for place in chosen]
+        ax.clabel(lines, fmt="%g", fontsize=8.5, manual=places)
 
 
 def density(
