@@ -172,7 +172,8 @@ def test_no_figure_has_more_panels_in_a_row_than_fit(figures, screen):
     for fact, svg in figures:
         frames = panels_of(svg)
         if frames:
-            allowed = PER_ROW[screen] + (len(frames) > SMALL)
+            three = screen == "desktop" and len(frames) == 3  # without an empty quarter
+            allowed = PER_ROW[screen] + (len(frames) > SMALL or three)
             found.append((fact["name"], in_one_row(frames), allowed))
     assert any(row == PER_ROW["phone"] for _, row, _ in found)
     assert [figure for figure in found if figure[1] > figure[2]] == []
