@@ -7,8 +7,7 @@
 - The *class edition*, for readers who have not answered yet, shows the stub in place of a
   solution, no model answers, and no notebooks to download; the environment variable
   ``EDITION=class`` selects it.
-- Numbers glued into prose get a minus sign in place of a hyphen, and no line breaks between a
-  formula and the punctuation after it.
+- The label of a fold says what it shows: a figure by its number.
 - A page is removed from the cache of executed chapters when a file changes that its cells
   import or read. MyST-NB compares only the cells, so it would keep outdated outputs.
 """
@@ -17,12 +16,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from jupyter_cache import get_cache
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
@@ -47,11 +46,9 @@ OWN = (
     "authoring.numbering",
     "authoring.pictures",
     "authoring.strip_unused_assets",
+    "authoring.typography",
 )
 BACKEND = "authoring.backend"  # draws the figures in the kernels
-MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
-# Text that adjoins a formula without a space.
-GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
 
 
 def is_class(app: Sphinx) -> bool:
@@ -115,7 +112,7 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
                 write = Definition.stub if hidden else Definition.shown
                 source = "\n\n\n".join(map(write, shown))
                 block.rawsource = source
-                block.children = [nodes.Text(source)]
+                block[:] = [nodes.Text(source)]
             if task and not is_class(app):
                 hide_code(cell, "Show a solution", "Hide the solution")
                 fold_with_hints(doctree, cell, task_id(lab.stem, names[0]))
@@ -152,11 +149,25 @@ def fold_figures(app: Sphinx, doctree: nodes.document) -> None:
         while cell and cell.get("nb_element") != "cell_code":
             cell = cell.parent
         if cell and not cell.get("hide_mode"):
-            hide_code(
-                cell,
-                "Show the code of this figure",
-                "Hide the code of this figure",
-            )
+            hide_code(cell, "Show the code", "Hide the code")
+
+
+def label_folds(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Say in the label of folded code which figure it draws."""
+    numbers = app.env.toc_fignumbers.get(page, {}).get("figure", {})
+    for folded in doctree.findall(HideCodeCellNode):
+        figures = [
+            id_ for one in folded.parent.findall(nodes.figure) for id_ in one["ids"]
+        ]
+        drawn = [numbers[id_] for id_ in figures if id_ in numbers]
+        if drawn:
+            of = " of figure " + ".".join(map(str, drawn[0]))
+        elif figures:
+            of = " of this figure"
+        else:
+            of = ""
+        for prompt in ("prompt_show", "prompt_hide"):
+            folded[prompt] = f"{folded[prompt]}{of}"
 
 
 class TaskInfo(SphinxDirective):
@@ -201,32 +212,6 @@ def fold_answers(app: Sphinx, doctree: nodes.document, page: str) -> None:
             summary += nodes.paragraph("", title.astext(), classes=["admonition-title"])
             details += [summary, *content]
             answer.parent.replace(answer, details)
-
-
-def write_minus_signs(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Replace the hyphen of negative numbers that are glued into prose with a minus sign."""
-    for inline in doctree.findall(nodes.inline):
-        if "pasted-text" in inline["classes"]:
-            for text in list(inline.findall(nodes.Text)):
-                text.parent.replace(text, nodes.Text(MINUS.sub("−", text)))
-
-
-def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Keep a formula on one line with adjoining text, such as the comma after it."""
-    for formula in list(doctree.findall(nodes.math)):
-        parent, at = formula.parent, formula.parent.index(formula)
-        together = nodes.inline(classes=["together"])
-        if at > 0 and isinstance(before := parent[at - 1], nodes.Text):
-            cut = GLUED_BEFORE.search(before).start()
-            parent[at - 1] = nodes.Text(before[:cut])
-            together += nodes.Text(before[cut:])
-        together += formula.deepcopy()
-        if at + 1 < len(parent) and isinstance(after := parent[at + 1], nodes.Text):
-            cut = GLUED_AFTER.match(after).end()
-            together += nodes.Text(after[:cut])
-            parent[at + 1] = nodes.Text(after[cut:])
-        if together.astext() != formula.astext():
-            parent.replace(formula, together)
 
 
 def fold(title: str, *content: nodes.Node, **attributes: str) -> nodes.Element:
@@ -326,8 +311,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-get-outdated", notice_static_files)
     app.connect("doctree-read", show_sources)
     app.connect("doctree-read", fold_figures)
-    for tidy in (write_minus_signs, keep_together):
-        app.connect("doctree-resolved", tidy)
+    app.connect("doctree-resolved", label_folds)
     app.connect(
         "doctree-resolved", fold_answers, priority=900
     )  # when titles are complete
