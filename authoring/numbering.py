@@ -2,7 +2,8 @@
 
 The first exercise of practical 1 is Exercise 1.1; if it has several labs, they begin with
 Exercise 1a.1, Exercise 1b.1, and so on. A toctree can only number its pages from one, without
-gaps. Other pages have no number.
+gaps. Other pages have no number, and their figures none either: "Figure 2" among figures such as
+"Figure 2a.3" would seem to be one of practical 2.
 """
 
 from __future__ import annotations
@@ -38,6 +39,19 @@ class ByPractical(TocTreeCollectorWithStyles):
                 section["anchorname"]: None for section in rest
             }
         return rewritten
+
+    def assign_figure_numbers(self, env: BuildEnvironment) -> list[str]:
+        """Number the figures of the labs' pages; return the pages to write again."""
+        before = env.toc_fignumbers
+        numbered = super().assign_figure_numbers(env)
+        for page, numbers in env.toc_fignumbers.items():
+            if "secnumber" not in env.titles[page]:
+                numbers.pop("figure", None)
+        return [
+            page
+            for page in numbered
+            if before.get(page) != env.toc_fignumbers.get(page)
+        ]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -169,6 +169,24 @@ def test_a_percent_sign_stays_with_its_number(browser, address, pages, screen):
     assert on_every_page(browser, address, pages, PARTED, **screen) == {}
 
 
+def test_a_number_stays_with_its_power_its_error_and_its_name(pages):
+    parted = re.compile(r".{20}(?: ×\s10|× 10|± |\b[A-Za-zα-ω] = [−\d]).{10}")
+    found = {}
+    for name, page in pages.items():
+        article = BeautifulSoup(str(page.select_one("article")), "html.parser")
+        for aside in article.select("pre, code, .math, .text_html, math"):
+            aside.decompose()
+        found[name] = [match[0] for match in parted.finditer(article.get_text())]
+    assert {name: texts for name, texts in found.items() if texts} == {}
+
+
+def test_figures_of_pages_that_are_no_labs_have_no_number(pages):
+    labs = {f"{lab.chapter.stem}.html" for lab in Course.read(ROOT).labs()}
+    others = [page for name, page in pages.items() if name not in labs]
+    assert any(page.select("figcaption") for page in others)
+    assert not any(page.select("figcaption .caption-number") for page in others)
+
+
 @pytest.mark.browser
 def test_an_old_address_leads_to_the_first_lab(browser, address):
     practicals = [one for one in Course.read(ROOT).practicals if len(one.labs) > 1]
