@@ -89,9 +89,13 @@ def stack(fig: Figure) -> None:
         fig.set_size_inches(NARROW, height * (1 + NARROW / width) / 2)
     elif len(panels) > MAPS:
         rows = -(-len(panels) // 2)
+        xlabel = max(ax.get_xlabel() for ax in panels)  # of the panels that have one
+        ylabel = max(ax.get_ylabel() for ax in panels)
         place(panels, GridSpec(rows, 2, fig))
         for at, ax in enumerate(panels):
-            ax.tick_params(labelleft=at % 2 == 0, labelbottom=at >= len(panels) - 2)
+            left, bottom = at % 2 == 0, at >= len(panels) - 2
+            ax.tick_params(left=left, labelleft=left, bottom=bottom, labelbottom=bottom)
+            ax.set(xlabel=xlabel if bottom else "", ylabel=ylabel if left else "")
         fig.set_size_inches(
             NARROW, height / width * NARROW * rows / grid.nrows * grid.ncols / 2
         )

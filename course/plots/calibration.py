@@ -147,6 +147,6 @@ def warped_grid(points: np.ndarray, *, ax: Axes | None = None) -> Axes:
     for lines, colour in ((points, "blue"), (points.swapaxes(0, 1), "orange")):
         for line in lines:
             ax.plot(*line.T, color=COLOURS[colour], lw=0.7, alpha=0.8)
-    ax.set_aspect("equal")
+    ax.set(xlabel="$z_1$", ylabel="$z_2$", aspect="equal")
     ax.grid(False)
     return ax

@@ -14,6 +14,7 @@ from authoring.pictures import PHONE, SVG, short, themed
 # On a phone panels stand one below the other: "first" and "second" hold there as well.
 SIDE = re.compile(
     r"\b(left|right)(-hand)? (panel|map)s?\b|\bright-hand (panel|map)|"
+    r"caption: (?:.|\n {6})*? on the (left|right)\b|"
     r"(caption|alt): '?(Left|Right)\b|[.;] (Left|Right|left|right),| \((left|right)\)",
 )
 
@@ -37,6 +38,7 @@ def test_no_panel_is_named_by_its_side(path):
     "text",
     [
         "caption: Left, the NLL",
+        "    caption: The NLL\n      of each, on the left",
         "fits; right, the gradient",
         "A (left) and B",
         "the right panel",
