@@ -48,10 +48,23 @@ window.toggleCode = () => {
 if (typeof Search !== "undefined") {
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");
-    page.querySelectorAll(".katex-html, .headerlink, pre, script, style").forEach(e => e.remove());
     const found = anchor && page.getElementById(decodeURIComponent(anchor.slice(1)));
-    return ((found && found.closest("section")) || page.querySelector("article")).textContent;
+    const shown = (found && found.closest("section")) || page.querySelector("article");
+    shown.querySelector("h1, h2, h3")?.remove();  // the result's title
+    shown.querySelectorAll(".katex-html, .headerlink, summary, pre, script, style").forEach(e => e.remove());
+    shown.querySelectorAll("p, li, dt, dd, td, h2, h3").forEach(e => e.append(" "));
+    return shown.textContent;
   };
+  // A page and one of its sections are two results, with the same excerpt: the section is enough.
+  const find = Search._performSearch;
+  Search._performSearch = (query, ...terms) => {
+    const results = find(query, ...terms);
+    const inside = new Set(results.filter(result => result[2]).map(result => result[0]));
+    return results.filter(([page, title, anchor]) => anchor || !inside.has(page)
+      || title.toLowerCase().includes(query.toLowerCase()));
+  };
+  Documentation.TRANSLATIONS["Search finished, found ${resultCount} page(s) matching the search query."]
+    = "Search finished. Results: ${resultCount}";
 // On a page that was opened from there: show the first match below the address's anchor.
 } else if (localStorage.getItem("sphinx_highlight_terms")) {
   document.addEventListener("DOMContentLoaded", () => setTimeout(() => {
