@@ -91,7 +91,7 @@ class Quiz:
         questions = "".join(map(_question, self.questions))
         # Folded: to the keyboard a closed fold is one stop, however many are inside.
         return (
-            '<details class="hint"><summary>Show the questions</summary>'
+            '<details class="hint"><summary>Questions</summary>'
             f'<ol class="quiz">{questions}</ol></details>'
         )
 

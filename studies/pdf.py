@@ -26,9 +26,13 @@ READY = """() =>
 """
 UNFOLD = """async () => {
   for (const fold of document.querySelectorAll("details")) {
-    const title = fold.matches(".answer") ? fold.querySelector(".admonition-title") : "";
-    fold.querySelector("summary")?.remove();
-    fold.replaceWith(title, ...fold.childNodes);
+    const title = document.createElement("div");
+    title.className = "unfolded";
+    const summary = fold.querySelector("summary");
+    title.append(...summary.childNodes);
+    summary.remove();
+    const code = fold.matches(".hide:not(.answer)");
+    fold.replaceWith(code ? "" : title, ...fold.childNodes);
   }
   for (const tab of document.querySelectorAll(".sd-tab-content")) tab.style.display = "block";
   const pictures = [...document.querySelectorAll("article img:not(.only-dark)")];
@@ -38,14 +42,12 @@ UNFOLD = """async () => {
 PAPER = """
 @page { size: A4; margin: 18mm 16mm; }
 .bd-header, .bd-header-article, .bd-sidebar, .bd-sidebar-primary, .bd-sidebar-secondary,
-.prev-next-footer, .bd-footer, .copybtn, .headerlink, #pst-skip-link,
+.prev-next-footer, .bd-footer, #pst-skip-link,
 #jb-print-docs-body, .pst-scroll-pixel-helper { display: none !important; }
 .bd-main .bd-content .bd-article h1:first-of-type { display: block; }
 .bd-main .bd-content .bd-article-container { max-width: none !important; }
-pre, .highlight pre { white-space: pre-wrap !important; font-size: 8.5pt; }
-.cell, .cell_input, .cell_output, .highlight, pre { overflow: visible !important; break-inside: auto; }
-figure, img, .admonition, table { break-inside: avoid-page; }
-h1, h2, h3 { break-after: avoid-page; }
+.highlight pre { font-size: 8.5pt; }
+.unfolded { font-weight: 600; break-after: avoid; }
 body { font-size: 10.5pt; }
 """
 

@@ -38,6 +38,11 @@ def test_every_page_is_printed_whole_and_legibly(book, tmp_path):
     # Parts that are collapsed on screen are printed; there are no stubs and no raw TeX.
     assert "NotImplementedError" not in plain
     assert "defgaussian_nll" in plain
+    # So are the answers of the quizzes, each with its explanation.
+    for name in names:
+        page = BeautifulSoup((book / f"{name}.html").read_text("utf-8"), "html.parser")
+        for answer in page.select("ol.quiz summary"):
+            assert re.sub(r"\W+", "", answer.get_text()) in plain
     # Axis labels in code may contain \\log; these commands occur only in formulas.
     assert not re.search(r"\\(?:frac|mathbf|sum|mathcal)\b", text)
     assert {round(float(page.mediabox.width)) for page in printed.pages} == {595}
