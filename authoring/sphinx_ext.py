@@ -160,12 +160,9 @@ def label_folds(app: Sphinx, doctree: nodes.document, page: str) -> None:
             id_ for one in folded.parent.findall(nodes.figure) for id_ in one["ids"]
         ]
         drawn = [numbers[id_] for id_ in figures if id_ in numbers]
+        of = " of this figure" if figures else ""
         if drawn:
-            of = " of figure " + ".".join(map(str, drawn[0]))
-        elif figures:
-            of = " of this figure"
-        else:
-            of = ""
+            of = " of Figure " + ".".join(map(str, drawn[0]))
         for prompt in ("prompt_show", "prompt_hide"):
             folded[prompt] = f"{folded[prompt]}{of}"
 

@@ -20,6 +20,7 @@ WITHIN = re.compile(r"\s×\s(?=10)|\s±\s|(?:(?<=\b\w)|^)\s=\s(?=[−\d]|$)")
 GREEK = re.compile(r"(?<![A-Za-zα-ω])([α-ωµ])(?![A-Za-zα-ω])")
 # Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
+FORMULAS = (nodes.math, nodes.math_block)
 VERBATIM = (
     nodes.literal,
     nodes.math,
@@ -46,8 +47,12 @@ def keep_numbers(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def set_greek(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Mark Greek letters, which the style sheet sets in the font of formulas."""
-    for text in prose(doctree):
+    """Mark Greek letters, which the style sheet sets in the font of formulas.
+
+    A page without formulas does not load that font.
+    """
+    formulas = next(doctree.findall(lambda node: isinstance(node, FORMULAS)), None)
+    for text in prose(doctree) if formulas else ():
         parts = GREEK.split(text)
         if len(parts) > 1 and not isinstance(text.parent, nodes.title):
             text.parent.replace(

@@ -55,7 +55,7 @@ def probability_map(
         alpha=0.5,
         interpolation="bilinear",
     )
-    avoid = {} if data is None else {np.nan: np.asarray(data[0])}
+    avoid = {} if data is None else {None: np.asarray(data[0])}
     for levels, width in (([0.5], 1.8), ([0.05, 0.25, 0.75, 0.95], 0.7)):
         inside = [level for level in levels if probs.min() < level < probs.max()]
         if inside:
@@ -78,12 +78,12 @@ def probability_map(
     return ax
 
 
-def label_contours(lines: ContourSet, avoid: dict[float, np.ndarray]) -> None:
+def label_contours(lines: ContourSet, avoid: dict[float | None, np.ndarray]) -> None:
     """Write the level on each contour, where it is far from the frame, lines and labels.
 
     Args:
         lines: the contours.
-        avoid: by level, the points of every line; by ``nan``, of what else to avoid.
+        avoid: by level, the points of every line; by ``None``, of what else to avoid.
     """
     ax = lines.axes
     low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
