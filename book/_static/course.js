@@ -55,13 +55,14 @@ if (typeof Search !== "undefined") {
     shown.querySelectorAll("p, li, dt, dd, td, h2, h3").forEach(e => e.append(" "));
     return shown.textContent;
   };
-  // A page and one of its sections are two results, with the same excerpt: the section is enough.
+  // A page that stands below one of its sections has nothing to add. The last result is shown first.
   const find = Search._performSearch;
-  Search._performSearch = (query, ...terms) => {
-    const results = find(query, ...terms);
-    const inside = new Set(results.filter(result => result[2]).map(result => result[0]));
-    return results.filter(([page, title, anchor]) => anchor || !inside.has(page)
-      || title.toLowerCase().includes(query.toLowerCase()));
+  Search._performSearch = (...asked) => {
+    const above = new Set();
+    return find(...asked).reverse().filter(([page, , anchor]) => {
+      if (anchor) above.add(page);
+      return anchor || !above.has(page);
+    }).reverse();
   };
   Documentation.TRANSLATIONS["Search finished, found ${resultCount} page(s) matching the search query."]
     = "Search finished. Results: ${resultCount}";
