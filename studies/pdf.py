@@ -3,7 +3,7 @@
     make pdf
 
 reads ``_build/html`` and writes ``_build/known-unknowns.pdf``, with all collapsed parts
-expanded. It needs Chromium.
+expanded and links that stay inside the file. It needs Chromium.
 """
 
 from __future__ import annotations
@@ -12,10 +12,18 @@ import io
 import shutil
 import sys
 from pathlib import Path
+from urllib.parse import unquote, urldefrag
 
 import yaml
 from playwright.sync_api import Browser, sync_playwright
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import (
+    ArrayObject,
+    DictionaryObject,
+    NameObject,
+    NullObject,
+    TextStringObject,
+)
 from rich.progress import track
 
 ROOT = Path(__file__).parents[1]
@@ -35,6 +43,12 @@ UNFOLD = """async () => {
     fold.replaceWith(code ? "" : title, ...fold.childNodes);
   }
   for (const tab of document.querySelectorAll(".sd-tab-content")) tab.style.display = "block";
+  // Chromium notes where an element is printed if a link on the page leads to it.
+  for (const place of document.querySelectorAll("article [id]")) {
+    const link = document.createElement("a");
+    link.href = "#" + place.id;
+    document.querySelector("article").append(link);
+  }
   const pictures = [...document.querySelectorAll("article img:not(.only-dark)")];
   for (const picture of pictures) picture.loading = "eager";
   await Promise.all(pictures.map(picture => picture.decode()));
@@ -46,10 +60,13 @@ PAPER = """
 #jb-print-docs-body, .pst-scroll-pixel-helper { display: none !important; }
 .bd-main .bd-content .bd-article h1:first-of-type { display: block; }
 .bd-main .bd-content .bd-article-container { max-width: none !important; }
-.highlight pre { font-size: 8.5pt; }
+.highlight pre { font-size: 0.82rem; }
 .unfolded { font-weight: 600; break-after: avoid; }
-body { font-size: 10.5pt; }
 """
+# The page's title and number.
+FOOTER = """<div style="font-size: 7pt; width: 100%; text-align: center">
+<span class="title"></span> · <span class="pageNumber"></span></div>"""
+SCALE = 0.8  # of the screen's sizes: 16 px are 9.6 pt
 
 
 def pages(root: Path) -> list[str]:
@@ -68,12 +85,12 @@ def printed(browser: Browser, page: Path) -> bytes:
     tab.evaluate(UNFOLD)
     tab.add_style_tag(content=PAPER)
     tab.emulate_media(media="print", color_scheme="light")
-    number = '<div style="font-size:8px;width:100%;text-align:center"><span class="pageNumber"></span></div>'
     data = tab.pdf(
         prefer_css_page_size=True,
         display_header_footer=True,
         header_template="<span></span>",
-        footer_template=number,
+        footer_template=FOOTER,
+        scale=SCALE,
     )
     tab.close()
     return data
@@ -82,21 +99,85 @@ def printed(browser: Browser, page: Path) -> bytes:
 def print_book(built: Path, target: Path, names: list[str]) -> None:
     """Print pages of the built book into one file, with an outline."""
     whole = PdfWriter()
+    places = {}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         for name in track(names, "printing", transient=True):
+            address = (built / f"{name}.html").as_uri()
             part = PdfReader(io.BytesIO(printed(browser, built / f"{name}.html")))
+            places |= places_in(part, address, len(whole.pages))
+            for page in part.pages:
+                complete_links(page, address)
+            title = (part.pages[0].extract_text() or name).strip().splitlines()[0]
             start = len(whole.pages)
             whole.append(part, import_outline=False)
-            title = (part.pages[0].extract_text() or name).strip().splitlines()[0]
             whole.add_outline_item(title=title, page_number=start)
         browser.close()
+    whole.root_object.pop("/Names", None)  # the places of each page, whose names clash
+    for page in whole.pages:
+        lead_inside(page, places, whole)
     new = target.with_suffix(".new")
     with open(new, "wb") as file:
         whole.write(file)
     new.replace(target)
+
+
+def places_in(part: PdfReader, address: str, start: int) -> dict[str, tuple]:
+    """Map addresses in a printed page to sheet, left and top in the file, in points."""
+    found = {address: (start, NullObject(), NullObject())}
+    for name, place in part.named_destinations.items():
+        sheet = start + part.get_destination_page_number(place)
+        found[f"{address}#{name.removeprefix('/')}"] = (sheet, place.left, place.top)
+    return found
+
+
+def complete_links(page: DictionaryObject, address: str) -> None:
+    """Write the links inside a page as addresses, as those to other pages are."""
+    for link in links(page):
+        if "/Dest" in link:
+            place = str(link.pop("/Dest")).removeprefix("/")
+            link[NameObject("/A")] = DictionaryObject(
+                {
+                    NameObject("/S"): NameObject("/URI"),
+                    NameObject("/URI"): TextStringObject(f"{address}#{place}"),
+                }
+            )
+
+
+def lead_inside(page: DictionaryObject, places: dict[str, tuple], whole: PdfWriter):
+    """Let the links to pages of the book lead to their place in the file.
+
+    Links to other files of the built book are dropped: a reader of the file has none.
+    """
+    kept = ArrayObject()
+    for link in links(page):
+        address = unquote(link["/A"]["/URI"])
+        if not address.startswith("file:"):
+            kept.append(link)
+            continue
+        at = places.get(address) or places.get(urldefrag(address).url)
+        if at:
+            sheet, left, top = at
+            del link["/A"]
+            link[NameObject("/Dest")] = ArrayObject(
+                [
+                    whole.pages[sheet].indirect_reference,
+                    NameObject("/XYZ"),
+                    left,
+                    top,
+                    NullObject(),
+                ]
+            )
+            kept.append(link)
+    page[NameObject("/Annots")] = kept
+
+
+def links(page: DictionaryObject) -> list[DictionaryObject]:
+    """Return the links on a sheet."""
+    marks = [mark.get_object() for mark in page.get("/Annots", [])]
+    return [mark for mark in marks if mark["/Subtype"] == "/Link"]
 
 
 def main() -> None:

@@ -13,17 +13,30 @@ from studies.pdf import pages, print_book
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
-def test_every_page_is_printed_whole_and_legibly(book, tmp_path):
-    """Headings, collapsed solutions and formulas are printed, on A4 paper."""
-    names = pages(ROOT)
-    assert len(names) > 8
-    print_book(book, tmp_path / "book.pdf", names)
-    printed = PdfReader(tmp_path / "book.pdf")
-    assert len(printed.outline) == len(names)
-    # Ligatures are resolved.
-    texts = [
+@pytest.fixture(scope="module")
+def names():
+    return pages(ROOT)
+
+
+@pytest.fixture(scope="module")
+def printed(book, names, tmp_path_factory):
+    path = tmp_path_factory.mktemp("printed") / "book.pdf"
+    print_book(book, path, names)
+    return PdfReader(path)
+
+
+def text_of(printed):
+    """The text of each sheet, without ligatures."""
+    return [
         unicodedata.normalize("NFKC", page.extract_text()) for page in printed.pages
     ]
+
+
+def test_every_page_is_printed_whole_and_legibly(book, names, printed):
+    """Headings, collapsed solutions and formulas are printed, on A4 paper."""
+    assert len(names) > 8
+    assert len(printed.outline) == len(names)
+    texts = text_of(printed)
     text = " ".join(texts)
     starts = [printed.get_destination_page_number(one) for one in printed.outline]
     for name, start, end in zip(names, starts, [*starts[1:], None], strict=True):
@@ -46,3 +59,39 @@ def test_every_page_is_printed_whole_and_legibly(book, tmp_path):
     # Axis labels in code may contain \\log; these commands occur only in formulas.
     assert not re.search(r"\\(?:frac|mathbf|sum|mathcal)\b", text)
     assert {round(float(page.mediabox.width)) for page in printed.pages} == {595}
+
+
+def test_links_stay_inside_the_file_or_lead_to_the_web(book, names, printed):
+    """Those to a page lead to its first sheet; those to a term lead to its definition."""
+    starts = [printed.get_destination_page_number(one) for one in printed.outline]
+    led = set()
+    for sheet, page in enumerate(printed.pages):
+        for mark in page.get("/Annots", []):
+            if "/A" in (link := mark.get_object()):
+                assert link["/A"]["/URI"].startswith("https://"), sheet + 1
+            else:
+                at, _, _, top, _ = link["/Dest"]
+                led.add((printed.get_page_number(at.get_object()), top))
+    sheets = {sheet for sheet, _ in led}
+    first = BeautifulSoup((book / f"{names[0]}.html").read_text("utf-8"), "html.parser")
+    cards = {link["href"].removesuffix(".html") for link in first.select("article a")}
+    for name, start in zip(names, starts, strict=True):
+        if name.removeprefix("book/") in cards:
+            assert start in sheets, name
+    glossary = names.index("book/glossary")
+    texts = {
+        sheet: re.sub(r"\W+", "", text)
+        for sheet, text in enumerate(text_of(printed))
+        if starts[glossary] <= sheet < starts[glossary + 1]
+    }
+    terms = set()
+    for name in names:
+        page = BeautifulSoup((book / f"{name}.html").read_text("utf-8"), "html.parser")
+        for link in page.select("article a[href*='glossary.html#term-']"):
+            terms.add(link["href"].partition("#term-")[2])
+    assert len(terms) > 10
+    inside = [at for at in led if at[0] in texts and isinstance(at[1], int | float)]
+    assert len(inside) >= len(terms)
+    for term in terms:
+        word = re.sub(r"\W+", "", term)
+        assert any(word in texts[sheet] for sheet, _ in inside), term
