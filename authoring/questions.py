@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from authoring.chapter import TASK_INFO, read_chapter
 from authoring.exercises import translator_of
 from authoring.markdown import PARSER, options_of
-from course.task import find
+from course.task import task_id
 from project.practicals import Lab
 
 GLUED = re.compile(r"\{glue:?[a-z]*\}`([^`:]+)(?::[^`]*)?`")
@@ -78,12 +78,13 @@ def titles(labs: Iterable[Lab]) -> dict[str, str]:
     """
     found = {}
     for lab in labs:
+        names = {task_id(lab.stem, name): name for name in lab.solutions().definitions}
         for cell in read_chapter(lab.chapter).cells:
             if cell.kind == "markdown":
                 for name, title, label, body in _directives(cell.source):
                     tasks = TASK_INFO.findall(body)
                     if name == "exercise" and len(tasks) > 1:
-                        found |= {task: f"{title}: {find(task).name}" for task in tasks}
+                        found |= {task: f"{title}: {names[task]}" for task in tasks}
                     elif name == "exercise":
                         found[label] = title
     return found

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import subprocess
+import sys
 
 import pytest
 from classroom import classroom
@@ -11,6 +13,19 @@ from grading.reports.outcome import write_outcome
 from project.errors import CourseError
 
 STEMS = ("bayes_by_backprop", "deep_ensembles")
+# What the process of `course grade` imports, and reads of all labs.
+OWN = """
+import sys
+from pathlib import Path
+import grading.app
+from authoring.questions import questions, titles
+from project.practicals import Course
+
+labs = Course.read(Path(".")).labs()
+assert len(titles(labs)) > 80
+assert all(questions(lab) for lab in labs)
+print(*sorted({"jax", "torch", "scipy"} & sys.modules.keys()))
+"""
 
 
 def contents(folder):
@@ -54,6 +69,15 @@ def test_marks_and_comments_reach_sheets_and_students(tmp_path):
     pages = [page.read_text("utf-8") for page in tmp_path.glob("feedback/*/*.html")]
     found = sum(page.count("Spoken like a statistician.") for page in pages)
     assert found == len(rows) - 1
+
+
+def test_the_process_that_grades_loads_no_framework():
+    """The oracles need them, in processes of their own: JAX and PyTorch never in one."""
+    done = subprocess.run(
+        [sys.executable, "-c", OWN], cwd=COURSE.root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
 
 
 def test_wrong_marks_write_nothing(tmp_path):
