@@ -1,10 +1,15 @@
-"""The exercises in real kernels, with nbval: solved, untouched, and half done by a student."""
+"""The exercises solved, untouched, and half done by a student.
+
+The checks of all are run here; a kernel runs those that the commit draws, with nbval.
+"""
 
 import copy
+import json
 import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -17,9 +22,32 @@ from test_half_solved import cells_of, most_needed
 from authoring.exercises import generate
 
 ROOT = Path(__file__).parents[2]
+
+
+def drawn(labs):
+    return labs[first_seed() % len(labs)]
+
+
 # Of these the whole notebook runs; each commit draws another one.
-WHOLE = LABS
-WHOLE = WHOLE if SOAK else [WHOLE[first_seed() % len(WHOLE)]]
+WHOLE = LABS if SOAK else [drawn(LABS)]
+# Of each practical, one answer is left out of one lab, which each commit draws.
+OF_EACH = LABS if SOAK else [drawn(COURSE.labs(stem)) for stem in COURSE.stems]
+# Run notebooks one after the other: each is a list of cells, and each cell an id and source.
+RUN = """
+import json, sys
+from contextlib import redirect_stdout
+
+found = {}
+for name, cells in json.load(sys.stdin).items():
+    namespace, found[name] = {"__name__": "__main__"}, {}
+    for id_, source in cells:
+        try:
+            with redirect_stdout(sys.stderr):
+                exec(compile(source, id_, "exec"), namespace)
+        except Exception as error:
+            found[name][id_] = type(error).__name__, str(error)
+print(json.dumps(found))
+"""
 
 
 def nbval(notebook, *options):
@@ -44,8 +72,31 @@ def without_training(notebook):
     """The code that defines and checks: of the cells without a role, the first imports."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     first = next(cell for cell in code if role(cell) is None)
-    notebook.cells = [cell for cell in code if role(cell) or cell is first]
-    return notebook
+    return [(cell["id"], cell.source) for cell in code if role(cell) or cell is first]
+
+
+@cache
+def raised(stem):
+    """Run the checks of a practical's labs in one process, solved and untouched.
+
+    Returns what each cell raised, by lab, edition and cell: the exception's name and text.
+    """
+    notebooks = {
+        f"{lab.exercise.stem} {edition}": without_training(
+            nbformat.reads(generate(lab, solved=edition == "solved"), as_version=4)
+        )
+        for lab in COURSE.labs(stem)
+        for edition in ("solved", "untouched")
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", RUN],
+        input=json.dumps(notebooks),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def assert_passes(notebook, path):
@@ -69,10 +120,21 @@ def test_the_solved_exercise_passes_nbval_whole(lab, tmp_path, optimised):
 
 
 @each_lab
-def test_the_solved_exercise_passes_its_checks(lab, tmp_path):
+def test_the_solved_exercise_passes_its_checks(lab):
     """Without the cells that train and draw."""
-    notebook = nbformat.reads(generate(lab, solved=True), as_version=4)
-    assert_passes(without_training(notebook), tmp_path / f"{lab.exercise.stem}.ipynb")
+    assert raised(lab.stem)[f"{lab.exercise.stem} solved"] == {}
+
+
+@each_lab
+def test_in_the_untouched_exercise_every_check_fails(lab):
+    """Without the cells that train and draw; no other cell fails."""
+    found = raised(lab.stem)[f"{lab.exercise.stem} untouched"]
+    notebook = nbformat.reads(generate(lab), as_version=4)
+    checks = {cell["id"] for cell in notebook.cells if role(cell) == "check"}
+    assert checks == found.keys()
+    for id_, (name, said) in found.items():
+        assert name == "CheckFailed", id_
+        assert "not written yet" in said, id_
 
 
 def executed(notebook, folder):
@@ -95,35 +157,25 @@ def test_in_the_untouched_exercise_only_stubs_raise(lab, tmp_path):
     """
     notebook = nbformat.reads(generate(lab), as_version=4)
     for cell in executed(notebook, tmp_path).cells:
-        if cell.cell_type == "code" and role(cell) != "check":
+        if cell.cell_type == "code" and role(cell) == "check":
+            (error,) = errors(cell)
+            assert error.ename == "CheckFailed", cell["id"]
+            assert "not written yet" in "\n".join(error.traceback)
+            assert "Traceback" not in "\n".join(error.traceback)
+        elif cell.cell_type == "code":
             names = {error.ename for error in errors(cell)}
             assert names <= {"NotImplementedError"}, cell["id"]
 
 
 @pytest.mark.long
-@each_lab
-def test_in_the_untouched_exercise_every_check_fails(lab, tmp_path):
-    """Without the cells that train and draw."""
-    notebook = without_training(nbformat.reads(generate(lab), as_version=4))
-    for cell in executed(notebook, tmp_path).cells:
-        found = errors(cell)
-        if role(cell) == "check":
-            assert [error.ename for error in found] == ["CheckFailed"], cell["id"]
-            assert "not written yet" in "\n".join(found[0].traceback)
-            assert "Traceback" not in "\n".join(found[0].traceback)
-        else:
-            assert found == [], cell["id"]
-
-
-@pytest.mark.long
-@each_lab
+@pytest.mark.parametrize("lab", OF_EACH, ids=lambda lab: lab.exercise.stem)
 def test_where_one_answer_is_missing_only_what_needs_it_stops(lab, tmp_path, optimised):
     """Cells that need it raise NotImplementedError; no cell raises NameError as a consequence.
 
     One answer at a time is enough: what fails with several missing fails with one of them.
     ``test_half_solved.py`` decides it for every task by reading the cells; a run shows for
-    one task of each practical, that which most cells need, that it reads them as Python runs
-    them. ``EVERY_TASK=1`` runs all.
+    one task of one lab of each practical, that which most cells need, that it reads them as
+    Python runs them. ``SOAK`` runs all labs, ``EVERY_TASK=1`` all tasks.
     """
     untouched = nbformat.reads(generate(lab), as_version=4)
     stubs = {cell["id"]: cell.source for cell in untouched.cells}
