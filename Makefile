@@ -1,7 +1,9 @@
 # Two commands do everything on a fresh machine: `make book` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
-# Python compiles a module when it is first imported: most of those installed never are.
+# Python compiles a module when it is first imported, and keeps it: most of those installed
+# never are. Many images of Docker set this variable, by which it keeps none.
+unexport PYTHONDONTWRITEBYTECODE
 QUICKLY := --quiet --disable-pip-version-check --no-compile
 
 .PHONY: book pdf lighthouse test test-long soak bench bench-grading mnist which lint exercises clean help
