@@ -32,9 +32,7 @@ def execute_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
         cache.add_nb_to_project(path, read_data=READER)
     if notebooks:
         logger = logging.getLogger(__name__)
-        logger.setLevel(
-            logging.INFO
-        )  # then each chapter is named when it starts and ends
+        logger.setLevel(logging.INFO)  # to name each chapter when it starts and ends
         executor = load_executor("local-parallel", cache, logger=logger)
         executor.run_and_cache(
             filter_uris=notebooks, timeout=app.config.nb_execution_timeout

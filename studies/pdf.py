@@ -105,7 +105,7 @@ def print_book(built: Path, target: Path, names: list[str]) -> None:
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         for name in track(names, "printing", transient=True):
-            address = (built / f"{name}.html").as_uri()
+            address = unquote((built / f"{name}.html").as_uri())
             part = PdfReader(io.BytesIO(printed(browser, built / f"{name}.html")))
             places |= places_in(part, address, len(whole.pages))
             for page in part.pages:
@@ -125,7 +125,10 @@ def print_book(built: Path, target: Path, names: list[str]) -> None:
 
 
 def places_in(part: PdfReader, address: str, start: int) -> dict[str, tuple]:
-    """Map addresses in a printed page to sheet, left and top in the file, in points."""
+    """Map addresses in a printed page to sheet, left and top in the file, in points.
+
+    The address is as people write it, with spaces and umlauts.
+    """
     found = {address: (start, NullObject(), NullObject())}
     for name, place in part.named_destinations.items():
         sheet = start + part.get_destination_page_number(place)

@@ -20,8 +20,11 @@ def names():
 
 @pytest.fixture(scope="module")
 def printed(book, names, tmp_path_factory):
-    path = tmp_path_factory.mktemp("printed") / "book.pdf"
-    print_book(book, path, names)
+    """The PDF, printed from a folder whose name addresses write with percent signs."""
+    folder = tmp_path_factory.mktemp("printed")
+    (folder / "mit Leerzeichen, für 100%").symlink_to(book)
+    path = folder / "book.pdf"
+    print_book(folder / "mit Leerzeichen, für 100%", path, names)
     return PdfReader(path)
 
 
