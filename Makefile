@@ -70,7 +70,7 @@ test-long: .venv/ready .venv-nbgrader/ready  ## build the book and run the tests
 SOAK ?= 200
 KILLS := tests/grading/test_resume.py::test_kills_lose_nothing_and_grade_nothing_twice
 soak: .venv/ready  ## judge references and mistakes on SOAK=200 draws, kill the grader 50 times
-	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/grading/test_draws.py tests/grading/test_fuzz.py tests/grading/test_mistakes.py tests/studies/test_mutants.py $(KILLS) $(WORKERS)
+	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/authoring/test_notebooks.py tests/grading/test_draws.py tests/grading/test_fuzz.py tests/grading/test_mistakes.py tests/studies/test_mutants.py $(KILLS) $(WORKERS)
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
 	$(BIN)/python -m studies.grading $(ARGS)

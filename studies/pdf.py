@@ -110,7 +110,7 @@ def print_book(built: Path, target: Path, names: list[str]) -> None:
             places |= places_in(part, address, len(whole.pages))
             for page in part.pages:
                 complete_links(page, address)
-            title = (part.pages[0].extract_text() or name).strip().splitlines()[0]
+            title, _, _ = part.metadata.title.partition(" — ")  # before the book's
             start = len(whole.pages)
             whole.append(part, import_outline=False)
             whole.add_outline_item(title=title, page_number=start)

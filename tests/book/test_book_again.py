@@ -27,8 +27,10 @@ from solutions.deep_ensembles import gaussian_nll
 ```
 
 ```{code-cell} ipython3
-import time
+import os, time
 
+with open(os.environ["RUNS"], "a") as runs:
+    runs.write("chapter ")
 print(f"{float(gaussian_nll(0.0, 1.0, 0.0)):.3f} nats, run at {time.time_ns()}")
 ```
 """
@@ -47,8 +49,10 @@ kernelspec:
 # Another page
 
 ```{code-cell} ipython3
-import time
+import os, time
 
+with open(os.environ["RUNS"], "a") as runs:
+    runs.write("other ")
 print(f"run at {time.time_ns()}")
 ```
 """
@@ -72,11 +76,14 @@ def test_an_edit_runs_again_what_depends_on_it_and_nothing_else(tmp_path):
         "- file: book/01a-deep-ensembles\n- file: book/notation\n"
     )
     # Import the course and the solutions of the copy, not the installed ones.
-    here = {"PYTHONPATH": str(tmp_path)}
+    runs = tmp_path / "runs.txt"
+    here = {"PYTHONPATH": str(tmp_path), "RUNS": str(runs)}
     page = build_book(tmp_path, **here) / "book" / "01a-deep-ensembles.html"
     other = page.with_name("notation.html")
     before, run = page.read_text(), RUN_AT.findall(other.read_text())
     assert run
+    # Sphinx uses the outputs of the pages that were executed before it reads them.
+    assert sorted(runs.read_text().split()) == ["chapter", "other"]
     assert "0.919 nats" in before
     assert "−log N(y | µ, σ²), one value per data point." in before
 
@@ -96,6 +103,7 @@ def test_an_edit_runs_again_what_depends_on_it_and_nothing_else(tmp_path):
     assert old not in after
     assert RUN_AT.findall(after) != RUN_AT.findall(before)
     assert RUN_AT.findall(other.read_text()) == run
+    assert len(runs.read_text().split()) == 3
 
     # After a change to the extension, pages are written again but their cells are not run.
     for name in ("report.py", "templates/report.html.j2"):

@@ -39,6 +39,9 @@ def test_every_page_is_printed_whole_and_legibly(book, names, printed):
     """Headings, collapsed solutions and formulas are printed, on A4 paper."""
     assert len(names) > 8
     assert len(printed.outline) == len(names)
+    for name, one in zip(names, printed.outline, strict=True):
+        page = BeautifulSoup((book / f"{name}.html").read_text("utf-8"), "html.parser")
+        assert page.title.get_text() == f"{one.title} — Known Unknowns"
     texts = text_of(printed)
     text = " ".join(texts)
     starts = [printed.get_destination_page_number(one) for one in printed.outline]
@@ -59,6 +62,13 @@ def test_every_page_is_printed_whole_and_legibly(book, names, printed):
         page = BeautifulSoup((book / f"{name}.html").read_text("utf-8"), "html.parser")
         for answer in page.select("ol.quiz summary"):
             assert re.sub(r"\W+", "", answer.get_text()) in plain
+    # A long table begins on the sheet of what stands above it.
+    for name, above, column in (
+        ("book/notation", "All chapters share", "in code"),
+        ("book/grading-a-class", "A flag never", "look?"),
+    ):
+        here = texts[starts[names.index(name)] :]
+        assert above in next(words for words in here if column in words), name
     # Axis labels in code may contain \\log; these commands occur only in formulas.
     assert not re.search(r"\\(?:frac|mathbf|sum|mathcal)\b", text)
     assert {round(float(page.mediabox.width)) for page in printed.pages} == {595}
