@@ -63,12 +63,12 @@ def test_every_page_is_printed_whole_and_legibly(book, names, printed):
         for answer in page.select("ol.quiz summary"):
             assert re.sub(r"\W+", "", answer.get_text()) in plain
     # A long table begins on the sheet of what stands above it.
-    for name, above, column in (
-        ("book/notation", "All chapters share", "in code"),
-        ("book/grading-a-class", "A flag never", "look?"),
+    for name, above, row in (
+        ("book/notation", "All chapters share", "number of data points, number of"),
+        ("book/grading-a-class", "A flag never", "exceeds the size limit"),
     ):
         here = texts[starts[names.index(name)] :]
-        assert above in next(words for words in here if column in words), name
+        assert above in next(words for words in here if row in words), name
     # Axis labels in code may contain \\log; these commands occur only in formulas.
     assert not re.search(r"\\(?:frac|mathbf|sum|mathcal)\b", text)
     assert {round(float(page.mediabox.width)) for page in printed.pages} == {595}
