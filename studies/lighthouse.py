@@ -5,8 +5,9 @@
 serves ``_build/html`` on the loopback, compressed as web servers do, and prints a table: the
 scores, the longest time for which a page does not answer (its longest task, on the phone with
 a processor four times as slow), and the kilobytes that it loads. It ends with 1 if a score is
-below 95 or a task longer than half a second. It needs Chromium and npm, and a quarter of an
-hour on a machine that does nothing else: the scores of performance are times.
+below 95 or a task longer than half a second. It needs Chromium and a quarter of an hour on a
+machine that does nothing else: the scores of performance are times. ``make test-long`` judges
+two pages, which each commit draws, and asks for the other scores only.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from studies.pdf import BUILT, ROOT, pages
 
 LIGHTHOUSE = ROOT / "_build" / "lighthouse" / "node_modules" / ".bin" / "lighthouse"
 LEAST, LONGEST = 95, 500  # scores; milliseconds
-LONGEST_TASK, WEIGHT = "longest task, ms", "kB"
+SPEED, LONGEST_TASK, WEIGHT = "Performance", "longest task, ms", "kB"
 SCREENS = {"desktop": ["--preset=desktop"], "phone": []}
 PACKED = ("text/", "application/json", "application/javascript", "image/svg+xml")
 
@@ -117,18 +118,26 @@ def table(found: dict[tuple[str, str], dict[str, int]]) -> Table:
     return shown
 
 
+def judged(folder: Path, names: list[str]) -> dict[tuple[str, str], dict[str, int]]:
+    """Judge pages of a built book on every screen; the result of each."""
+    server = serve(folder)
+    address = "http://{}:{}".format(*server.server_address)
+    asked = [(page, screen) for page in names for screen in SCREENS]
+    try:
+        return {
+            (page, screen): judge(f"{address}/{page}.html", SCREENS[screen])
+            for page, screen in track(asked, "judging", transient=True)
+        }
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def main() -> None:
     """Judge the book."""
     if not (BUILT / "index.html").exists():
         sys.exit(f"{BUILT} is not there: run `make book` first.")
-    server = serve(BUILT)
-    address = "http://{}:{}".format(*server.server_address)
-    asked = [(page, screen) for page in pages(ROOT) for screen in SCREENS]
-    found = {
-        (page, screen): judge(f"{address}/{page}.html", SCREENS[screen])
-        for page, screen in track(asked, "judging", transient=True)
-    }
-    server.shutdown()
+    found = judged(BUILT, pages(ROOT))
     Console().print(table(found))
     sys.exit(any(too_bad(*one) for row in found.values() for one in row.items()))
 
