@@ -148,11 +148,11 @@ def label_rows(panels: list[Axes]) -> None:
 def label_last(panels: list[Axes]) -> None:
     """Label the x axis only of the last of successive panels that have the same."""
     for ax, below in pairwise(panels):
-        same = (ax.get_xlim(), ax.get_xlabel()) == (
-            below.get_xlim(),
-            below.get_xlabel(),
-        )
-        if ax.get_shared_x_axes().joined(ax, below) or (same and ax.get_xlabel()):
+        label, next_label = ax.get_xlabel(), below.get_xlabel()
+        shared = ax.get_shared_x_axes().joined(ax, below)
+        shared = shared and label in ("", next_label)
+        same = label == next_label and ax.get_xlim() == below.get_xlim()
+        if shared or (same and label):
             ax.xaxis.set_tick_params(labelbottom=False)
             ax.set_xlabel("")
 

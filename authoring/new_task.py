@@ -101,6 +101,7 @@ ANSWERS = """    "{name}": {{
 ARRAYS = {
     "jax": ("import jax.numpy as jnp", "jnp.asarray", "Array"),
     "torch": ("import torch", "torch.as_tensor", "Tensor"),
+    "numpy": ("import numpy as np", "np.asarray", "np.ndarray"),
 }
 
 
@@ -149,7 +150,9 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
 
 def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     root, stem, chapter = lab.root, lab.stem, lab.chapter
-    framework = "jax" if "import jax" in solution.read_text("utf-8") else "torch"
+    source = solution.read_text("utf-8")
+    used = re.compile(r"^(?:import|from) (jax|torch)\b", re.MULTILINE).search(source)
+    framework = used[1] if used else "numpy"
     imported, array, annotation = ARRAYS[framework]
     checks = root / "course" / "checks" / stem
     check = checks / solution.name  # test_structure.py wants the same name

@@ -30,8 +30,10 @@ THEMED = (
     ("#332288", "--indigo", "#8f7ff0"),
     ("#882255", "--wine", "#d65f9b"),
 )
-LIGHT = ";".join(f"{name}:{colour}" for colour, name, _ in THEMED)
-DARK = ";".join(f"{name}:{colour}" for _, name, colour in THEMED)
+# What is translucent would nearly vanish on a dark ground.
+OPACITY, FACTOR = re.compile(r"\bopacity:([\d.]+)"), "--more"
+LIGHT = ";".join([*(f"{name}:{colour}" for colour, name, _ in THEMED), f"{FACTOR}:1"])
+DARK = ";".join([*(f"{name}:{dark}" for _, name, dark in THEMED), f"{FACTOR}:1.6"])
 NARROW = "(max-width: 719px)"
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 INLINE = "data:image/png;base64,"
@@ -84,6 +86,8 @@ def themed(text: str) -> ElementTree.Element:
             look = part.get("style").replace(": ", ":").replace("; ", ";")
             for colour, name, _ in () if part in fixed else THEMED:
                 look = look.replace(colour, f"var({name})")
+            if part not in fixed:
+                look = OPACITY.sub(rf"opacity:calc(\1*var({FACTOR},1))", look)
             part.set("style", look)
     root.set("style", "fill:var(--ink)")
     return root

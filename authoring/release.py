@@ -21,7 +21,7 @@ from pathlib import Path
 from authoring.exercises import packages_of
 from project.errors import CourseError
 from project.practicals import Course, Lab
-from project.publication import extras_of
+from project.publication import bracketed
 
 NAME = "known-unknowns"
 MARK = "# Written by `course release`."
@@ -56,7 +56,7 @@ REQUIREMENTS = """\
 {mark}
 # In this folder: python -m pip install -r requirements.txt
 -c constraints.txt
-.[{extras}]
+.{extras}
 jupyterlab
 """
 
@@ -215,7 +215,7 @@ def bundle(
                 for name in ("jax", "torch")
             ),
         ),
-        "requirements.txt": REQUIREMENTS.format(mark=MARK, extras=extras_of(packages)),
+        "requirements.txt": REQUIREMENTS.format(mark=MARK, extras=bracketed(packages)),
         "README.md": README.format(
             python=re.sub(r">=([\d.]+)", r"\1 or newer", about["requires-python"]),
             exercises="\n".join(lines),

@@ -1,6 +1,6 @@
 """Sphinx extension: minus signs, unbroken numbers, and Greek letters as in formulas.
 
-- Numbers glued into prose get a minus sign in place of a hyphen.
+- Numbers glued into prose get a minus sign in place of a hyphen, and "10⁻³" for "e-03".
 - There is no line break within "1.5 × 10⁻³", "0.2 ± 0.1" and "T = 1", nor between a formula
   and the punctuation after it.
 - Greek letters in a sentence are set in the font of the formulas beside them.
@@ -15,6 +15,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
+POWER = re.compile(r"(?<=\d)e([+-]\d+)\b")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Spaces at which a number would part from what belongs to it; a glued one may follow.
 WITHIN = re.compile(r"\s×\s(?=10)|\s±\s|(?:(?<=\b\w)|^)\s=\s(?=[−\d]|$)")
 GREEK = re.compile(r"(?<![A-Za-zα-ω])([α-ωµ])(?![A-Za-zα-ω])")
@@ -31,11 +33,17 @@ VERBATIM = (
 
 
 def write_minus_signs(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Replace the hyphen of negative numbers that are glued into prose with a minus sign."""
+    """Write numbers that are glued into prose with minus signs and powers of ten."""
     for inline in doctree.findall(nodes.inline):
         if "pasted-text" in inline["classes"]:
             for text in list(inline.findall(nodes.Text)):
-                text.parent.replace(text, nodes.Text(MINUS.sub("−", text)))
+                number = POWER.sub(lambda match: f" × 10{raised(match[1])}", text)
+                text.parent.replace(text, nodes.Text(MINUS.sub("−", number)))
+
+
+def raised(exponent: str) -> str:
+    """Write an exponent, such as -05, as a superscript."""
+    return str(int(exponent)).translate(RAISED)
 
 
 def keep_numbers(app: Sphinx, doctree: nodes.document, page: str) -> None:

@@ -1,6 +1,7 @@
 """The data sets of the course, as named tuples of NumPy arrays.
 
 Every function takes the number of data points and a seed; the same seed gives the same data.
+scikit-learn is imported where it is needed: that takes a second, and few notebooks need it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.datasets import make_blobs, make_moons
 
 from course import idx
 
@@ -38,6 +38,19 @@ def cubic(
     rng = np.random.default_rng(seed)
     x = rng.uniform(low, high, (n or 40, 1))
     return Regression(x, x[:, 0] ** 3 + rng.normal(0, 3, len(x)))
+
+
+def fan(*, n: int | None = None, seed: int, tilt: float = 0.0) -> Regression:
+    """Draw y = sin 2x + noise with standard deviation 0.1 + 0.1 x², for x between 0 and 3.
+
+    The density of x is proportional to exp(tilt · x), so that it is uniform by default. By
+    default 1,000 data points.
+    """
+    rng = np.random.default_rng(seed)
+    u = rng.uniform(0, 1, n or 1000)
+    x = np.log1p(u * np.expm1(3 * tilt)) / tilt if tilt else 3 * u
+    noise = rng.normal(0, 1, len(x))
+    return Regression(x[:, None], np.sin(2 * x) + (0.1 + 0.1 * x**2) * noise)
 
 
 def spirals(*, n: int | None = None, seed: int) -> Classification:
@@ -80,6 +93,8 @@ def three_blobs(*, n: int | None = None, seed: int) -> Classification:
 
 def blobs(*, n: int | None = None, seed: int, spread: float = 2.0) -> Classification:
     """Draw two round blobs around (−2, −2) and (2, 2) with scikit-learn; by default 400 points."""
+    from sklearn.datasets import make_blobs
+
     x, y = make_blobs(
         n or 400, centers=[(-2, -2), (2, 2)], cluster_std=spread, random_state=seed
     )
@@ -88,6 +103,8 @@ def blobs(*, n: int | None = None, seed: int, spread: float = 2.0) -> Classifica
 
 def moons(*, n: int | None = None, seed: int, noise: float = 0.25) -> Classification:
     """Draw two half-moons with scikit-learn; by default 1,000 data points."""
+    from sklearn.datasets import make_moons
+
     return Classification(*make_moons(n or 1000, noise=noise, random_state=seed))
 
 

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 
 class Reference(NamedTuple):
@@ -162,6 +161,8 @@ def _functions(z: np.ndarray, settings: dict) -> np.ndarray:
         settings[name] for name in ("hidden", "prior_std", "noise_std")
     )
     rng = np.random.default_rng(settings["seed"])
+
+    from scipy.special import expit
 
     def features(at: np.ndarray) -> np.ndarray:
         inner = z[..., None, :hidden] * at[:, None] + z[..., None, hidden:]

@@ -31,7 +31,7 @@ except ModuleNotFoundError:
     import sys
 
     print("Installing the course from {repository}: a minute or two …")
-    source = "known-unknowns[{extras}] @ git+{repository}@{branch}"
+    source = "known-unknowns{extras} @ git+{repository}@{branch}"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", source], check=True)"""
 FORMATS = {
     "repository": (
@@ -106,10 +106,16 @@ class Publication:
             packages: the import names of the packages that the notebook needs.
         """
         return self.repository and INSTALL.format(
-            extras=extras_of(packages), repository=self.repository, branch=self.branch
+            extras=bracketed(packages), repository=self.repository, branch=self.branch
         )
 
 
 def extras_of(packages: Iterable[str]) -> str:
     """Return the extras that install these packages, as pip expects them: ``jax,torch``."""
     return ",".join(sorted({EXTRAS[name] for name in packages if name in EXTRAS}))
+
+
+def bracketed(packages: Iterable[str]) -> str:
+    """Return these extras in brackets, or the empty string if there are none."""
+    extras = extras_of(packages)
+    return f"[{extras}]" if extras else ""

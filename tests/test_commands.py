@@ -48,12 +48,12 @@ def test_an_exercise_that_cannot_be_replaced_is_named(tmp_path):
         if ours and (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, tmp_path / name)
-    (tmp_path / "exercises" / "00-warm-up.ipynb").mkdir(parents=True)
-    line = refused("exercises", "warm_up", cwd=tmp_path)
+    (tmp_path / "exercises" / "00a-warm-up.ipynb").mkdir(parents=True)
+    line = refused("exercises", "warm_up_a", cwd=tmp_path)
     assert line.startswith(
-        "course: exercises/00-warm-up.ipynb: Is a directory. There is a folder"
+        "course: exercises/00a-warm-up.ipynb: Is a directory. There is a folder"
     )
-    assert [p.name for p in (tmp_path / "exercises").iterdir()] == ["00-warm-up.ipynb"]
+    assert [p.name for p in (tmp_path / "exercises").iterdir()] == ["00a-warm-up.ipynb"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Functions that probes share, for PyTorch and for JAX.
+"""Functions that probes share, for PyTorch, JAX and NumPy.
 
 The source of this module is copied into graded notebooks with that of each probe. It holds
 functions alone, and all their imports are inside them.
@@ -44,6 +44,18 @@ def fields(result, *names):
     if result is None:
         return dict.fromkeys(values)
     return values | {"fields": float(all(hasattr(result, name) for name in names))}
+
+
+def finite_or_infinite(name, value):
+    """Return a value with 0 in place of +∞, and where it was +∞: 1 there, 0 elsewhere."""
+    import numpy as np
+
+    # The judge takes no list for an array, so a list is passed on as it is.
+    array = np.asarray(None if isinstance(value, list | tuple) else value)
+    if array.dtype.kind != "f":
+        return {name: value, "infinite": None if value is None else 0.0}
+    infinite = np.isposinf(array)
+    return {name: np.where(infinite, 0.0, array), "infinite": infinite.astype(float)}
 
 
 def flow_values(flow, **inputs):
@@ -110,3 +122,16 @@ def value_and_gradients(keys, function, *inputs, compiled=False):
     if compiled:
         jax.make_jaxpr(function)(*inputs)
     return dict(zip(keys, (value, *found), strict=True))
+
+
+def curved_network(a, b, c):
+    """Return a function from weights (D,) to N logits that curves in its weights.
+
+    Args:
+        a, b: shape (N, D).
+        c: shape (N,).
+    """
+    import torch
+
+    a, b, c = (torch.tensor(value) for value in (a, b, c))
+    return lambda w: torch.tanh(a @ w) + (b @ w) ** 2 / 2 + c

@@ -62,7 +62,9 @@ def draw(lab: Lab, seed: int, target: Path, compiled: Path | None = None) -> Non
     Raises:
         CourseError: it has no exercise, or its checks cannot be evaluated.
     """
-    stem, environment = lab.stem, dict(os.environ)
+    stem = lab.stem
+    # The arrays are small: threads would wait for each other, ten times as long if others work.
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
     if compiled is not None:
         environment |= {
             "JAX_COMPILATION_CACHE_DIR": str(compiled),

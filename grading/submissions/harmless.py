@@ -36,7 +36,8 @@ LARGE = ("jax", "matplotlib", "numpy", "optax", "scipy", "sklearn", "torch")
 PARTS = {
     *("autograd", "backends", "calibration", "cluster", "constants", "cuda"),
     *("datasets", "distributions", "dtypes", "ensemble", "fft", "flatten_util"),
-    *("func", "functional", "integrate", "interpolate", "isotonic", "lax"),
+    *("func", "functional", "gaussian_process", "integrate", "interpolate"),
+    *("isotonic", "lax"),
     *("linalg", "linear_model", "losses", "ma", "metrics", "mixture"),
     *("model_selection", "naive_bayes", "ndimage", "neighbors", "nn", "numpy"),
     *("ops", "optim", "optimize", "polynomial", "preprocessing", "pyplot"),

@@ -47,3 +47,18 @@ from solutions.approximate_inference.dropout import (
 from solutions.approximate_inference.hmc import (
     hmc,
 )
+from solutions.approximate_inference.curvature import (
+    ggn,
+    hurried_network_log_evidence,
+    network_log_evidence,
+)
+from solutions.approximate_inference.linearised import (
+    linearised_predictive,
+    last_layer_laplace,
+)
+from solutions.approximate_inference.many_modes import (
+    randomised_map,
+    swag_moments,
+    swag_sample,
+    cyclical_step_size,
+)

@@ -1,7 +1,7 @@
 """Warm-up: what the four practicals take for granted, in JAX.
 
-Shapes: N data points, D inputs, K classes, S draws, B data points in a minibatch. Every density is a
-density of one data point.
+Shapes: N data points, D inputs, K classes, S draws, B data points in a minibatch; in the modules on
+regression, D features and N' new inputs. Every density is a density of one data point.
 """
 
 from solutions.warm_up.probability import (
@@ -21,3 +21,17 @@ from solutions.warm_up.objectives import (
     minibatch_objective,
     weight_decay_of,
 )
+from solutions.warm_up.linear_regression import (
+    weight_posterior,
+    linear_predictive,
+    log_evidence,
+)
+from solutions.warm_up.gaussian_processes import (
+    Kernel,
+    fourier_features,
+    squared_exponential,
+    gp_predictive,
+    forgetful_log_evidence,
+    gp_log_evidence,
+)
+from solutions.warm_up.unknown_noise import student_t_predictive

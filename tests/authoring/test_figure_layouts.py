@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from authoring.backend import MANY, NARROW, for_both, stack
-from authoring.pictures import PHONE, SVG, short, themed
+from authoring.pictures import DARK, LIGHT, PHONE, SVG, short, themed
 
 # On a phone panels stand one below the other: "first" and "second" hold there as well.
 SIDE = re.compile(
@@ -92,6 +92,15 @@ def test_on_a_phone_different_axes_are_all_labelled():
     assert [ax.get_xlabel() for ax in axes] == ["x", "x"]
 
 
+def test_on_a_phone_shared_axes_with_two_labels_keep_both():
+    fig, axes = plt.subplots(1, 2, figsize=(7, 3), sharex=True)
+    for label, ax in zip(("NLL", "ECE"), axes, strict=True):
+        ax.set_xlabel(label)
+    stack(fig)
+    assert [ax.get_xlabel() for ax in axes] == ["NLL", "ECE"]
+    assert all(ax.get_xticklabels() for ax in axes)
+
+
 def test_a_map_is_as_high_on_a_phone_as_it_is_wide():
     fig, axes = plt.subplots(1, 3, figsize=(7, 3), sharey=True)
     for ax in axes:
@@ -172,6 +181,22 @@ def test_text_and_ground_follow_the_theme_and_maps_do_not():
     texts = [g for g in axes["axes_2"] if g.find(f"{SVG}g[@transform]") is not None]
     assert [text.get("fill") for text in texts] == ["#000000", None]
     assert ' fill="#000000"' in short(ElementTree.tostring(root, "unicode"))
+
+
+def test_what_is_translucent_is_stronger_in_the_dark_but_on_a_map():
+    fig, (left, right) = plt.subplots(1, 2)
+    for ax in (left, right):
+        ax.fill_between([0, 1], [0, 0], [1, 1], alpha=0.25)
+    right.imshow(np.eye(3))
+    root = themed(drawn(fig)[0])
+    found = [
+        part.get("style").partition("fill-opacity:")[2].partition(";")[0]
+        for part in root.iter()
+        if "fill-opacity" in part.get("style", "")
+    ]
+    assert sorted(found) == ["0.25", "calc(0.25*var(--more,1))"]
+    assert "--more:1" in LIGHT
+    assert "--more:1.6" in DARK
 
 
 def test_the_size_of_text_survives():

@@ -3,7 +3,7 @@
 A cell that needs the answer raises ``NotImplementedError``. Names that this cell would have
 defined are then undefined, and a later cell that uses one would raise a ``NameError``, which
 does not help the student. Here the cells are analysed for every task; ``test_notebooks.py``
-runs one notebook of each practical.
+runs one notebook.
 """
 
 import ast

@@ -34,7 +34,7 @@ def content(root):
             ["deep_ensembles_b", "heads"],
             "There is a heads already. Choose another name, or undo with git.",
         ),
-        (["warm-up", "brier", "--module", "x"], "There is no module 'x'. There are"),
+        (["warm-up-a", "brier", "--module", "x"], "There is no module 'x'. There are"),
     ],
 )
 def test_wrong_use_changes_nothing(copy, arguments, said):
@@ -50,7 +50,7 @@ def test_a_file_of_another_form_changes_nothing(copy):
     path = copy / "tests/wrong_answers/warm_up.py"
     path.write_text("ANSWERS = dict()\n", "utf-8")
     before = content(copy)
-    done = CliRunner().invoke(main, ["new-task", "warm-up", "brier"])
+    done = CliRunner().invoke(main, ["new-task", "warm-up-a", "brier"])
     assert done.exit_code == 2, done.output
     assert "wrong_answers/warm_up.py" in done.stderr
     assert "Add the task by hand." in done.stderr

@@ -123,7 +123,7 @@ def test_a_page_shows_ideas_before_plotting_code(browser, address, names):
 def test_answers_are_folded_as_code_is(browser, address, scheme):
     with browser.new_context(**DESKTOP, color_scheme=scheme) as context:
         page = context.new_page()
-        for name in ("00-warm-up", "01a-deep-ensembles", "01b-deep-ensembles"):
+        for name in ("00a-warm-up", "01a-deep-ensembles", "01b-deep-ensembles"):
             page.goto(f"{address}/book/{name}.html")
             looks = [
                 page.locator(fold).filter(visible=True).first.evaluate(FOLD)
@@ -187,10 +187,31 @@ def test_no_formula_in_a_sentence_is_wider_than_a_phone(browser, address, names)
     assert {name: formulas for name, formulas in found.items() if formulas} == {}
 
 
-def test_numbers_in_prose_have_minus_signs(book):
+def test_numbers_in_prose_have_minus_signs_and_powers(book):
     found = []
     for path in pages_of(book, "book"):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
         found += [number.get_text() for number in page.select("span.pasted-text")]
     assert any("−" in number for number in found)
-    assert [number for number in found if re.search(r"(?<!\w)-[\d.]", number)] == []
+    assert any("×\u00a010⁻" in number for number in found)
+    odd = re.compile(r"(?<!\w)-[\d.]|\de[+-]\d")
+    assert [number for number in found if odd.search(number)] == []
+
+
+# What sticks out of the links to the pages before and after this one.
+OUTSIDE = """
+() => [...document.querySelectorAll(".prev-next-area :is(i, p)")]
+  .filter(part => {
+    const link = part.closest("a").getBoundingClientRect();
+    const box = part.getBoundingClientRect();
+    return box.left < link.left - 1 || box.right > link.right + 1
+      || box.right > innerWidth - 4;
+  })
+  .map(part => part.outerHTML)
+"""
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_links_at_the_foot_of_a_page_are_whole(browser, address, names, screen):
+    found = on_every_page(browser, address, names, screen, OUTSIDE)
+    assert {name: parts for name, parts in found.items() if parts} == {}

@@ -22,7 +22,7 @@ SYNONYMS = {
     "epistemic": ("01b-deep-ensembles", "What kind of uncertainty?"),
     "OOD": ("05-which-method", "Does it notice OOD inputs?"),
     "temperature": ("04a-calibration-and-flows", "Temperature scaling"),
-    "conformal": ("04a-calibration-and-flows", "What you have"),
+    "conformal": ("06a-acting-on-uncertainty", "The rank of one score"),
 }
 # The heading above the first visible match, the match, and the scroll position.
 MATCH = """

@@ -60,7 +60,7 @@ def test_a_line_in_a_hint_is_seen():
     ("asked", "answered"),
     [
         ("approximate-inference/find-mod", "Did you mean approximate-inference/find-"),
-        ("approximate-inference/vi-against-laplace", "in words have neither a check"),
+        ("approximate-inference/what-dropout-buys", "in words have neither a check"),
         ("find-mode", "Did you mean approximate-inference/find-mode?"),
         ("nothing/like-it", "in words have neither a check"),
     ],

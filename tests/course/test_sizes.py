@@ -23,6 +23,7 @@ FEWER = {
         "N": 2
     },  # one alone has no best temperature
     "calibration-and-flows/calibrated-probs": {"N'": 2},
+    "acting-on-uncertainty/split-conformal": {"N": 2},  # one trains, one calibrates
     # The probes of layers pass one row as well.
     "bayes-by-backprop/bayesian-linear": {"N": 2},
     "approximate-inference/linear-variational": {"N": 3},
@@ -33,6 +34,12 @@ FEWER = {
 MADE = {
     "deep-ensembles/adam-step": {"gradients": "(steps, n)"},
     "approximate-inference/hessian-by-backward": {"w": "(D,)"},
+    "approximate-inference/ggn": {"a": "(N, D)", "w": "(D,)"},
+    "approximate-inference/linearised-predictive": {
+        "a": "(N, D)",
+        "w": "(D,)",
+        "covariance": "(D, D)",
+    },
     "approximate-inference/linear-variational": {"x": "(N, D)", "w_mu": "(D,)"},
     "approximate-inference/local-linear-variational": {"x": "(N, D)", "w_mu": "(D,)"},
     "approximate-inference/variational-mlp": {"x": "(N, D)", "hidden": "(H, …)"},

@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
+from seeds import SOAK, first_seed
 
 from grading.sandbox.bubblewrap import Limits
 from studies.attacks import ATTACKS, CORPUS, does, notebook
@@ -25,7 +26,10 @@ from studies.attacks import ATTACKS, CORPUS, does, notebook
 ROOT = Path(__file__).parents[2]
 ROWS = tomllib.loads((CORPUS / "rows.toml").read_text("utf-8"))
 SOON = [name for name, row in ROWS.items() if row.get("soon")]
-COLD = [name for name, row in ROWS.items() if row.get("sandbox") or "cold" in row]
+# Other rows in a kernel of their own, where every commit draws a third of those about the sandbox.
+COLD = [name for name, row in ROWS.items() if "cold" in row]
+ABOUT_SANDBOX = [n for n, row in ROWS.items() if row.get("sandbox") and n not in COLD]
+COLD += ABOUT_SANDBOX if SOAK else ABOUT_SANDBOX[first_seed() % 3 :: 3]
 TASKS = [
     f"bayes-by-backprop/{name}"
     for name in ("reparametrise", "log-posterior", "log-prior")
@@ -176,7 +180,9 @@ def compare(name, graded):
     assert graded.points[name] == expected.count("right")
     says = row.get("says", "")
     says = row.get("cold", says) if graded.cold else says
-    assert says.replace("30 s", f"{graded.limits['task']:g} s") in said[1]
+    either = [says] if isinstance(says, str) else says
+    limit = f"{graded.limits['task']:g} s"
+    assert any(one.replace("30 s", limit) in said[1] for one in either), said[1]
     flags = {flag["code"] for flag in result["flags"]}
     assert flags - ABSENT == set(row.get("flags", ()))
     assert graded.seconds[name] < WALL_CLOCK

@@ -13,7 +13,17 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-from graded_class import ROOT, finish, kept, start, table, write_submissions
+from graded_class import (
+    FILE,
+    LAB,
+    ROOT,
+    TASKS,
+    finish,
+    kept,
+    start,
+    table,
+    write_submissions,
+)
 from labs import COURSE
 from seeds import SOAK, first_seed
 
@@ -68,8 +78,10 @@ def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(copied):
 def test_only_what_changed_is_graded_again(copied):
     out = copied / "out"
     before = kept(out)
-    path = copied / "in" / "student-01" / "03a-bayes-by-backprop.ipynb"
-    path.write_text(path.read_text("utf-8").replace("torch", "torch ", 1), "utf-8")
+    path = copied / "in" / "student-01" / FILE
+    path.write_text(
+        path.read_text("utf-8").replace("conformal", "conformal ", 1), "utf-8"
+    )
     finish(start(copied / "in", out, "--jobs", "2"))
     after = kept(out)
     assert len(after) == 5
@@ -95,9 +107,10 @@ def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
 def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
     """A kernel may also have been stopped because the machine was busy."""
     write_submissions(tmp_path / "in", 2)
-    path = tmp_path / "in" / "student-01" / "03a-bayes-by-backprop.ipynb"
+    path = tmp_path / "in" / "student-01" / FILE
     notebook = nbformat.read(path, as_version=4)
-    (task,) = [c for c in notebook.cells if c.id == "bayes-by-backprop--reparametrise"]
+    id_ = f"{LAB.removesuffix('_a')}--{TASKS[0]}".replace("_", "-")
+    (task,) = [cell for cell in notebook.cells if cell.id == id_]
     task.source = "import os; os._exit(0)"
     nbformat.write(notebook, path)
     out = tmp_path / "out"
@@ -184,7 +197,7 @@ def test_a_kernel_never_outlives_what_started_it():
 
 @pytest.mark.long
 def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
-    """At moments that each commit draws anew: 6 of them, or 50 where ``SOAK`` is set.
+    """At moments that each commit draws anew: 4 of them, or 50 where ``SOAK`` is set.
 
     Every second kill comes after a grade was kept, however slow the machine is.
     """
@@ -197,7 +210,7 @@ def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     finish(process)
     draw, kills, seen, most = random.Random(first_seed()), 0, {}, 0
     started = []
-    while kills < (50 if SOAK else 6):
+    while kills < (50 if SOAK else 4):
         process = start(tmp_path / "in", out, "--jobs", "2")
         if kills % 2:
             until_kept(process, out, len(seen) + 1)

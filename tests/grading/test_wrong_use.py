@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from graded_class import (
+    LAB,
     ROOT,
     finish,
     in_process,
@@ -149,7 +150,7 @@ def test_out_is_looked_at_before_anything_is_graded(tmp_path, monkeypatch, name,
 
 
 HEADER = "student,practical,question,marks,comment"
-ROW = f"{HEADER}\nstudent-00,bayes_by_backprop,bayes-by-backprop"
+ROW = f"{HEADER}\nstudent-00,acting_on_uncertainty,acting-on-uncertainty"
 
 
 @pytest.mark.parametrize("place", ["elsewhere.csv", "out/marks.csv"])
@@ -157,14 +158,14 @@ ROW = f"{HEADER}\nstudent-00,bayes_by_backprop,bayes-by-backprop"
     ("text", "said"),
     [
         ("name,marks\nann,3\n", ":1: The header has no column 'student'. Its columns"),
-        (f"{ROW}/no-such-question,1,\n", ":2: There is no question of bayes_by_backp"),
+        (f"{ROW}/no-such-question,1,\n", ":2: There is no question of acting_on_unc"),
         (
-            f"{HEADER}\nnobody,bayes_by_backprop,x,1,\n",
+            f"{HEADER}\nnobody,acting_on_uncertainty,x,1,\n",
             ":2: There is no student called",
         ),
         (f"{HEADER}\nstudent-00,deep_ensembles,x,1,\n", ":2: There is no practical of"),
         (f"{ROW}/{{question}},many,\n", ":2: The marks 'many' are not a number. Write"),
-        (f"{ROW}/{{question}},99,\n", ":2: 99 marks for bayes-by-backprop/"),
+        (f"{ROW}/{{question}},99,\n", ":2: 99 marks for acting-on-uncertainty/"),
         (f'{HEADER}\n"open', ":2: It is not a table:"),
         ("\xff", ":1: It is not UTF-8. In a spreadsheet, save it as"),
     ],
@@ -173,7 +174,7 @@ def test_a_table_of_marks_is_checked_before_anything_is_graded(
     tmp_path, monkeypatch, place, text, said
 ):
     write_submissions(tmp_path / "in", 1)
-    cells = COURSE.lab("bayes_by_backprop_a").released().cells
+    cells = COURSE.lab(LAB).released().cells
     roles = [cell.metadata.get("course", {}) for cell in cells]
     question = next(one["task"] for one in roles if one.get("role") == "written")
     text = text.replace("{question}", question.partition("/")[2])

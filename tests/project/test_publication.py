@@ -10,7 +10,7 @@ from labs import COURSE
 from packaging.requirements import Requirement
 
 from project.errors import CourseError
-from project.publication import EXTRAS, Publication, extras_of
+from project.publication import EXTRAS, Publication, bracketed, extras_of
 
 ROOT = COURSE.root
 FILLED = {
@@ -169,3 +169,5 @@ def test_every_package_of_a_framework_is_in_its_extra():
     }
     assert listed == EXTRAS
     assert extras_of(["numpy", "torch", "numpyro", "jax"]) == "jax,torch"
+    assert bracketed(["numpy", "torch"]) == "[torch]"
+    assert bracketed(["numpy"]) == ""

@@ -217,6 +217,86 @@ def descent_by_sgd(w, x, y, prior_variance, *, steps, rate):
     return torch.stack(path)
 
 
+def ggn_of_rows(network, w):
+    total = torch.zeros(len(w), len(w))
+    jacobian = torch.autograd.functional.jacobian(network, w)
+    for row, logit in zip(jacobian, network(w), strict=True):
+        p = torch.sigmoid(logit)
+        total = total + p * (1 - p) * torch.outer(row, row)
+    return total
+
+
+def ggn_of_the_linearised_loss(network, w):
+    jacobian, logits = torch.func.jacrev(network)(w), network(w)
+    return torch.autograd.functional.hessian(
+        lambda v: F.softplus(logits + jacobian @ (v - w)).sum(), w
+    )
+
+
+def linearised_by_diagonal(network, w, covariance):
+    jacobian = torch.autograd.functional.jacobian(network, w)
+    return network(w), torch.diagonal(jacobian @ covariance @ jacobian.T)
+
+
+def linearised_by_root(network, w, covariance):
+    jacobian = torch.func.jacfwd(network)(w)
+    root = torch.linalg.cholesky(covariance)
+    return network(w), (jacobian @ root).square().sum(-1)
+
+
+def last_layer_by_solving(features, w, prior_variance, new_features):
+    p = torch.sigmoid(features @ w)
+    precision = torch.diag(torch.full_like(w, 1 / prior_variance))
+    for row, weight in zip(features, p * (1 - p), strict=True):
+        precision = precision + weight * torch.outer(row, row)
+    solved = torch.linalg.solve(precision, new_features.T)
+    return new_features @ w, (new_features * solved.T).sum(1)
+
+
+def network_evidence_simplified(nll, w, curvature, prior_variance):
+    scaled = torch.eye(len(w)) + prior_variance * curvature
+    return -nll - w @ w / (2 * single(prior_variance)) - torch.logdet(scaled) / 2
+
+
+def network_evidence_of_densities(nll, w, curvature, prior_variance):
+    precision = curvature + torch.eye(len(w), dtype=w.dtype) / prior_variance
+    q = MultivariateNormal(w, precision_matrix=precision)
+    prior = Normal(0.0, math.sqrt(prior_variance)).log_prob(w).sum()
+    return prior - nll - q.log_prob(w)
+
+
+def members_one_by_one(x, y, noise_std, prior_std, draws, *, generator):
+    precision = x.T @ x / noise_std**2 + torch.eye(x.shape[1]) / prior_std**2
+    inverse, members = torch.linalg.inv(precision), []
+    for _ in range(draws):
+        target = y + noise_std * torch.empty_like(y).normal_(generator=generator)
+        anchor = prior_std * torch.randn(x.shape[1], dtype=x.dtype, generator=generator)
+        members.append(inverse @ (x.T @ target / noise_std**2 + anchor / prior_std**2))
+    return torch.stack(members)
+
+
+def members_by_least_squares(x, y, noise_std, prior_std, draws, *, generator):
+    d = x.shape[1]
+    rows = torch.cat([x / noise_std, torch.eye(d, dtype=x.dtype) / prior_std])
+    noise = torch.randn(len(x) + d, draws, dtype=x.dtype, generator=generator)
+    targets = F.pad(y / noise_std, (0, d))[:, None] + noise
+    return torch.linalg.lstsq(rows, targets).solution.T
+
+
+def swag_in_a_loop(weights, rank):
+    mean, square, deviations = 0.0, 0.0, []
+    for count, row in enumerate(weights, 1):
+        mean = mean + (row - mean) / count
+        square = square + (row**2 - square) / count
+        deviations.append(row - mean)
+    return mean, square - mean**2, torch.stack(deviations[-rank:])
+
+
+def cyclical_by_halves(step, steps, cycles, largest):
+    length = -(-steps // cycles)
+    return largest * math.cos(math.pi * (step % length) / length / 2) ** 2
+
+
 ANSWERS = {
     "negative_log_joint": {
         "distributions": joint_of_distributions,
@@ -254,4 +334,23 @@ ANSWERS = {
     "LocalLinearVariational": {"by hand": LocalByHand},
     "VariationalMLP": {"clamp": Clamped},
     "DropoutMLP": {"torch.bernoulli": BernoulliMasks},
+    "ggn": {
+        "outer products": ggn_of_rows,
+        "the linearised loss": ggn_of_the_linearised_loss,
+    },
+    "linearised_predictive": {
+        "a diagonal": linearised_by_diagonal,
+        "a root of Σ": linearised_by_root,
+    },
+    "last_layer_laplace": {"solve": last_layer_by_solving},
+    "network_log_evidence": {
+        "simplified": network_evidence_simplified,
+        "densities": network_evidence_of_densities,
+    },
+    "randomised_map": {
+        "one by one": members_one_by_one,
+        "least squares": members_by_least_squares,
+    },
+    "swag_moments": {"a loop": swag_in_a_loop},
+    "cyclical_step_size": {"half an angle": cyclical_by_halves},
 }

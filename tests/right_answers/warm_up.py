@@ -82,6 +82,115 @@ def rounded_by_rule(x):
 rounded_by_rule.defjvps(lambda tangent, answer, x: tangent)
 
 
+def posterior_by_svd(features, y, noise_std, prior_variance):
+    u, s, vt = jnp.linalg.svd(features, full_matrices=False)
+    shrunk = s / (s**2 + noise_std**2 / prior_variance)
+    precision = vt.T @ jnp.diag(s**2) @ vt / noise_std**2
+    return vt.T @ (shrunk * (u.T @ y)), precision + jnp.eye(len(precision)) / (
+        prior_variance
+    )
+
+
+def posterior_one_by_one(features, y, noise_std, prior_variance):
+    """Every posterior is the prior of the next data point."""
+    precision = np.eye(features.shape[1]) / prior_variance
+    total = np.zeros(features.shape[1])
+    for row, target in zip(np.asarray(features), np.asarray(y), strict=True):
+        precision = precision + np.outer(row, row) / noise_std**2
+        total = total + row * target / noise_std**2
+    return np.linalg.solve(precision, total), precision
+
+
+def predictive_by_covariance(mean, precision, features, noise_std):
+    covariance = jnp.linalg.inv(precision)
+    spread = jnp.einsum("ni,ij,nj->n", features, covariance, features)
+    return jnp.einsum("nd,d->n", features, mean), spread + noise_std * noise_std
+
+
+def predictive_by_factor(mean, precision, features, noise_std):
+    solved = jax.scipy.linalg.cho_solve(
+        jax.scipy.linalg.cho_factor(precision), features.T
+    )
+    return features @ mean, jnp.diag(features @ solved) + jnp.float32(1) * noise_std**2
+
+
+def evidence_by_numpyro(features, y, noise_std, prior_variance):
+    covariance = prior_variance * features @ features.T
+    covariance += jnp.diag(jnp.full(len(y), noise_std**2))
+    return dist.MultivariateNormal(jnp.zeros(len(y)), covariance).log_prob(y)
+
+
+def evidence_of_weights(features, y, noise_std, prior_variance):
+    """Bishop's equation 3.86, in the space of the weights."""
+    n, d = features.shape
+    mean, precision = ref.weight_posterior(features, y, noise_std, prior_variance)
+    error = jnp.sum((y - features @ mean) ** 2) / noise_std**2
+    penalty = mean @ mean / prior_variance
+    log_det = jnp.linalg.slogdet(precision)[1] + d * jnp.log(prior_variance)
+    scale = n * jnp.log(2 * jnp.pi * noise_std**2)
+    return -(error + penalty + log_det + scale) / 2
+
+
+def evidence_in_turn(features, y, noise_std, prior_variance):
+    """The product of the predictive densities of each target given those before it."""
+    total = 0.0
+    for n in range(len(y)):
+        posterior = ref.weight_posterior(features[:n], y[:n], noise_std, prior_variance)
+        mean, variance = ref.linear_predictive(
+            *posterior, features[n : n + 1], noise_std
+        )
+        total += stats.norm.logpdf(y[n], mean[0], jnp.sqrt(variance[0]))
+    return total
+
+
+def student_by_kernel(features, y, features_new, *, ratio, shape, rate):
+    gram = ratio * features @ features.T + jnp.eye(len(y))
+    cross = ratio * features @ features_new.T
+    solved = jnp.linalg.solve(gram, cross)
+    variance = 1 + ratio * jnp.sum(features_new**2, 1) - jnp.sum(cross * solved, 0)
+    df = 2 * shape + len(y)
+    fit = y @ jnp.linalg.solve(gram, y)
+    return jnp.asarray(df), solved.T @ y, jnp.sqrt((2 * rate + fit) / df * variance)
+
+
+def fourier_by_products(x, frequencies, phases, length_scale):
+    """By the addition theorem."""
+    angles = x[:, None] / length_scale * frequencies
+    waves = jnp.cos(angles) * jnp.cos(phases) - jnp.sin(angles) * jnp.sin(phases)
+    return waves * (2 / frequencies.size) ** 0.5
+
+
+def fourier_by_vmap(x, frequencies, phases, length_scale):
+    def of_one(x):
+        return jnp.cos(frequencies * x / length_scale + phases)
+
+    return jax.vmap(of_one)(x) / jnp.sqrt(jnp.float32(len(phases))) * np.sqrt(2)
+
+
+def gp_by_solve(kernel, x, y, x_new, noise_std):
+    gram = kernel(x, x).at[jnp.diag_indices(len(x))].add(noise_std**2)
+    cross = kernel(x_new, x)
+    prior = jax.vmap(lambda at: kernel(at[None], at[None])[0, 0])(x_new)
+    solved = jnp.linalg.solve(gram, cross.T)
+    return cross @ jnp.linalg.solve(gram, y), prior + noise_std**2 - jnp.einsum(
+        "mn,nm->m", cross, solved
+    )
+
+
+def gp_by_spectrum(kernel, x, y, x_new, noise_std):
+    values, vectors = jnp.linalg.eigh(kernel(x, x))
+    cross = vectors.T @ kernel(x, x_new)
+    inverse = 1 / (values + noise_std**2)
+    mean = cross.T @ (inverse * (vectors.T @ y))
+    full = kernel(x_new, x_new) - cross.T @ (inverse[:, None] * cross)
+    return mean, jnp.diagonal(full) + noise_std**2
+
+
+def gp_evidence_by_spectrum(gram, y, noise_std):
+    values, vectors = jnp.linalg.eigh(gram)
+    return jnp.sum(stats.norm.logpdf(vectors.T @ y, 0, jnp.sqrt(values + noise_std**2)))
+
+
 ANSWERS = {
     "kl_categorical": {
         "optax": lambda log_p, log_q: optax.losses.kl_divergence_with_log_targets(
@@ -135,5 +244,42 @@ ANSWERS = {
             jnp.reciprocal(jnp.float32(prior_variance)) / n_data
         ),
         "the precision": lambda prior_variance, n_data: prior_variance**-1 / n_data,
+    },
+    "weight_posterior": {
+        "singular values": posterior_by_svd,
+        "a data point at a time": posterior_one_by_one,
+    },
+    "linear_predictive": {
+        "the covariance": predictive_by_covariance,
+        "cho_factor": predictive_by_factor,
+    },
+    "log_evidence": {
+        "NumPyro": evidence_by_numpyro,
+        "in the space of the weights": evidence_of_weights,
+        "a target at a time": evidence_in_turn,
+        "JAX's density": lambda features, y, noise_std, prior_variance: (
+            stats.multivariate_normal.logpdf(
+                y,
+                jnp.zeros(len(y)),
+                prior_variance * features @ features.T + noise_std**2 * jnp.eye(len(y)),
+            )
+        ),
+    },
+    "fourier_features": {
+        "products": fourier_by_products,
+        "vmap": fourier_by_vmap,
+    },
+    "gp_predictive": {
+        "solve": gp_by_solve,
+        "eigenvalues": gp_by_spectrum,
+    },
+    "gp_log_evidence": {
+        "eigenvalues": gp_evidence_by_spectrum,
+        "NumPyro": lambda gram, y, noise_std: dist.MultivariateNormal(
+            0.0, gram + noise_std**2 * jnp.eye(len(y))
+        ).log_prob(y),
+    },
+    "student_t_predictive": {
+        "the kernel": student_by_kernel,
     },
 }

@@ -14,9 +14,10 @@ from commands import main
 from grading.classroom import STATE
 
 ROOT = Path(__file__).parents[2]
-LAB = "bayes_by_backprop_a"
+LAB = "acting_on_uncertainty_a"  # which imports no framework: a run starts sooner
+FILE = "06a-acting-on-uncertainty.ipynb"
 SECONDS = 300  # in which a command detects wrong use, however busy the machine is
-TASKS = ("reparametrise", "log_posterior", "log_prior")
+TASKS = ("conformal_quantile", "pinball_loss", "coverage_by_group")
 
 
 def write_submissions(folder, count, seed=0):
@@ -35,7 +36,7 @@ def write_submissions(folder, count, seed=0):
                     source = source.replace("return ", "return 0.5 * ", 1)
                 if kind != "unwritten":
                     cell.source = source
-        path = folder / f"student-{number:02}" / "03a-bayes-by-backprop.ipynb"
+        path = folder / f"student-{number:02}" / FILE
         path.parent.mkdir(parents=True)
         nbformat.write(notebook, path)
 

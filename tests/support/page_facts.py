@@ -35,14 +35,18 @@ COLOURS = r"""
   const grounds = element => element
     ? [...grounds(element.parentElement), getComputedStyle(element).backgroundColor]
     : ["white"];
+  const known = new Map();  // the contrast of each colour on each ground
   const contrast = element => {
-    const under = pixel(() => grounds(element).forEach(fill));
-    const text = pixel(() => {
-      grounds(element).forEach(fill);
-      fill(getComputedStyle(element).color);
-    });
-    const [dark, light] = [luminance(under), luminance(text)].sort((a, b) => a - b);
-    return (light + 0.05) / (dark + 0.05);
+    const under = grounds(element).filter(colour => colour !== "rgba(0, 0, 0, 0)");
+    const text = getComputedStyle(element).color;
+    const both = [...under, text].join("|");
+    if (!known.has(both)) {
+      const [dark, light] = [under, [...under, text]]
+        .map(colours => luminance(pixel(() => colours.forEach(fill))))
+        .sort((a, b) => a - b);
+      known.set(both, (light + 0.05) / (dark + 0.05));
+    }
+    return known.get(both);
   };
   const main = document.querySelector("main");
   const texts = [...main.querySelectorAll("*")].filter(element =>

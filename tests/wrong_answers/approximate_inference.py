@@ -5,6 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from wrong_answers import laplace_networks
 from wrong_answers.spoiling import frozen, of_graph, of_noise, without_graph
 
 from solutions import approximate_inference as right
@@ -324,4 +325,5 @@ ANSWERS = {
         "a column of logits": NotSqueezed,
         "squeezed": DropoutSqueezed,
     },
+    **laplace_networks.ANSWERS,
 }

@@ -77,6 +77,54 @@ def first_only(nll, kl, n_data):
     return n_data / len(nll) * (nll[0] + jnp.sum(rest)) + kl
 
 
+def posterior_without_coupling(features, y, noise_std, prior_variance):
+    """Right for orthogonal features: every weight on its own."""
+    precision = jnp.diag(jnp.sum(features**2, 0) / noise_std**2 + 1 / prior_variance)
+    return features.T @ y / noise_std**2 / jnp.diag(precision), precision
+
+
+def predictive_by_diagonal(mean, precision, features, noise_std):
+    return features @ mean, noise_std**2 + features**2 @ (1 / jnp.diag(precision))
+
+
+def predictive_of_upper_factor(mean, precision, features, noise_std):
+    """L in place of its transpose: right for diagonal precisions only."""
+    factor = jnp.linalg.cholesky(precision)
+    solved = jnp.linalg.solve(factor.T, features.T)
+    return features @ mean, noise_std**2 + jnp.sum(solved**2, axis=0)
+
+
+def evidence_with_jitter(features, y, noise_std, prior_variance):
+    return right.log_evidence(
+        features, y, jnp.sqrt(noise_std**2 + 1e-3), prior_variance
+    )
+
+
+def stationary(kernel, x, y, x_new, noise_std):
+    """The prior variance of the first new input, for all."""
+    mean, variance = right.gp_predictive(kernel, x, y, x_new, noise_std)
+    prior = jnp.diag(kernel(x_new, x_new))
+    return mean, variance - prior + prior[0]
+
+
+def of_known_kernel(kernel, x, y, x_new, noise_std):
+    def own(a, b):
+        return right.squared_exponential(a, b, 1.0, 1.0)
+
+    return right.gp_predictive(own, x, y, x_new, noise_std)
+
+
+def student_as_gaussian(features, y, features_new, *, ratio, shape, rate):
+    """The noise variance at its prior mean, b₀/a₀."""
+    df, location, _ = right.student_t_predictive(
+        features, y, features_new, ratio=ratio, shape=shape, rate=rate
+    )
+    noise = (rate / shape) ** 0.5
+    posterior = right.weight_posterior(features, y, noise, ratio * noise**2)
+    _, variance = right.linear_predictive(*posterior, features_new, noise)
+    return df, location, jnp.sqrt(variance)
+
+
 ANSWERS = {
     "kl_categorical": of_graph(right.kl_categorical, "log_p", "log_q")
     | {
@@ -121,4 +169,23 @@ ANSWERS = {
             n_data // len(nll) * jnp.sum(nll) + kl
         ),
     },
+    "weight_posterior": {"no coupling of the weights": posterior_without_coupling},
+    "linear_predictive": {
+        "the diagonal alone": predictive_by_diagonal,
+        "the factor transposed": predictive_of_upper_factor,
+    },
+    "fourier_features": of_graph(right.fourier_features, "frequencies", "phases"),
+    "log_evidence": of_graph(right.log_evidence, "features")
+    | {"a small number added": evidence_with_jitter},
+    "gp_predictive": {
+        "one prior variance for all": stationary,
+        "a kernel of its own": of_known_kernel,
+    },
+    "gp_log_evidence": {
+        "always 3 data points": lambda gram, y, noise_std: (
+            right.gp_log_evidence(gram, y, noise_std)
+            + (len(y) - 3) / 2 * jnp.log(2 * jnp.pi)
+        ),
+    },
+    "student_t_predictive": {"the noise at its prior mean": student_as_gaussian},
 }

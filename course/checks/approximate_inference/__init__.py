@@ -1,5 +1,6 @@
 """Checks of practical 2. Oracles: SciPy, ``torch.distributions``, autograd and NumPy in double precision."""
 
+from course.checks.approximate_inference.curvature import GGN, NETWORK_LOG_EVIDENCE
 from course.checks.approximate_inference.descent import GRADIENT_DESCENT
 from course.checks.approximate_inference.dropout import DROPOUT_MLP
 from course.checks.approximate_inference.elbo import GAUSSIAN_KL, NEGATIVE_ELBO
@@ -11,6 +12,15 @@ from course.checks.approximate_inference.laplace import (
 from course.checks.approximate_inference.layers import (
     LINEAR_VARIATIONAL,
     LOCAL_LINEAR_VARIATIONAL,
+)
+from course.checks.approximate_inference.linearised import (
+    LAST_LAYER_LAPLACE,
+    LINEARISED_PREDICTIVE,
+)
+from course.checks.approximate_inference.many_modes import (
+    CYCLICAL_STEP_SIZE,
+    RANDOMISED_MAP,
+    SWAG_MOMENTS,
 )
 from course.checks.approximate_inference.mode import (
     FIND_MODE,
@@ -26,7 +36,11 @@ from course.checks.approximate_inference.predictions import (
     PROBIT_PREDICTIVE,
     SAMPLED_PREDICTIVE,
 )
-from course.checks.approximate_inference.quiz import LOGISTIC_REGRESSION, NETWORKS
+from course.checks.approximate_inference.quiz import (
+    LAPLACE_FOR_NETWORKS,
+    LOGISTIC_REGRESSION,
+    NETWORKS,
+)
 from course.checks.approximate_inference.reparametrisation import REPARAMETRISED_SAMPLE
 from course.quiz import quizzes
 from course.task import tasks
@@ -51,6 +65,18 @@ TASKS = tasks(
     LOCAL_LINEAR_VARIATIONAL,
     VARIATIONAL_MLP,
     DROPOUT_MLP,
+    GGN,
+    LINEARISED_PREDICTIVE,
+    LAST_LAYER_LAPLACE,
+    NETWORK_LOG_EVIDENCE,
+    RANDOMISED_MAP,
+    SWAG_MOMENTS,
+    CYCLICAL_STEP_SIZE,
 )
 
-QUIZZES = quizzes(__name__, logistic_regression=LOGISTIC_REGRESSION, networks=NETWORKS)
+QUIZZES = quizzes(
+    __name__,
+    logistic_regression=LOGISTIC_REGRESSION,
+    networks=NETWORKS,
+    laplace_for_networks=LAPLACE_FOR_NETWORKS,
+)

@@ -7,6 +7,8 @@ from course.quiz import Choice, QuizQuestion
 
 CURVATURE = 4.0  # of the negative log joint at its mode
 MEAN, VARIANCE = 2.0, 24 / np.pi  # of a logit
+JACOBIAN = np.array([1.0, 2.0])
+LINEAR_ROOT = np.sqrt(3) * JACOBIAN  # of weights with covariance 3I
 
 
 def _kl(mean, variance, prior_mean, prior_variance):
@@ -170,6 +172,88 @@ NETWORKS = (
                 "It need not shrink at all",
                 "p is fixed, so the thinned networks still differ, however many data points there are.",
                 right=True,
+            ),
+        ),
+    ),
+)
+
+LAPLACE_FOR_NETWORKS = (
+    QuizQuestion(
+        "Why is the generalised Gauss–Newton matrix positive semi-definite, although the Hessian of the same loss need not be?",
+        (
+            Choice(
+                "It is evaluated at a minimum of the loss",
+                "It is positive semi-definite for any weights: every term is a non-negative factor times JᵀJ.",
+            ),
+            Choice(
+                "It leaves out the term with the network's second derivatives",
+                "What is left is Σ p(1 − p) JᵀJ, and p(1 − p) is never negative.",
+                right=True,
+            ),
+            Choice(
+                "It contains the prior's precision",
+                "The prior is added later, and makes it positive definite. For a given Hessian, it may not suffice.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "A logit has the Jacobian J = (1, 2), and the two weights have the covariance 3I. "
+        "What is the variance of the linearised logit?",
+        (
+            Choice.number(
+                LINEAR_ROOT @ LINEAR_ROOT, "JΣJᵀ = 3 + 3 · 4.", right=True, digits=0
+            ),
+            Choice.number(
+                LINEAR_ROOT.sum() * np.sqrt(3),
+                "You summed the entries of JΣ: a variance is quadratic in J.",
+                digits=0,
+            ),
+            Choice.number(
+                JACOBIAN @ JACOBIAN / 3,
+                "You used the inverse of the covariance.",
+                digits=2,
+            ),
+            Choice.number(
+                LINEAR_ROOT.sum() ** 2,
+                "You treated the weights as perfectly correlated.",
+                digits=0,
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "You draw weights from Laplace's approximation of a network with the GGN, and the networks with these weights "
+        "do not fit the training data. What is the most likely reason?",
+        (
+            Choice(
+                "The covariance is N times too large",
+                "That would be so if the mean loss were inverted. It also happens with the right covariance.",
+            ),
+            Choice(
+                "There are too few draws",
+                "Each single draw fits badly. More draws average more bad networks.",
+            ),
+            Choice(
+                "The Gaussian belongs to the linearised network, which forecasts differently at such weights",
+                "In the directions that the data leave open, draws go far, and the network is not linear that far.",
+                right=True,
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "You compare prior variances by Laplace's log evidence, but leave out D/2 log 2πσ₀². What do you choose?",
+        (
+            Choice(
+                "The same variance: the term does not depend on the weights",
+                "It does not move the mode, but it does depend on σ₀², and you compare values of σ₀².",
+            ),
+            Choice(
+                "Too wide a prior",
+                "A wider prior then fits better and costs nothing for spreading its mass.",
+                right=True,
+            ),
+            Choice(
+                "Too narrow a prior",
+                "The term grows with σ₀² and is subtracted, so leaving it out favours large values.",
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""The quiz of the warm-up."""
+"""The quizzes of the warm-up."""
 
 import numpy as np
 import scipy.stats
@@ -98,6 +98,97 @@ BASICS = (
                 TERMS * N,
                 "You multiplied the minibatch's sum by N; divide it by B first.",
                 digits=1,
+            ),
+        ),
+    ),
+)
+
+FIT, NOISE = 0.04, 0.09  # variances of the curve and of the noise
+PRIOR, TAU = 1.0, 1.0  # of a single weight with the feature 1, and of one target
+
+LINEAR_REGRESSION = (
+    QuizQuestion(
+        "At a new input the curve has the posterior variance 0.04, and the noise has the variance 0.09. "
+        "What is the standard deviation of the predictive distribution of a new target?",
+        (
+            Choice.number(
+                FIT**0.5,
+                "This is the spread of the curve alone. A new target has noise as well.",
+            ),
+            Choice.number(
+                FIT + NOISE,
+                "This is the predictive variance; its root is the standard deviation.",
+            ),
+            Choice.number(
+                FIT**0.5 + NOISE**0.5,
+                "Standard deviations of independent parts do not add up; variances do.",
+            ),
+            Choice.number(
+                (FIT + NOISE) ** 0.5,
+                "The variances add up to 0.13, and its root is 0.36.",
+                right=True,
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "There is one weight, with prior variance 1 and the feature 1 for every input, and the noise "
+        "has variance 1. What is the posterior variance of the weight after 4 targets?",
+        (
+            Choice.number(
+                1 / (4 / TAU + 1 / PRIOR),
+                "Precisions add up: 1 from the prior and 4 from the targets.",
+                right=True,
+            ),
+            Choice.number(
+                1 / 4,
+                "You left out the prior, which counts like one more target here.",
+            ),
+            Choice.number(
+                1 / 2,
+                "You averaged over the targets: their precisions add up.",
+            ),
+            Choice.number(
+                5.0,
+                "This is the precision; the variance is one over it.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "The prior of the weights is wide enough for the data, of which there are far more than weights. "
+        "You multiply its variance by 1,000,000. What happens?",
+        (
+            Choice(
+                "Both the evidence and the forecasts change a lot",
+                "The data determine the weights, so the posterior hardly changes.",
+            ),
+            Choice(
+                "The evidence falls, and the forecasts hardly change",
+                "The prior now spreads its mass over weights that do not fit, but the posterior "
+                "is determined by the data.",
+                right=True,
+            ),
+            Choice(
+                "The evidence rises, because the prior is less restrictive",
+                "A wider prior gives less of its mass to the weights that fit these data.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "You keep the variance of the functions fixed and let the number of random Fourier features "
+        "grow. What does the posterior of the curve become?",
+        (
+            Choice(
+                "A single curve, because there are ever more weights to fit the data",
+                "The data are the same: far from them, the curve stays uncertain.",
+            ),
+            Choice(
+                "The prior, because 30 data points cannot determine so many weights",
+                "The single weights hardly change, but their sum is well determined near the data.",
+            ),
+            Choice(
+                "That of a Gaussian process",
+                "The features enter only through their inner products, which become a kernel.",
+                right=True,
             ),
         ),
     ),

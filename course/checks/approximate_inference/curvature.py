@@ -1,0 +1,249 @@
+"""The generalised Gauss–Newton matrix, and a network's log evidence, with a bug to find.
+
+The networks of the cases are sums of a saturating and a quadratic function of the weights;
+their Jacobian is known in closed form.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.stats
+import torch
+import torch.nn.functional as F
+
+from course.checks.approximate_inference.tolerances import FLOAT64, SINGLE
+from course.checks.probing import curved_network
+from course.task import Close, Misconception, Task
+
+MADE_OF = "network(w) is torch.tanh(a @ w) + (b @ w) ** 2 / 2 + c"
+
+
+def network_cases(rng, sizes=((5, 3), (4, 2), (1, 1))):
+    """Draw networks whose second derivatives are as large as their first."""
+    cases = []
+    for n, d in sizes:
+        w = rng.choice([-1, 1], d) * rng.uniform(0.6, 1.2, d)
+        b = rng.choice([-1, 1], (n, d)) * rng.uniform(0.7, 1.3, (n, d))
+        bend = (b @ w) ** 2 / 2
+        cases.append(
+            {
+                "w": w,
+                "a": rng.choice([-1, 1], (n, d)) * rng.uniform(0.5, 1.0, (n, d)),
+                "b": b,
+                # The logits lie around 1.3: no p is near ½ nor 1 − p near p.
+                "c": rng.uniform(1.1, 1.5, n) - bend,
+            }
+        )
+    return cases
+
+
+def jacobian(w, a, b, c):
+    """Return the network's Jacobian in closed form, shape (N, D)."""
+    return (1 - np.tanh(a @ w) ** 2)[:, None] * a + (b @ w)[:, None] * b
+
+
+def logits(w, a, b, c):
+    """Return the network's logits in NumPy, shape (N,)."""
+    return np.tanh(a @ w) + (b @ w) ** 2 / 2 + c
+
+
+def _ggn_probe(answer, w, a, b, c):
+    import torch
+
+    return {"ggn": answer(curved_network(a, b, c), torch.tensor(w))}
+
+
+def _ggn_oracle(w, a, b, c):
+    """Sum the outer products of rows, each scaled by the standard deviation of its label."""
+    p = 1 / (1 + np.exp(-logits(w, a, b, c)))
+    rows = jacobian(w, a, b, c) * np.sqrt(p * (1 - p))[:, None]
+    total = sum(np.outer(row, row) for row in rows)
+    return {"ggn": Close(total, rtol=1e-6, atol=1e-9, because=FLOAT64)}
+
+
+def _ggn(weigh):
+    def answer(network, w):
+        return weigh(torch.func.jacrev(network)(w), torch.sigmoid(network(w)))
+
+    return answer
+
+
+def _weighted(weights):
+    return _ggn(lambda j, p: (j.T * weights(p)) @ j)
+
+
+def _model_hessian(network, w):
+    return torch.autograd.functional.hessian(lambda w: F.softplus(network(w)).sum(), w)
+
+
+GGN = Task(
+    name="ggn",
+    points=3,
+    cases=network_cases,
+    probe=_ggn_probe,
+    oracle=_ggn_oracle,
+    misconceptions=[
+        Misconception(
+            _model_hessian,
+            "you differentiate a loss twice: this Hessian contains the network's second derivatives, which the GGN "
+            "leaves out, and it need not be positive semi-definite.",
+        ),
+        Misconception(
+            _weighted(lambda p: torch.ones_like(p)),
+            "you leave out p(1 − p): JᵀJ is the GGN of a squared error.",
+        ),
+        Misconception(
+            _weighted(lambda p: p),
+            "you weight each data point by p: the second derivative of the loss with respect to the logit is p(1 − p).",
+        ),
+        Misconception(
+            _weighted(lambda p: (p * (1 - p)).sqrt()),
+            "you weight each data point by the root of p(1 − p): only each of the two factors J would take the root.",
+        ),
+        Misconception(
+            _weighted(lambda p: (p * (1 - p)) ** 2),
+            "you multiply both factors J by p(1 − p): it belongs to their product once.",
+        ),
+        Misconception(
+            _weighted(lambda p: p * (1 - p) / len(p)),
+            "you average over the data: the NLL is a sum, and so is its GGN.",
+        ),
+        Misconception(
+            _ggn(
+                lambda j, p: torch.outer(
+                    (j.T * (p * (1 - p)).sqrt()).sum(1),
+                    (j.T * (p * (1 - p)).sqrt()).sum(1),
+                )
+            ),
+            "you add up the rows of the Jacobian before you form the product: sum the outer products of the rows.",
+        ),
+        Misconception(
+            _ggn(lambda j, p: (j.T * (p * (1 - p))) @ j + torch.eye(j.shape[1])),
+            "you add the identity: this is the precision with a prior variance of 1. The GGN itself contains no prior.",
+        ),
+        Misconception(
+            _ggn(lambda j, p: torch.diag(((j.T * (p * (1 - p))) @ j).diag())),
+            "you keep only the diagonal: the weights affect the logits together.",
+        ),
+    ],
+    hints=[
+        "The GGN is the Hessian of the loss if the logits were linear in the weights, with the Jacobian J as their inputs.",
+        "torch.func.jacrev makes the Jacobian, of shape (N, D), from a function and weights. With J in place of X, the data's part of logistic_hessian is what you need.",
+        "One data point with J = (2, 1) and p = ½ gives ¼ · [[4, 2], [2, 1]]. For N of them, scale the columns of Jᵀ by p(1 − p).",
+    ],
+    made_of=MADE_OF,
+)
+
+
+def _evidence_cases(rng):
+    """Draw curvatures of full rank, and prior variances far from 1 on either side."""
+    cases = []
+    variances = rng.uniform(4, 8), rng.uniform(0.1, 0.25), rng.uniform(4, 8)
+    for d, variance in zip((3, 2, 1), variances, strict=True):
+        root = rng.normal(0, 1, (d, d))
+        cases.append(
+            {
+                "nll": float(rng.uniform(5, 20)),
+                "w": rng.normal(0, 1, d),
+                "curvature": root @ root.T + rng.uniform(1, 2) * np.eye(d),
+                "prior_variance": float(variance),
+            }
+        )
+    return cases
+
+
+def _evidence_probe(answer, nll, w, curvature, prior_variance):
+    import torch
+
+    tensors = [
+        torch.tensor(value, dtype=torch.float64) for value in (nll, w, curvature)
+    ]
+    return {"log_evidence": answer(*tensors, prior_variance)}
+
+
+def _evidence_oracle(nll, w, curvature, prior_variance):
+    log_prior = scipy.stats.norm.logpdf(w, 0, math.sqrt(prior_variance)).sum()
+    covariance = np.linalg.inv(curvature + np.eye(len(w)) / prior_variance)
+    # q is evaluated at its own mean; if q is the posterior, p(D, w)/q(w) is the evidence.
+    log_q = scipy.stats.multivariate_normal.logpdf(w, w, covariance)
+    return {
+        "log_evidence": Close(
+            log_prior - nll - log_q, rtol=1e-5, atol=1e-5, because=SINGLE
+        )
+    }
+
+
+def _evidence(
+    *, nll=1.0, prior=0.5, each=True, twopi=0.5, det=-0.5, precision=True, root=1.0
+):
+    """Make a wrong evidence: factors of its terms."""
+
+    def answer(loss, w, curvature, v):
+        number = len(w) if each else 1
+        log_prior = -w @ w / (2 * v) - prior * number * (
+            math.log(2 * math.pi) + root * math.log(v)
+        )
+        matrix = curvature + (torch.eye(len(w)) / v if precision else 0)
+        volume = twopi * len(w) * math.log(2 * math.pi) + det * torch.logdet(matrix)
+        return log_prior - nll * loss + volume
+
+    return answer
+
+
+def _without_square(nll, w, curvature, v):
+    return _evidence()(nll, torch.zeros_like(w), curvature, v)
+
+
+NETWORK_LOG_EVIDENCE = Task(
+    name="network_log_evidence",
+    points=2,
+    cases=_evidence_cases,
+    probe=_evidence_probe,
+    oracle=_evidence_oracle,
+    misconceptions=[
+        Misconception(
+            _evidence(prior=0.0),
+            "you leave out the prior's normaliser, as your hurried colleague does. It does not move the mode, but it "
+            "depends on σ₀², so the comparison of prior variances needs it.",
+        ),
+        Misconception(
+            _evidence(each=False),
+            "you subtract the normaliser of one weight: the prior is a density over D weights, so take it D times.",
+        ),
+        Misconception(
+            _evidence(root=2.0),
+            "you take σ₀² for the standard deviation: the normaliser is ½ log 2πσ₀² for each weight.",
+        ),
+        Misconception(
+            _evidence(prior=-0.5),
+            "you add the prior's normaliser: a density's normaliser is subtracted from its logarithm.",
+        ),
+        Misconception(
+            _evidence(twopi=0.0),
+            "you leave out D/2 log 2π of the Gaussian's volume: it cancels the 2π of the prior, which you include.",
+        ),
+        Misconception(
+            _evidence(det=0.5),
+            "you flip the sign of the log determinant: the volume is that of the covariance, the inverse of the precision.",
+        ),
+        Misconception(
+            _evidence(precision=False),
+            "you leave the prior out of the precision: add I/σ₀² to the curvature of the NLL.",
+        ),
+        Misconception(
+            _evidence(nll=-1.0),
+            "you add the NLL: the log joint contains the log-likelihood, which is minus the NLL.",
+        ),
+        Misconception(
+            _without_square,
+            "you leave out ‖w‖²/(2σ₀²): the log prior has a quadratic term besides its normaliser.",
+        ),
+    ],
+    hints=[
+        "The evidence is height times volume. Compare the height in the colleague's code, the log joint at the mode, with the one of lab 2a.",
+        "A training loss may drop terms that do not depend on the weights. Which of them depends on σ₀²?",
+        "Each weight's prior density is divided by √(2πσ₀²). For D = 2 and σ₀² = 4 that takes log 8π from the log joint.",
+    ],
+)

@@ -1,0 +1,354 @@
+"""Bayesian linear regression; oracles condition joint Gaussians of weights or of targets."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import scipy.stats
+
+from course.checks.probing import value_and_gradients
+from course.checks.warm_up.tolerances import DOUBLE
+from course.task import Close, Misconception, Task
+
+TIGHT = {"rtol": 1e-6, "atol": 1e-7, "because": DOUBLE}
+SIZES = ((5, 3), (2, 5), (1, 1))  # N and D; more features than data in one
+
+
+def _features(rng, n, d):
+    """Draw features far from 0 and from one another's columns."""
+    return rng.choice([-1, 1], (n, d)) * rng.uniform(0.4, 1.6, (n, d))
+
+
+def _posterior_cases(rng):
+    """Draw noise and prior variance far from 1, so that every factor shows."""
+    cases = []
+    for n, d in SIZES:
+        features = _features(rng, n, d)
+        weights = rng.choice([-1, 1], d) * rng.uniform(0.5, 1.5, d)
+        case = {"features": features, "y": features @ weights + rng.uniform(0.2, 1, n)}
+        case["noise_std"] = float(rng.uniform(0.3, 0.6))
+        cases.append(case | {"prior_variance": float(rng.uniform(2, 4))})
+    return cases
+
+
+def _posterior_probe(answer, features, y, noise_std, prior_variance):
+    import jax
+    import jax.numpy as jnp
+
+    with jax.enable_x64(True):
+        mean, precision = answer(
+            jnp.asarray(features), jnp.asarray(y), noise_std, prior_variance
+        )
+        return {"mean": mean, "precision": precision}
+
+
+def _posterior_oracle(features, y, noise_std, prior_variance):
+    """The mean as least squares, with the prior as one more observation of each weight."""
+    d = features.shape[1]
+    rows = np.concatenate([features / noise_std, np.eye(d) / prior_variance**0.5])
+    right = np.concatenate([y / noise_std, np.zeros(d)])
+    return {
+        "mean": Close(np.linalg.lstsq(rows, right)[0], **TIGHT),
+        "precision": Close(rows.T @ rows, **TIGHT),
+    }
+
+
+def _posterior(features, y, data=1.0, prior=1.0, mean_factor=1.0):
+    """The posterior whose precision is ``data`` ΦᵀΦ + ``prior`` I."""
+    precision = data * features.T @ features + prior * jnp.eye(features.shape[1])
+    return mean_factor * jnp.linalg.solve(precision, data * features.T @ y), precision
+
+
+WEIGHT_POSTERIOR = Task(
+    name="weight_posterior",
+    points=2,
+    cases=_posterior_cases,
+    probe=_posterior_probe,
+    oracle=_posterior_oracle,
+    misconceptions=[
+        Misconception(
+            lambda features, y, noise_std, prior_variance: (
+                (pair := _posterior(features, y, noise_std**-2, 1 / prior_variance))[0],
+                jnp.linalg.inv(pair[1]),
+            ),
+            "you return the covariance of the weights; return its inverse, the precision.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _posterior(
+                features, y, 1 / noise_std, 1 / prior_variance
+            ),
+            "you divide by the noise's standard deviation; divide by its square, the variance.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _posterior(
+                features, y, noise_std**-2, prior_variance
+            ),
+            "you add the prior's variance to the precision; add one over it.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _posterior(
+                features, y, noise_std**-2, prior_variance**-0.5
+            ),
+            "you add one over the prior's standard deviation; add one over its variance.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: (
+                jnp.linalg.lstsq(features, y)[0],
+                features.T @ features / noise_std**2,
+            ),
+            "you leave out the prior: its precision is added to that of the data.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _posterior(
+                features, y, 1.0, 1 / prior_variance
+            ),
+            "you leave out the noise: the data count as if its variance were 1.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _posterior(
+                features, y, noise_std**-2, 1 / prior_variance, noise_std**2
+            ),
+            "you leave out the noise variance in the mean: Φᵀy must be divided by it, as ΦᵀΦ is.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _posterior(
+                features, y, noise_std**-2 / len(y), 1 / prior_variance
+            ),
+            "you average over the data points: the likelihoods are multiplied, so their precisions add up.",
+        ),
+    ],
+    hints=[
+        "Precisions add: each data point contributes an outer product over τ², the prior a multiple of I.",
+        "The mean solves Σ⁻¹µ = Φᵀy/τ².",
+        "jnp.linalg.cholesky gives the factor; jax.scipy.linalg.cho_solve takes the pair (factor, True).",
+    ],
+)
+
+
+def _predictive_cases(rng):
+    cases = []
+    for n, d in ((4, 3), (3, 1), (1, 2)):
+        root = rng.uniform(-0.6, 0.6, (d, d))
+        case = {
+            "mean": rng.choice([-1, 1], d) * rng.uniform(0.5, 2, d),
+            "precision": root @ root.T + np.diag(rng.uniform(2, 5, d)),
+            "features": _features(rng, n, d),
+        }
+        cases.append(case | {"noise_std": float(rng.uniform(0.3, 0.6))})
+    return cases
+
+
+def _predictive_probe(answer, mean, precision, features, noise_std):
+    import jax
+    import jax.numpy as jnp
+
+    with jax.enable_x64(True):
+        arrays = map(jnp.asarray, (mean, precision, features))
+        mean, variance = answer(*arrays, noise_std)
+        return {"mean": mean, "variance": variance}
+
+
+def _predictive_oracle(mean, precision, features, noise_std):
+    covariance = np.linalg.inv(precision)
+    variance = [noise_std**2 + row @ covariance @ row for row in features]
+    return {
+        "mean": Close([row @ mean for row in features], **TIGHT),
+        "variance": Close(variance, **TIGHT),
+    }
+
+
+def _spread(precision, features):
+    """φᵀΣφ for each row."""
+    return jnp.sum(features * jnp.linalg.solve(precision, features.T).T, axis=1)
+
+
+LINEAR_PREDICTIVE = Task(
+    name="linear_predictive",
+    points=2,
+    cases=_predictive_cases,
+    probe=_predictive_probe,
+    oracle=_predictive_oracle,
+    misconceptions=[
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                _spread(precision, features),
+            ),
+            "you leave out the noise: this is the variance of the curve, not that of a new target.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                jnp.full(len(features), noise_std**2),
+            ),
+            "you leave out the uncertainty about the weights: this is the plug-in forecast of one curve.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                noise_std + _spread(precision, features),
+            ),
+            "you add the noise's standard deviation to a variance; add its square.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                jnp.sqrt(noise_std**2 + _spread(precision, features)),
+            ),
+            "you return the standard deviation; return the variance.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                noise_std**2 + jnp.sum(features * (features @ precision), axis=1),
+            ),
+            "you use the precision as if it were the covariance.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                noise_std**2 * jnp.eye(len(features))
+                + features @ jnp.linalg.solve(precision, features.T),
+            ),
+            "you return the covariance matrix of all new targets; return its diagonal.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                noise_std**2 + jnp.sqrt(_spread(precision, features)),
+            ),
+            "you add a norm where its square is needed: φᵀΣφ is the squared norm of L⁻¹φ.",
+        ),
+    ],
+    hints=[
+        "The forecast is a sum of two independent parts: φᵀw and the noise. Variances of such parts add up.",
+        "With the factor L of the precision, L⁻¹ applied to all rows at once is one triangular solve of Φᵀ.",
+        "Square its entries, and sum over the axis of the features, which is now the first.",
+    ],
+)
+
+
+def _evidence_probe(answer, features, y, noise_std, prior_variance):
+    import jax
+    import jax.numpy as jnp
+
+    def of_features(features):
+        return answer(features, jnp.asarray(y), noise_std, prior_variance)
+
+    with jax.enable_x64(True):
+        keys = ("log_evidence", "gradient_of_features")
+        return value_and_gradients(keys, of_features, features)
+
+
+def _evidence_oracle(features, y, noise_std, prior_variance):
+    covariance = prior_variance * features @ features.T + noise_std**2 * np.eye(len(y))
+    right = scipy.stats.multivariate_normal.logpdf(y, np.zeros(len(y)), covariance)
+    solved = np.linalg.solve(covariance, y)
+    slope = 0.5 * (np.outer(solved, solved) - np.linalg.inv(covariance))
+    return {
+        "log_evidence": Close(right, **TIGHT),
+        "gradient_of_features": Close(2 * prior_variance * slope @ features, **TIGHT),
+    }
+
+
+def _log_normal(y, covariance, log_det=1.0, constant=1.0):
+    """log N(y | 0, C), with multiples of two of its terms."""
+    return -0.5 * (
+        y @ jnp.linalg.solve(covariance, y)
+        + log_det * jnp.linalg.slogdet(covariance)[1]
+        + constant * len(y) * np.log(2 * np.pi)
+    )
+
+
+def _covariance(features, noise, prior_variance):
+    return prior_variance * features @ features.T + noise * jnp.eye(len(features))
+
+
+def _log_likelihood(features, y, noise_std, weights):
+    residual = (y - features @ weights) / noise_std
+    return -0.5 * jnp.sum(residual**2 + np.log(2 * np.pi * noise_std**2))
+
+
+def _at_the_mode(features, y, noise_std, prior_variance):
+    return _posterior(features, y, noise_std**-2, 1 / prior_variance)[0]
+
+
+LOG_EVIDENCE = Task(
+    name="log_evidence",
+    points=3,
+    cases=_posterior_cases,
+    probe=_evidence_probe,
+    oracle=_evidence_oracle,
+    misconceptions=[
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _log_likelihood(
+                features,
+                y,
+                noise_std,
+                _at_the_mode(features, y, noise_std, prior_variance),
+            ),
+            "you evaluate the likelihood at the mean weights; the evidence averages it over the prior.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: (
+                _log_likelihood(
+                    features,
+                    y,
+                    noise_std,
+                    w := _at_the_mode(features, y, noise_std, prior_variance),
+                )
+                - 0.5 * jnp.sum(w**2 / prior_variance)
+                - 0.5 * len(w) * np.log(2 * np.pi * prior_variance)
+            ),
+            "you evaluate likelihood times prior at the mode; the evidence integrates it over the weights.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _log_normal(
+                y, _covariance(features, noise_std**2, prior_variance), log_det=0.5
+            ),
+            "you sum the logarithms of the factor's diagonal once: log det C is twice that sum.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _log_normal(
+                y, _covariance(features, noise_std**2, prior_variance), log_det=0.0
+            ),
+            "you leave out the log-determinant, which charges a model for all it considers possible.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _log_normal(
+                y, _covariance(features, noise_std**2, prior_variance), log_det=-1.0
+            ),
+            "you flip the sign of the log-determinant: a wider Gaussian is lower at its mean.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _log_normal(
+                y, _covariance(features, noise_std**2, prior_variance), constant=0.0
+            ),
+            "you leave out the constant, N/2 · log 2π.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _log_normal(
+                y, _covariance(features, noise_std, prior_variance)
+            ),
+            "you add the noise's standard deviation to the covariance; add its square.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _log_normal(
+                y, _covariance(features, noise_std**2, prior_variance**2)
+            ),
+            "you square the prior variance: it is a variance already.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: (
+                _log_normal(y, _covariance(features, noise_std**2, prior_variance))
+                / len(y)
+            ),
+            "you average over the data points; the evidence is the density of all targets at once.",
+        ),
+    ],
+    hints=[
+        "Targets are sums of Gaussians, Φw and noise. So y is Gaussian with mean 0; what is its covariance?",
+        "Three terms: yᵀC⁻¹y, log det C and N log 2π, all multiplied by −½.",
+        "With C = LLᵀ: yᵀC⁻¹y is the squared norm of L⁻¹y, and log det C is twice the sum of log Lₙₙ.",
+    ],
+)
