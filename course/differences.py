@@ -5,15 +5,16 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from course.judge import Mismatch, as_numbers
+from course.judge import Mismatch, Values, as_numbers
 from course.task import Case, Close, Task
-from course.wording import PROPERTIES, as_sentence, named, wrapped
+from course.wording import INFINITE, PROPERTIES, as_sentence, lacks, named, wrapped
 
 HUGE = (
     "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
@@ -26,7 +27,8 @@ SHOWN = 24  # how many entries of an array are printed at most
 def headline(task: Task, mismatch: Mismatch) -> str:
     """Say in a sentence how a value differs from the expected one."""
     close, got, value = mismatch.close, mismatch.got, named(mismatch.key)
-    shape = _shape(close.value.shape)
+    number = "integer" if close.integers else "floating-point number"
+    shape = _shape(close.value.shape, number)
     if mismatch.kind in ("missing", "none"):
         return f"`{task.name}` gives no {value}: it is None. Is a `return` missing?"
     if mismatch.kind == "dtype":
@@ -35,15 +37,16 @@ def headline(task: Task, mismatch: Mismatch) -> str:
         if kind is not None:
             what = f"has the dtype {kind}"
         if close.value.shape:
-            shape += " of floating-point numbers"
+            shape += f" of {number}s"
         return as_sentence(f"{value} {what}; {shape} is expected.")
     if mismatch.kind == "shape":
-        here = _shape(np.shape(got))
+        here = _shape(np.shape(got), number)
         return as_sentence(f"{value} is {here}; {shape} is expected.")
     if mismatch.kind == "nan":
         return as_sentence(f"{value} holds a value that is not finite (nan or inf).")
-    if mismatch.key in PROPERTIES:
-        return as_sentence(PROPERTIES[mismatch.key])
+    lacking = lacks(mismatch.key, as_numbers(got), close.value)
+    if lacking is not None:
+        return as_sentence(lacking)
     return as_sentence(f"{value} is not right.")
 
 
@@ -92,16 +95,46 @@ class Comparison:
 
 
 def example(
-    task: Task, answer: Any, mismatch: Mismatch, case: Case
+    task: Task,
+    answer: Any,
+    mismatch: Mismatch,
+    case: Case,
+    values: Values,
+    right: Mapping[str, Close],
 ) -> Comparison | str:
-    """Show the input and, where there are numbers to compare, both values."""
+    """Show the input and, where there are numbers to compare, both values.
+
+    Args:
+        task: the task.
+        answer: the student's answer.
+        mismatch: what is shown.
+        case: the input.
+        values: the answer's numbers on this input.
+        right: the expected ones.
+    """
     shown = inputs(task, answer, case)
     if mismatch.kind not in ("nan", "value") or mismatch.key in PROPERTIES:
         return f"on the input\n{shown}"
-    close, numbers = mismatch.close, as_numbers(mismatch.got)
-    given, right = _told_apart(mismatch.key, numbers, close)
-    remarks = _remarks(numbers, close)
-    return Comparison(shown, task.name, given, right, tuple(remarks))
+    name = mismatch.key.removeprefix(INFINITE)
+    close, numbers = right[name], as_numbers(values[name])
+    infinite = as_numbers(values.get(INFINITE + name, 0.0))
+    other = np.zeros(())
+    if INFINITE + name in right:
+        other = right[INFINITE + name].value
+    given, expected = _told_apart(
+        name,
+        numbers,
+        close,
+        with_infinite(numbers, infinite),
+        with_infinite(close.value, other),
+    )
+    remarks = [] if name != mismatch.key else _remarks(numbers, close)
+    return Comparison(shown, task.name, given, expected, tuple(remarks))
+
+
+def with_infinite(numbers: np.ndarray, infinite: np.ndarray) -> np.ndarray:
+    """Put ±∞ where ``infinite`` is ±1."""
+    return np.where(infinite == 0, numbers, np.copysign(np.inf, infinite))
 
 
 def _block(markup: str) -> str:
@@ -124,25 +157,37 @@ def _marked(one: str, other: str) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
-def _told_apart(key: str, got: np.ndarray, close: Close) -> tuple[str, str]:
+def _told_apart(
+    key: str, got: np.ndarray, close: Close, given: np.ndarray, right: np.ndarray
+) -> tuple[str, str]:
     """Format the answer's value and the right one, with enough digits to tell them apart.
 
     If an array is too long to print whole and its printed part looks equal, its worst entry is
-    formatted instead.
+    formatted instead. ``given`` and ``right`` are what is printed of both, with infinite numbers.
     """
+    if close.integers:
+        given, right = _whole(given), _whole(right)
     name = named(key).removeprefix("the ").replace("`", "")
-    pairs = [(name, got, close.value)]
+    pairs = [(name, given, right)]
     if got.size > SHOWN:
         gap = np.where(np.isfinite(got), np.abs(got - close.value), np.inf)
-        worst = np.unravel_index(np.where(close.near(got), -1, gap).argmax(), got.shape)
+        near = close.near(got) & (np.isinf(given) == np.isinf(right))
+        worst = np.unravel_index(np.where(near, -1, gap).argmax(), got.shape)
         name = f"{name}[{', '.join(map(str, worst))}]"
-        pairs.append((name, got[worst], close.value[worst]))
+        pairs.append((name, given[worst], right[worst]))
     for digits in (5, 9, 13, 17):
         for name, one, other in pairs:
             rows = _row(name, one, digits), _row(name, other, digits)
             if rows[0].split() != rows[1].split():
                 return rows
     return rows
+
+
+def _whole(numbers: np.ndarray) -> np.ndarray:
+    """Return integers as such, so that they are printed without a point."""
+    if np.all(np.isfinite(numbers)) and np.all(numbers == np.round(numbers)):
+        return numbers.astype(np.int64)
+    return numbers
 
 
 def _remarks(got: np.ndarray, close: Close) -> list[str]:
@@ -216,12 +261,8 @@ def _row(name: str, value: Any, digits: int = 5) -> str:
     )
 
 
-def _shape(shape: tuple[int, ...]) -> str:
-    return (
-        f"an array of shape {tuple(shape)}"
-        if shape
-        else "a single floating-point number"
-    )
+def _shape(shape: tuple[int, ...], number: str) -> str:
+    return f"an array of shape {tuple(shape)}" if shape else f"a single {number}"
 
 
 def a(noun: str) -> str:

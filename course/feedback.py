@@ -26,18 +26,19 @@ from course.judge import (
 from course.quiz import Quiz, find_quiz
 from course.side_effects import WrongCall, sentences, watched
 from course.task import Case, Close, Task, find
-from course.wording import PROPERTIES, wrapped
+from course.wording import INFINITE, is_property, listed, wrapped
 
 SEEDS = (0, 1)
 HERE = Path(__file__).parent
 WATCH = watched.__code__.co_filename
 
 # Advice for exceptions, by the name of their type.
-SINGULAR = "The matrix has no inverse. Is a term missing that would give it one, such as the prior's?"
+LINEAR_ALGEBRA = {  # by words of the error
+    "ingular": "The matrix has no inverse. Is a term missing that would give it one?",
+    "dimensional": "A matrix is expected; np.atleast_2d makes one of a number.",
+}
 ADVICE = {
     "NameError": "Run the cells above that define it; if you have, compare the spelling.",
-    "LinAlgError": SINGULAR,
-    "_LinAlgError": SINGULAR,
     "TracerArrayConversionError": "Use functions of jax and jnp: JAX cannot look inside NumPy's or SciPy's.",
     "TracerBoolConversionError": "Use jnp.where in place of if and assert: JAX traces before values are known.",
     "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces before values are known.",
@@ -181,9 +182,10 @@ def _problem(
     misconception = recognise(task, values, cases, right)
     if misconception is not None:
         told.append(f"You get this if {misconception.hint}")
-    elif mismatch.kind in ("shape", "nan", "value") and mismatch.key not in PROPERTIES:
+    elif mismatch.kind in ("shape", "nan", "value") and not is_property(mismatch.key):
         told.append(related(values, right, cases))
-    shown = example(task, answer, mismatch, cases[mismatch.case])
+    at = mismatch.case
+    shown = example(task, answer, mismatch, cases[at], values[at], right[at])
     parts = [wrapped(" ".join(told).strip()), side_effects, shown]
     return [part for part in parts if part]
 
@@ -262,6 +264,8 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
         text = f"`{task.name}` raised {kind}: {message}\n    in `{frames[-1].name}`, which it calls"
     elif any(frame.filename == WATCH for frame in trace):
         text = f"`{task.name}` raised {kind}: {message}"
+    elif "unpack" in message and (keys := _parts(task, case)):
+        text = f"`{task.name}` does not return {len(keys)} values: {listed(keys)} are expected, as a tuple."
     else:
         # The call itself returned; the probe failed on the value.
         text = (
@@ -269,9 +273,20 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
             f"using its value raised {kind}: {message}"
         )
     advice = NO_GRAPH if "does not require grad" in message else ADVICE.get(kind)
+    if kind in ("LinAlgError", "_LinAlgError"):
+        words = (advice for part, advice in LINEAR_ALGEBRA.items() if part in message)
+        advice = next(words, None)
     if advice is not None:
         text += f"\n{wrapped(advice)}"
     return f"{text}\n\non the input\n{inputs(task, answer, case)}"
+
+
+def _parts(task: Task, case: Case) -> list[str]:
+    """Return the names of the values that an answer returns, if there are several."""
+    hidden = ("gradient", "slope", INFINITE)
+    keys = [key for key in task.oracle(**case) if not key.startswith(hidden)]
+    keys = [key for key in keys if not is_property(key)]
+    return keys if len(keys) > 1 else []
 
 
 def _unwritten(task: Task, answer: Any, error: NotImplementedError) -> str:

@@ -23,13 +23,15 @@ class Close:
     """A right value and its tolerance: ``|got - value| <= atol + rtol * |value|``.
 
     ``because`` gives the reason for the tolerance, such as the precision of the arithmetic or
-    six standard errors.
+    six standard errors. ``integers`` says that the value consists of labels or indices, of which
+    differences and factors say nothing.
     """
 
     value: Any
     rtol: float = field(default=0.0, kw_only=True)
     atol: Any = field(default=0.0, kw_only=True)
     because: str = field(kw_only=True)
+    integers: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         value = np.asarray(self.value, dtype=np.float64)

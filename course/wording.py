@@ -5,6 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 # Lines of a message; a term such as log-determinant stays whole.
 wrapped = partial(
@@ -33,12 +36,42 @@ PROPERTIES = {
     "first_means_come_from_the_generator": "the initial means do not come from the generator that is passed in.",
     "old_values_stay": "the old tensors are changed in place. Return new ones.",
     "new_leaves": "the new tensors are not leaves that require gradients. End with `.detach().requires_grad_()`.",
+    "integer_array": "the result is not a NumPy array of integers.",
     "is_boolean": "the mask is not a tensor of dtype torch.bool.",
 }
 
 
+# Values are compared with 0 in place of ±∞; what is infinite is compared under this name.
+INFINITE = "infinite_"
+
+
+def is_property(key: str) -> bool:
+    """Does a value say whether an answer has a property?"""
+    return key in PROPERTIES or key.startswith(INFINITE)
+
+
+def lacks(key: str, got: Any, value: Any) -> str | None:
+    """Return the sentence for a property that an answer lacks; ``None`` for other values.
+
+    Args:
+        key: what is compared.
+        got: the answer's number or numbers: for ``infinite_…``, 1 for +∞, −1 for −∞, 0 elsewhere.
+        value: the expected ones.
+    """
+    if not key.startswith(INFINITE):
+        return PROPERTIES.get(key)
+    got, value = np.asarray(got, float), np.asarray(value, float)
+    wrong, name = got != value, named(key)
+    if np.all(value[wrong] == 0):
+        return f"{name} is infinite where it should be finite."
+    if np.all(got[wrong] == 0):
+        return f"{name} is finite where it should be infinite."
+    return f"{name} is infinite in the wrong places, or with the wrong sign."
+
+
 def named(key: str) -> str:
     """Return what a student calls a value: `gradient_of_rho` is a gradient with respect to rho."""
+    key = key.removeprefix(INFINITE)
     for prefix, words in DERIVATIVES.items():
         if key.startswith(prefix):
             return f"{words} `{key.removeprefix(prefix)}`"

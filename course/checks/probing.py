@@ -47,15 +47,42 @@ def fields(result, *names):
 
 
 def finite_or_infinite(name, value):
-    """Return a value with 0 in place of +∞, and where it was +∞: 1 there, 0 elsewhere."""
+    """Return a value with 0 in place of ±∞, and where it was infinite: ±1 there, 0 elsewhere."""
     import numpy as np
 
     # The judge takes no list for an array, so a list is passed on as it is.
     array = np.asarray(None if isinstance(value, list | tuple) else value)
     if array.dtype.kind != "f":
-        return {name: value, "infinite": None if value is None else 0.0}
-    infinite = np.isposinf(array)
-    return {name: np.where(infinite, 0.0, array), "infinite": infinite.astype(float)}
+        return {f"infinite_{name}": value, name: value}
+    infinite = np.isinf(array)
+    return {
+        f"infinite_{name}": np.where(infinite, np.sign(array), 0.0),
+        name: np.where(infinite, 0.0, array),
+    }
+
+
+def interval(result):
+    """Return the ends of intervals, which may be infinite."""
+    low, high = (None, None) if result is None else result
+    return finite_or_infinite("low", low) | finite_or_infinite("high", high)
+
+
+def integers(name, value):
+    """Return integers as floating-point numbers, and whether they are an array of integers.
+
+    An empty array may have any dtype.
+    """
+    import numpy as np
+
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        return {name: value, "integer_array": None if value is None else 0.0}
+    whole = array.dtype.kind in "iu" or array.size == 0
+    is_list = isinstance(value, list | tuple)
+    return {
+        name: array.astype(float),
+        "integer_array": float(whole and not is_list),
+    }
 
 
 def flow_values(flow, **inputs):

@@ -7,13 +7,15 @@ factors, offsets and functions (``candidates``, with names from ``names``), orde
 the shapes differ, ``shapes`` relates the arrays; where some entries are right, ``entries`` says
 which are not.
 
+Of labels and indices, only orders and wrong entries are said: their sizes mean nothing.
+
 NumPy alone is needed, and nothing here calls an answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -22,7 +24,7 @@ import numpy as np
 from course.relations import arrangements, candidates, entries, shapes
 from course.relations.evidence import Candidate, Pair, first
 from course.task import Case, Close
-from course.wording import as_sentence, listed, named
+from course.wording import INFINITE, as_sentence, listed, named
 
 GRADIENT = ("gradient", "slope")
 MANY = 4  # names in one list
@@ -63,8 +65,56 @@ def find(
         right: the expected ones, with the same keys.
         cases: the inputs.
     """
+    finite = _finite_cases(values, right)
+    values, right, cases = (
+        [row for row, kept in zip(rows, finite, strict=True) if kept]
+        for rows in (values, right, cases)
+    )
     with np.errstate(all="ignore"):  # an answer's numbers may be as large as they like
-        return _find(values, right, cases)
+        found = _find(values, right, cases)
+    return found if all(finite) else _of_finite(found)
+
+
+def _finite_cases(
+    values: Sequence[Mapping[str, Any]], right: Sequence[Mapping[str, Close]]
+) -> list[bool]:
+    """Return which cases have nothing infinite; none if an answer is infinite where it should not.
+
+    A value that should be finite and is in a case with infinite ones must be right.
+    """
+    kept = []
+    for got, closes in zip(values, right, strict=True):
+        masks = [key for key in closes if key.startswith(INFINITE)]
+        if not all(_right(got.get(key), closes[key]) for key in masks):
+            return [False] * len(right)
+        kept.append(not any(np.any(closes[key].value) for key in masks))
+        if not kept[-1] and not all(
+            _right(got.get(key), close) for key, close in closes.items()
+        ):
+            return [False] * len(right)
+    return kept
+
+
+def _right(got: Any, close: Close) -> bool:
+    return (
+        isinstance(got, np.ndarray)
+        and got.shape == close.value.shape
+        and bool(np.all(close.near(got)))
+    )
+
+
+def _of_finite(relations: Sequence[Relation]) -> list[Relation]:
+    """Restrict relations to the inputs on which everything is finite."""
+    return [
+        replace(
+            relation,
+            sentence=relation.sentence.replace(
+                "on every input", "on every input with a finite result"
+            ),
+        )
+        for relation in relations
+        if relation.kind not in ("inputs", "entries", "condition")
+    ]
 
 
 def _find(
@@ -104,7 +154,8 @@ def _pairs(
             tol = np.broadcast_to(
                 close.atol + close.rtol * np.abs(close.value), close.value.shape
             )
-            found.setdefault(key, []).append(Pair(number, close.value, tol, case))
+            pair = Pair(number, close.value, tol, case, integers=close.integers)
+            found.setdefault(key, []).append(pair)
     return {key: pairs for key, pairs in found.items() if key not in left_out}
 
 
@@ -119,6 +170,8 @@ def _together(keys: Sequence[str], wrong: Mapping[str, list[Pair]]) -> Relation 
     pooled = list(chain.from_iterable(wrong.values()))
     if len(keys) < 2 or any(p.got.shape != p.want.shape for p in pooled):
         return None
+    if any(pair.integers for pair in pooled):
+        return None
     found = first(candidates.numeric([p.case for p in pooled], linear=True), pooled)
     return None if found is None else _relation(found, keys)
 
@@ -131,8 +184,9 @@ def _of_one(
     if not pairs or not _is_wrong(pairs):
         return None
     cases = [pair.case for pair in pairs]
+    integers = any(pair.integers for pair in pairs)
     if any(pair.got.shape != pair.want.shape for pair in pairs):
-        return _of_shapes(key, pairs)
+        return None if integers else _of_shapes(key, pairs)
     constant = _constant(key, pairs)
     if constant is not None:
         return constant
@@ -149,6 +203,8 @@ def _of_one(
         candidates.of_sums(cases, pairs),
         arrangements.unnamed(pairs),
     )
+    if integers:
+        tried = (c for c in arrangements.arrangements(pairs) if c.rearranged)
     found = first(tried, pairs) if _finite(pairs) else None
     if found is not None:
         return _relation(found, [key])

@@ -89,6 +89,8 @@ def _conditions(
                 masks = [above(a, b) for a, b in zip(values, named[other], strict=True)]
                 yield f"where `{name}` is {word} than `{other}`", masks, 0.0
     everything = {"what is expected": wants} | {f"`{n}`": v for n, v in named.items()}
+    if any(pair.integers for pair in pairs):
+        del everything["what is expected"]
     for name, values in everything.items():
         yield from _large(pairs, name, values)
 

@@ -29,13 +29,17 @@ Predict = Callable[[np.ndarray, int], np.ndarray]
 
 @dataclass(frozen=True)
 class Pair:
-    """One value of one case: what came, what is expected, and its tolerance."""
+    """One value of one case: what came, what is expected, and its tolerance.
+
+    ``integers`` says that it consists of labels or indices.
+    """
 
     got: np.ndarray
     want: np.ndarray
     tol: np.ndarray
     case: Case
     reduced: bool = False  # what came had another shape
+    integers: bool = False
 
     @cached_property
     def wrong(self) -> np.ndarray:

@@ -15,6 +15,7 @@ from typing import Any
 
 from course.judge import compare, related, same
 from course.side_effects import sentences
+from course.wording import INFINITE, as_sentence, is_property, lacks
 from grading.execution.expected import Key
 from grading.execution.values import VALUES, decode_left, decode_values
 from grading.record import Verdict
@@ -81,13 +82,18 @@ def judge(
         return wrong(key, side_effects, pass_number=pass_number)
     if mismatch is None:
         return Verdict(key.task, key.points, "right", pass_number)
+    number = "integer" if mismatch.close.integers else "floating-point number"
+    name = mismatch.key.removeprefix(INFINITE)
+    not_right = f"{name} is not right."
+    if mismatch.kind == "value" and is_property(mismatch.key):
+        not_right = as_sentence(lacks(mismatch.key, mismatch.got, mismatch.close.value))
     reason = {
-        "missing": f"`{key.name}` returned no {mismatch.key}.",
-        "none": f"`{key.name}` returned no {mismatch.key}: it is None. Is a `return` missing?",
-        "dtype": f"{mismatch.key} is not an array of floating-point numbers, or not one such number.",
-        "shape": f"{mismatch.key} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
-        "nan": f"{mismatch.key} contains a value that is not a finite number.",
-        "value": f"{mismatch.key} is not right.",
+        "missing": f"`{key.name}` returned no {name}.",
+        "none": f"`{key.name}` returned no {name}: it is None. Is a `return` missing?",
+        "dtype": f"{name} is not an array of {number}s, or not one such number.",
+        "shape": f"{name} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
+        "nan": f"{name} contains a value that is not a finite number.",
+        "value": not_right,
     }[mismatch.kind]
     for mistake in key.mistakes:
         if same(values, mistake.values, key.right):

@@ -34,8 +34,9 @@ MEMBERS = {
 # The submodules of the large packages that are used; others load files or compile strings.
 LARGE = ("jax", "matplotlib", "numpy", "optax", "scipy", "sklearn", "torch")
 PARTS = {
-    *("autograd", "backends", "calibration", "cluster", "constants", "cuda"),
-    *("datasets", "distributions", "dtypes", "ensemble", "fft", "flatten_util"),
+    *("autograd", "backends", "calibration", "cluster", "constants", "covariance"),
+    *("cuda", "datasets", "discriminant_analysis", "distributions", "dtypes"),
+    *("ensemble", "fft", "flatten_util"),
     *("func", "functional", "gaussian_process", "integrate", "interpolate"),
     *("isotonic", "lax"),
     *("linalg", "linear_model", "losses", "ma", "metrics", "mixture"),

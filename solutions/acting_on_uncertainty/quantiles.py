@@ -50,7 +50,9 @@ def cqr_interval(
         alpha: miscoverage α, between 0 and 1.
 
     Returns:
-        Lower and upper ends, shape (N,) each.
+        Lower and upper ends, shape (N,) each; −∞ and +∞ if q is infinite. If q is
+        negative, the ends of a narrow interval can cross; they are returned as they
+        are.
 
     Source: Romano, Patterson and Candès (2019), algorithm 1.
     """

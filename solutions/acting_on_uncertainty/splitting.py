@@ -46,7 +46,8 @@ def split_conformal(
         n_train: how many data points are for training, fewer than N.
 
     Returns:
-        Lower and upper ends, shape (N',) each.
+        Lower and upper ends, shape (N',) each; −∞ and +∞ if there are too few
+        calibration data for α, as in ``conformal_quantile``.
 
     Source: Lei et al. (2018), algorithm 2.
     """

@@ -73,6 +73,17 @@ def smallest_rank(n, level):
     return next(k for k in range(1, n + 1) if k / (n + 1) >= level)
 
 
+def least_probability(alarm, miss):
+    """The smallest probability on a grid for which acting costs no more than waiting."""
+    return next(k / 100 for k in range(101) if (100 - k) * alarm <= k * miss)
+
+
+def mean_improvement():
+    """By an integral over a standard normal density."""
+    t = np.linspace(0, 10, 100_001)
+    return np.trapezoid(t * scipy.stats.norm.pdf(t), t)
+
+
 # Right numbers, each computed otherwise than in the quiz.
 NUMBERS = {
     ("warm-up/basics", 1): scipy.stats.norm.pdf(1, loc=1, scale=2),
@@ -112,6 +123,12 @@ NUMBERS = {
     ("which-method/comparison", 3): crps_of_a_point(),
     ("acting-on-uncertainty/conformal-prediction", 1): smallest_rank(99, 0.9),
     ("acting-on-uncertainty/conformal-prediction", 3): 0.5 + 0.5 * 0.3,
+    ("acting-on-uncertainty/abstain-decide-ask", 1): least_probability(1, 9),
+    ("acting-on-uncertainty/abstain-decide-ask", 2): (0 + 1 / 2 + 1 / 3 + 1 / 4) / 4,
+    ("acting-on-uncertainty/abstain-decide-ask", 4): scipy.stats.entropy(
+        [0.9, 0.1], [0.5, 0.5]
+    ),
+    ("acting-on-uncertainty/abstain-decide-ask", 5): mean_improvement(),
 }
 
 

@@ -24,6 +24,7 @@ FEWER = {
     },  # one alone has no best temperature
     "calibration-and-flows/calibrated-probs": {"N'": 2},
     "acting-on-uncertainty/split-conformal": {"N": 2},  # one trains, one calibrates
+    "acting-on-uncertainty/mahalanobis-scores": {"N": 2},  # one has no covariance
     # The probes of layers pass one row as well.
     "bayes-by-backprop/bayesian-linear": {"N": 2},
     "approximate-inference/linear-variational": {"N": 3},

@@ -126,6 +126,22 @@ def test_anything_else_is_wrong_and_said(outputs, reason):
     assert reason in verdict.reason
 
 
+def test_what_is_no_array_of_integers_is_said_in_words():
+    right = {
+        "labels": Close([1, -1], because="a test", integers=True),
+        "integer_array": Close(1.0, because="a test"),
+    }
+    key = dataclasses.replace(KEY, right=[right], mistakes=[])
+    labels = {"dtype": "float64", "shape": [2], "data": [1.0, -1.0]}
+    flag = {"dtype": "float64", "shape": [], "data": [0.0]}
+    for value, reason in (
+        (labels, "The result is not a NumPy array of integers."),
+        ({"dtype": "bool", "shape": [2]}, "labels is not an array of integers"),
+    ):
+        outputs = [display([{"labels": value, "integer_array": flag}])]
+        assert reason in judge(key, outputs, pass_number=1).reason
+
+
 @pytest.mark.parametrize(
     "outputs", [[shown(1.25, 2.6)], [shown(1.25)], [shown("inf", 0)], [shown(2.5, 5.0)]]
 )

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from wrong_answers import deciding
 
 from solutions import acting_on_uncertainty as right
 
@@ -24,6 +25,21 @@ def finite_where_infinite(scores, alpha):
 def interpolated_at_the_level(scores, alpha):
     level = (1 - alpha) * (len(scores) + 1) / len(scores)
     return np.inf if level > 1 else float(np.quantile(scores, level))
+
+
+def higher_score(scores, alpha):
+    level = min(math.ceil((len(scores) + 1) * (1 - alpha)) / len(scores), 1)
+    return float(np.quantile(scores, level, method="higher"))
+
+
+def at_most_the_largest(y, mean, new_mean, alpha):
+    size = min(right.conformal_quantile(np.abs(y - mean), alpha), max(abs(y - mean)))
+    return new_mean - size, new_mean + size
+
+
+def infinite_above(y, mean, new_mean, alpha):
+    low, high = right.split_interval(y, mean, new_mean, alpha)
+    return np.where(np.isinf(low), -low, low), high
 
 
 def gaussian_interval(y, mean, new_mean, alpha):
@@ -105,6 +121,10 @@ def smoothed_groups(covered, groups):
     return (hits + 1) / (sizes + 2)
 
 
+def covered_groups(covered, groups):
+    return np.bincount(groups[covered]) / np.bincount(groups)
+
+
 def groups_by_first_seen(covered, groups):
     return np.array([covered[groups == g].mean() for g in dict.fromkeys(groups)])
 
@@ -124,6 +144,14 @@ def interpolated(scores, weights, new_weights, alpha):
 
 def squared_weights(scores, weights, new_weights, alpha):
     return right.weighted_quantile(scores, weights**2, new_weights**2, alpha)
+
+
+def cumulative_above(scores, weights, new_weights, alpha):
+    order = np.argsort(scores)
+    below = np.cumsum(weights[order])
+    needed = (1 - alpha) * (below[-1] + new_weights)
+    index = (below[None] <= needed[:, None]).sum(1)
+    return np.append(scores[order], np.inf)[index]
 
 
 def one_rank_too_high(scores, weights, new_weights, alpha):
@@ -154,11 +182,14 @@ ANSWERS = {
         "always n = 20": always_twenty,
         "a large number for infinity": finite_where_infinite,
         "interpolates": interpolated_at_the_level,
+        "the score above the level": higher_score,
     },
     "split_interval": {
         "a Gaussian's": gaussian_interval,
         "centred": centred_on_the_bias,
         "clipped to the targets seen": clipped_interval,
+        "at most the largest score": at_most_the_largest,
+        "both ends are above all numbers": infinite_above,
     },
     "scaled_interval": {"one width": scaled_by_mean_std, "a floor": with_floor},
     "pinball_loss": {"smooth": smoothed_pinball, "the median's": pinball_at_median},
@@ -175,6 +206,7 @@ ANSWERS = {
     "coverage_by_group": {
         "two groups": two_groups,
         "smoothed": smoothed_groups,
+        "without the last group": covered_groups,
         "in the order of appearance": groups_by_first_seen,
     },
     "weighted_quantile": {
@@ -182,10 +214,12 @@ ANSWERS = {
         "interpolates": interpolated,
         "squared weights": squared_weights,
         "one rank too high": one_rank_too_high,
+        "more than the amount needed": cumulative_above,
     },
     "split_conformal": {
         "halves": in_halves,
         "one data point too few": without_the_last,
         "signed": signed,
     },
+    **deciding.ANSWERS,
 }

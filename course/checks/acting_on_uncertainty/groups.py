@@ -10,13 +10,18 @@ from course.task import Close, Misconception, Task
 
 
 def _groups_cases(rng):
-    """Draw groups of different sizes, of which the first is covered least, and one alone."""
+    """Draw groups of different sizes, of which the first is covered least, and one alone.
+
+    In the last case, none is covered in the last of two groups: counts of the covered data
+    points by group then are one too few.
+    """
     cases = []
     for sizes, hits in (
         ((11, 5, 7), (4, 3, 6)),
         ((4, 9), (1, 7)),
         ((1,), (1,)),
         ((5,), (int(rng.integers(1, 5)),)),
+        ((7, 4), (5, 0)),
     ):
         sizes = (
             [size + int(rng.integers(0, 2)) for size in sizes]
@@ -75,6 +80,11 @@ COVERAGE_BY_GROUP = Task(
         Misconception(
             lambda covered, groups: _hits(covered, groups),
             "you return how many are covered. Divide by the number of data points in the group.",
+        ),
+        Misconception(
+            lambda covered, groups: np.bincount(groups[covered]) / np.bincount(groups),
+            "you count the covered data points only up to the last group that has any. Give np.bincount the number "
+            "of groups as minlength.",
         ),
     ],
     hints=[

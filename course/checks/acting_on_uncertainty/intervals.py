@@ -5,25 +5,39 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.stats
 
 from course.checks.acting_on_uncertainty.ranks import (
+    closes_of,
     half_of_alpha,
+    half_of_quantile,
+    largest_if_few,
     largest_kept,
     levels,
+    lower_tail,
     n_for_n_plus_one,
+    numpy_quantile,
     ranked,
     right_rank,
     spread,
 )
-from course.checks.acting_on_uncertainty.tolerances import DOUBLE, EXACT
-from course.checks.probing import finite_or_infinite
-from course.task import Close, Misconception, Task
+from course.checks.probing import finite_or_infinite, interval
+from course.task import Misconception, Task
 
 
 def _quantile_cases(rng):
-    """Draw scores at four levels; then too few scores for the level."""
+    """Draw scores at five levels, the last of which needs more; then at three others.
+
+    The first of these has (n + 1)(1 − α) just above n − 1, so that rounding to the nearest
+    integer gives n − 1 for n. In the second, three of seven scores are equal, and the smallest.
+    In the last, there are too few scores.
+    """
     cases = [(spread(rng, n), alpha) for n, alpha in levels(rng)]
-    cases.append((spread(rng, 6), float(rng.uniform(0.05, 0.12))))
+    n = int(rng.integers(12, 17))
+    cases.append((spread(rng, n), float((2 - rng.uniform(0.15, 0.3)) / (n + 1))))
+    tied = np.sort(spread(rng, 5))[[0, 0, 0, 1, 2, 3, 4]]
+    cases.append((rng.permutation(tied), 0.6875))
+    cases.append((spread(rng, 6), float(rng.uniform(0.04, 0.07))))
     return [{"scores": scores, "alpha": alpha} for scores, alpha in cases]
 
 
@@ -34,18 +48,34 @@ def _quantile_probe(answer, scores, alpha):
 
 
 def _quantile_oracle(scores, alpha):
-    quantile = largest_kept(scores, alpha)
-    infinite = math.isinf(quantile)
-    return {
-        "infinite": Close(float(infinite), because=EXACT),
-        "quantile": Close(0.0 if infinite else quantile, rtol=1e-9, because=DOUBLE),
-    }
+    return closes_of("quantile", largest_kept(scores, alpha))
 
 
 def _or_infinite(quantile):
     def answer(scores, alpha):
         few = (len(scores) + 1) * (1 - alpha) > len(scores)
         return math.inf if few else float(quantile(scores, alpha))
+
+    return answer
+
+
+def _rounded(rounded):
+    """Return the score whose rank is rounded in this way, or +∞ if that rank is above n."""
+
+    def answer(scores, alpha):
+        rank = rounded((len(scores) + 1) * (1 - alpha))
+        return math.inf if rank > len(scores) else float(ranked(scores, rank))
+
+    return answer
+
+
+def _nearest(rounded):
+    """Return NumPy's nearest score at the level k/n, for a rank k rounded in this way."""
+
+    @_or_infinite
+    def answer(scores, alpha):
+        level = rounded((len(scores) + 1) * (1 - alpha)) / len(scores)
+        return np.quantile(scores, min(level, 1), method="nearest")
 
     return answer
 
@@ -58,7 +88,7 @@ CONFORMAL_QUANTILE = Task(
     oracle=_quantile_oracle,
     misconceptions=[
         Misconception(
-            lambda scores, alpha: float(right_rank(scores, alpha)),
+            lambda scores, alpha: float(largest_if_few(scores, alpha)),
             "you return the largest score where the rank exceeds n. With so few scores, no finite threshold has "
             "the guarantee: return math.inf.",
         ),
@@ -79,12 +109,64 @@ CONFORMAL_QUANTILE = Task(
             "you round the rank down. Round it up, so that the probability is at least 1 − α.",
         ),
         Misconception(
+            _rounded(math.floor),
+            "you round the rank down, so that it never exceeds n. Round it up: the probability must be at least "
+            "1 − α.",
+        ),
+        Misconception(
+            _rounded(round),
+            "you round the rank to the nearest integer. Round it up, so that the probability is at least 1 − α.",
+        ),
+        Misconception(
+            _nearest(math.ceil),
+            'you use np.quantile with method="nearest" at the level k/n. NumPy\'s index there is (n − 1)k/n, which is '
+            "below k − ½ only if k is larger than n/2. Take the k-th smallest of the sorted scores.",
+        ),
+        Misconception(
+            _nearest(float),
+            'you use np.quantile with method="nearest". Round the rank up, and take the score of this rank.',
+        ),
+        Misconception(
+            lambda scores, alpha: right_rank(np.unique(scores), alpha),
+            "you drop scores that occur more than once, as np.unique does. Each counts as often as it occurs.",
+        ),
+        Misconception(
+            _or_infinite(
+                lambda scores, alpha: ranked(
+                    np.unique(scores), (len(scores) + 1) * (1 - alpha)
+                )
+            ),
+            "you sort with np.unique, which drops scores that occur more than once. Use np.sort.",
+        ),
+        Misconception(
+            lambda scores, alpha: math.inf,
+            "you always return an infinite number. The answer is infinite only if the rank is larger than n.",
+        ),
+        Misconception(
+            _or_infinite(
+                lambda scores, alpha: (
+                    math.inf
+                    if (len(scores) + 1) * (1 - alpha) > len(scores) - 1
+                    else right_rank(scores, alpha)
+                )
+            ),
+            "you return an infinite number even if the rank is n. There is an n-th smallest score: the largest.",
+        ),
+        Misconception(
             _or_infinite(
                 lambda scores, alpha: ranked(
                     scores, math.ceil((len(scores) + 1) * (1 - alpha)) + 1
                 )
             ),
-            "you take the score one rank too high: the k-th smallest is at index k − 1 of the sorted scores.",
+            "you take the score one rank too high. The k-th smallest is at index k − 1 of the sorted scores; "
+            'np.quantile with method="higher" at the level k/n gives the next one if k is smaller than n.',
+        ),
+        Misconception(
+            lambda scores, alpha: float(
+                ranked(scores, math.ceil((len(scores) + 1) * (1 - alpha)) + 1)
+            ),
+            "you take the score after the k-th smallest, and the largest one where there are too few scores. "
+            'np.quantile with method="higher" at the level k/n does so. With too few scores, return math.inf.',
         ),
         Misconception(
             lambda scores, alpha: float(np.quantile(scores, 1 - alpha)),
@@ -105,10 +187,10 @@ CONFORMAL_QUANTILE = Task(
 )
 
 
-def _split_cases(rng):
+def split_cases(rng):
     """Draw residuals of both signs; the largest is negative."""
     cases = []
-    for (n, alpha), new in zip(levels(rng), (4, 5, 2, 1), strict=True):
+    for (n, alpha), new in zip(levels(rng), (4, 5, 2, 1, 3), strict=True):
         size = spread(rng, n)
         mean = rng.normal(0, 3, n)
         sign = np.where(
@@ -128,15 +210,12 @@ def _split_cases(rng):
 def _split_probe(answer, y, mean, new_mean, alpha):
     import numpy as np
 
-    result = answer(np.asarray(y), np.asarray(mean), np.asarray(new_mean), alpha)
-    low, high = (None, None) if result is None else result
-    return {"low": low, "high": high}
+    return interval(answer(*map(np.asarray, (y, mean, new_mean)), alpha))
 
 
 def closes(low, high):
     """Return the right ends of intervals."""
-    close = {"rtol": 1e-9, "atol": 1e-9, "because": DOUBLE}
-    return {"low": Close(low, **close), "high": Close(high, **close)}
+    return closes_of("low", low) | closes_of("high", high)
 
 
 def _split_oracle(y, mean, new_mean, alpha):
@@ -144,7 +223,7 @@ def _split_oracle(y, mean, new_mean, alpha):
     return closes(new_mean - size, new_mean + size)
 
 
-def _split(quantile=right_rank, score=lambda y, mean: np.abs(y - mean)):
+def split_answer(quantile=right_rank, score=lambda y, mean: np.abs(y - mean)):
     def answer(y, mean, new_mean, alpha):
         size = quantile(score(y, mean), alpha)
         return new_mean - size, new_mean + size
@@ -152,36 +231,79 @@ def _split(quantile=right_rank, score=lambda y, mean: np.abs(y - mean)):
     return answer
 
 
+def z_of(alpha):
+    """Return how many standard deviations on each side hold 1 − α of a Gaussian."""
+    return scipy.stats.norm.ppf(1 - alpha / 2)
+
+
+def _gaussian(z):
+    def answer(y, mean, new_mean, alpha):
+        size = z(alpha) * np.std(y - mean)
+        return new_mean - size, new_mean + size
+
+    return answer
+
+
+TOO_FEW = (
+    "you use the largest score where there are too few scores. There, conformal_quantile and the intervals are "
+    "infinite."
+)
+LOWER_TAIL = "you use 1 − α for α. Pass α itself to conformal_quantile."
+
 SPLIT_INTERVAL = Task(
     name="split_interval",
     points=1,
-    cases=_split_cases,
+    cases=split_cases,
     probe=_split_probe,
     oracle=_split_oracle,
     misconceptions=[
         Misconception(
-            _split(score=lambda y, mean: y - mean),
+            split_answer(score=lambda y, mean: y - mean),
             "you keep the signs of the residuals. The score is |y − mean|.",
         ),
         Misconception(
-            _split(score=lambda y, mean: (y - mean) ** 2),
+            split_answer(score=lambda y, mean: (y - mean) ** 2),
             "you use squared residuals as scores, and do not take the root of their quantile.",
         ),
         Misconception(
-            _split(half_of_alpha),
+            split_answer(half_of_alpha),
             "you use α/2, as for an interval with two tails. The absolute value already counts both.",
         ),
         Misconception(
-            _split(n_for_n_plus_one),
+            split_answer(n_for_n_plus_one),
             "you use n in place of n + 1 in the rank. Call conformal_quantile.",
         ),
         Misconception(
-            _split(lambda scores, alpha: np.quantile(scores, 1 - alpha)),
+            split_answer(numpy_quantile),
             "you use np.quantile. Call conformal_quantile, which counts the new score.",
         ),
         Misconception(
-            lambda y, mean, new_mean, alpha: _split()(y, mean, new_mean, alpha)[::-1],
+            lambda y, mean, new_mean, alpha: split_answer()(y, mean, new_mean, alpha)[
+                ::-1
+            ],
             "you return the upper ends first.",
+        ),
+        Misconception(
+            split_answer(largest_if_few),
+            TOO_FEW,
+        ),
+        Misconception(
+            split_answer(lower_tail),
+            LOWER_TAIL,
+        ),
+        Misconception(
+            split_answer(half_of_quantile),
+            "you use half the quantile. It is already half the width of the intervals.",
+        ),
+        Misconception(
+            _gaussian(z_of),
+            "you use quantiles of a Gaussian with the standard deviation of the residuals. They may have any "
+            "distribution: call conformal_quantile.",
+        ),
+        Misconception(
+            _gaussian(lambda alpha: 1.645),
+            "you use 1.645 standard deviations of the residuals, which would hold 90% of a Gaussian, whatever α is. "
+            "Call conformal_quantile.",
         ),
         Misconception(
             lambda y, mean, new_mean, alpha: tuple(
@@ -194,103 +316,5 @@ SPLIT_INTERVAL = Task(
     hints=[
         "A score says how far a target is from its forecast, whichever side it is on.",
         "conformal_quantile gives one number for all new data points: half the width of their intervals.",
-    ],
-)
-
-
-def _scaled_cases(rng):
-    """Draw the cases of ``split_interval``, with residuals multiplied by standard deviations."""
-    cases = []
-    for case in _split_cases(rng):
-        n, new = len(case["y"]), len(case["new_mean"])
-        std = (
-            rng.permutation(np.geomspace(0.4, 2.5, n))
-            if n > 1
-            else rng.uniform(2, 3, 1)
-        )
-        residual = (case["y"] - case["mean"]) * std
-        cases.append(
-            case
-            | {
-                "y": case["mean"] + residual,
-                "std": std,
-                "new_std": rng.uniform(0.4, 2.5, new),
-            }
-        )
-    return cases
-
-
-def _scaled_probe(answer, y, mean, std, new_mean, new_std, alpha):
-    import numpy as np
-
-    arrays = map(np.asarray, (y, mean, std, new_mean, new_std))
-    result = answer(*arrays, alpha)
-    low, high = (None, None) if result is None else result
-    return {"low": low, "high": high}
-
-
-def _scaled_oracle(y, mean, std, new_mean, new_std, alpha):
-    size = largest_kept(np.abs((y - mean) / std), alpha)
-    return closes(new_mean - size * new_std, new_mean + size * new_std)
-
-
-def _scaled(
-    quantile=right_rank,
-    score=lambda error, std: np.abs(error) / std,
-    scale=lambda new_std: new_std,
-):
-    def answer(y, mean, std, new_mean, new_std, alpha):
-        size = quantile(score(y - mean, std), alpha) * scale(new_std)
-        return new_mean - size, new_mean + size
-
-    return answer
-
-
-SCALED_INTERVAL = Task(
-    name="scaled_interval",
-    points=2,
-    cases=_scaled_cases,
-    probe=_scaled_probe,
-    oracle=_scaled_oracle,
-    misconceptions=[
-        Misconception(
-            _scaled(scale=np.ones_like),
-            "you do not multiply the quantile by the new standard deviations. The scores have no unit; the "
-            "intervals need the unit of y.",
-        ),
-        Misconception(
-            _scaled(score=lambda error, std: np.abs(error)),
-            "you do not divide the residuals by their standard deviations.",
-        ),
-        Misconception(
-            _scaled(score=lambda error, std: np.abs(error) * std),
-            "you multiply the residuals by the standard deviations. Divide by them.",
-        ),
-        Misconception(
-            _scaled(score=lambda error, std: np.abs(error) / std**2),
-            "you divide by the variances. Divide by the standard deviations.",
-        ),
-        Misconception(
-            _scaled(score=lambda error, std: error / std),
-            "you keep the signs of the residuals. The score is |y − mean| / std.",
-        ),
-        Misconception(
-            _scaled(n_for_n_plus_one),
-            "you use n in place of n + 1 in the rank. Call conformal_quantile.",
-        ),
-        Misconception(
-            _scaled(lambda scores, alpha: np.quantile(scores, 1 - alpha)),
-            "you use np.quantile. Call conformal_quantile, which counts the new score.",
-        ),
-        Misconception(
-            lambda y, mean, std, new_mean, new_std, alpha: _split()(
-                y, mean, new_mean, alpha
-            ),
-            "you do not use the standard deviations at all.",
-        ),
-    ],
-    hints=[
-        "The score says how many standard deviations a target is from its forecast.",
-        "The quantile q is such a number of standard deviations; a new interval reaches q of its own on each side.",
     ],
 )

@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import mean_pinball_loss
 
-from course.checks.acting_on_uncertainty.intervals import closes
+from course.checks.acting_on_uncertainty.intervals import TOO_FEW, closes
 from course.checks.acting_on_uncertainty.ranks import (
     half_of_alpha,
+    largest_if_few,
     largest_kept,
     levels,
     n_for_n_plus_one,
+    numpy_quantile,
     right_rank,
     spread,
 )
 from course.checks.acting_on_uncertainty.tolerances import DOUBLE
+from course.checks.probing import interval
 from course.task import Close, Misconception, Task
 
 
@@ -95,7 +98,7 @@ def _cqr_cases(rng):
     """
     cases = []
     for index, ((n, alpha), new) in enumerate(
-        zip(levels(rng), (4, 5, 2, 1), strict=True)
+        zip(levels(rng), (4, 5, 2, 1, 3), strict=True)
     ):
         score = -spread(rng, n) if index == 2 else spread(rng, n) - 0.3
         half = np.abs(score) + rng.uniform(0.5, 1.5, n)
@@ -103,6 +106,10 @@ def _cqr_cases(rng):
         low, high = middle - half, middle + half
         upper = rng.permutation(np.arange(n)) % 2 == 0
         new_middle, new_half = rng.normal(0, 3, new), rng.uniform(4, 6, new)
+        if (
+            index == 2
+        ):  # q is at most −0.2, so that the ends of the first interval cross
+            new_half[0] = 0.05
         cases.append(
             {
                 "y": np.where(upper, high + score, low - score),
@@ -120,9 +127,7 @@ def _cqr_probe(answer, y, low, high, new_low, new_high, alpha):
     import numpy as np
 
     arrays = map(np.asarray, (y, low, high, new_low, new_high))
-    result = answer(*arrays, alpha)
-    low, high = (None, None) if result is None else result
-    return {"low": low, "high": high}
+    return interval(answer(*arrays, alpha))
 
 
 def _cqr_oracle(y, low, high, new_low, new_high, alpha):
@@ -143,6 +148,11 @@ def _cqr(quantile=right_rank, score=np.maximum, move=(-1, 1)):
 def _two_tails(y, low, high, new_low, new_high, alpha):
     below, above = (half_of_alpha(side, alpha) for side in (low - y, y - high))
     return new_low - below, new_high + above
+
+
+def _in_order(*case):
+    ends = _cqr()(*case)
+    return np.minimum(*ends), np.maximum(*ends)
 
 
 CQR_INTERVAL = Task(
@@ -190,6 +200,28 @@ CQR_INTERVAL = Task(
             _two_tails,
             "you move each end by a quantile of its own at α/2. This is valid, and is the asymmetric version of "
             "CQR; here one score covers both ends.",
+        ),
+        Misconception(
+            _cqr(numpy_quantile),
+            "you use np.quantile. Call conformal_quantile, which counts the new score.",
+        ),
+        Misconception(
+            _cqr(largest_if_few),
+            TOO_FEW,
+        ),
+        Misconception(
+            _cqr(score=lambda below, above: np.maximum(-below, -above)),
+            "your score is the distance to the farther end: the signs are swapped, or each difference has its "
+            "absolute value. A target inside its interval has a negative score.",
+        ),
+        Misconception(
+            _cqr(lambda scores, alpha: np.abs(right_rank(scores, alpha))),
+            "you use the absolute value of q. A negative q says that the intervals are too wide, and moves their "
+            "ends inwards.",
+        ),
+        Misconception(
+            _in_order,
+            "you put the ends in order where they cross. Return them as they are.",
         ),
     ],
     hints=[

@@ -1,18 +1,23 @@
-"""The quiz of lab 6a."""
+"""The quizzes of practical 6."""
 
 import math
 
 import numpy as np
+from scipy.special import entr
+from scipy.stats import norm
 
 from course.quiz import Choice, QuizQuestion
 
 N, ALPHA = 99, 0.1
 PROBS = np.array([0.5, 0.3, 0.2])
+ALARM, MISS = 1.0, 9.0  # the costs of the two errors
+WRONG = np.array([0.0, 1.0, 0.0, 0.0])  # the most confident data point first
+MEMBERS = np.array([[0.9, 0.1], [0.1, 0.9]])
 
 CONFORMAL_PREDICTION = (
     QuizQuestion(
-        "You have 99 calibration scores and want a coverage of at least 90%. Which of the sorted scores is the "
-        "threshold?",
+        "You have 99 calibration scores and want to guarantee a coverage of at least 90%. Which of the sorted "
+        "scores is the smallest threshold that does?",
         (
             Choice.number(
                 math.floor(N * (1 - ALPHA)),
@@ -111,6 +116,124 @@ CONFORMAL_PREDICTION = (
             Choice(
                 "Yes, unless the model is bad",
                 "A bad model makes intervals wide. It has no effect on the law of the coverage.",
+            ),
+        ),
+    ),
+)
+
+
+def _aurc(wrong):
+    return np.mean(np.cumsum(wrong) / np.arange(1, len(wrong) + 1))
+
+
+def _entropy(probs):
+    return entr(probs).sum(axis=-1)
+
+
+def _information(members):
+    return _entropy(members.mean(axis=0)) - _entropy(members).mean()
+
+
+ABSTAIN_DECIDE_ASK = (
+    QuizQuestion(
+        "A treatment that was not needed costs 1, a disease that was not treated costs 9, and everything else "
+        "nothing. From which probability of the disease on should one treat?",
+        (
+            Choice.number(
+                0.5, "This minimises the number of errors, not their cost.", digits=2
+            ),
+            Choice.number(
+                MISS / (ALARM + MISS),
+                "You swapped the costs: the more a missed disease costs, the earlier one treats.",
+                digits=2,
+            ),
+            Choice.number(
+                ALARM / MISS,
+                "This is where the odds p/(1 − p) equal 1/9. The probability there is 0.1.",
+                digits=2,
+            ),
+            Choice.number(
+                ALARM / (ALARM + MISS),
+                "Treating costs 1 − p, not treating 9p; these are equal at p = 1/10.",
+                right=True,
+                digits=2,
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "Four answers, from the most to the least confident, are right, wrong, right, right. What is their AURC?",
+        (
+            Choice.number(
+                WRONG.mean(),
+                "This is the error rate, the risk at full coverage.",
+            ),
+            Choice.number(
+                _aurc(WRONG),
+                "The mean of the risks 0, 1/2, 1/3 and 1/4.",
+                right=True,
+            ),
+            Choice.number(
+                _aurc(WRONG[::-1]),
+                "You started with the least confident answer.",
+            ),
+            Choice.number(
+                _aurc(WRONG) - _aurc(np.sort(WRONG)),
+                "This is the excess AURC: you subtracted that of the best ranking.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "A forecast is as uncertain as can be, but the same action is cheapest in every class. What is it worth to "
+        "learn the class before you act?",
+        (
+            Choice(
+                "Nothing",
+                "You would act the same in any case, so knowing the class saves nothing.",
+                right=True,
+            ),
+            Choice(
+                "The entropy of the forecast",
+                "The entropy says how much you learn. What that is worth depends on the costs.",
+            ),
+            Choice(
+                "The expected cost of the best action",
+                "You pay this cost, or that of the class that is revealed, with the information as well.",
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "Two members of an ensemble give an input the probabilities (0.9, 0.1) and (0.1, 0.9). What is its BALD "
+        "score, in nats?",
+        (
+            Choice.number(
+                _entropy(MEMBERS.mean(axis=0)),
+                "This is the entropy of the mean forecast. Subtract the mean entropy of the members.",
+            ),
+            Choice.number(
+                _entropy(MEMBERS).mean(),
+                "This is the mean entropy of the members, which is subtracted.",
+            ),
+            Choice.number(_information(MEMBERS), "log 2 − H(0.9, 0.1).", right=True),
+            Choice.number(
+                _information(MEMBERS) / np.log(2), "This is the score in bits."
+            ),
+        ),
+    ),
+    QuizQuestion(
+        "You maximise a function. At a candidate, the forecast has a mean that equals the best value so far, and a "
+        "standard deviation of 1. What is the expected improvement?",
+        (
+            Choice.number(
+                0.0,
+                "This is the improvement of the mean. The function is above it half of the time.",
+            ),
+            Choice.number(norm.pdf(0), "std · φ(0).", right=True),
+            Choice.number(
+                norm.cdf(0), "This is the probability of an improvement, Φ(0)."
+            ),
+            Choice.number(
+                np.sqrt(2 / np.pi),
+                "This is E|f − best|. Where f is below the best value, the improvement is 0.",
             ),
         ),
     ),

@@ -9,22 +9,26 @@ import math
 
 import numpy as np
 
+from course.checks.acting_on_uncertainty.tolerances import DOUBLE, EXACT
+from course.task import Close
+
 
 def levels(rng):
     """Draw pairs (n, α) for which the right rank differs from the usual wrong ones.
 
     With (n + 1)(1 − α) = m + f, the right rank is m + 1. In the first pair, ⌈n(1 − α)⌉ is m;
-    in the second, that is right and ⌊(n + 1)(1 − α)⌋ is wrong. In the third, (n + 1)(1 − α)
-    is a whole number. The last pair has a single score.
+    in the second, that is right and ⌊(n + 1)(1 − α)⌋ is wrong, as is the score nearest to a
+    level. In the third, (n + 1)(1 − α) is a whole number. The fourth pair has a single score.
+    In the last, there are too few scores.
     """
     pairs = []
     for n, m, f in (
-        (int(rng.integers(18, 25)), None, rng.uniform(0.3, 0.7)),
-        (int(rng.integers(10, 14)), 2, rng.uniform(0.6, 0.8)),
+        (int(rng.integers(18, 25)), None, rng.uniform(0.55, 0.7)),
+        (int(rng.integers(10, 14)), 2, rng.uniform(0.85, 0.9)),
     ):
         m = n - 3 if m is None else m
         pairs.append((n, float(1 - (m + f) / (n + 1))))
-    return [*pairs, (7, 0.25), (1, float(rng.uniform(0.6, 0.9)))]
+    return [*pairs, (7, 0.25), (1, float(rng.uniform(0.6, 0.9))), (5, 0.1)]
 
 
 def spread(rng, n):
@@ -52,7 +56,13 @@ def ranked(scores, rank):
 
 
 def right_rank(scores, alpha):
-    """Return the conformal quantile where the rank exists."""
+    """Return the conformal quantile."""
+    rank = (len(scores) + 1) * (1 - alpha)
+    return math.inf if rank > len(scores) else ranked(scores, rank)
+
+
+def largest_if_few(scores, alpha):
+    """Return the conformal quantile where the rank exists, otherwise the largest score."""
     return ranked(scores, (len(scores) + 1) * (1 - alpha))
 
 
@@ -62,5 +72,30 @@ def n_for_n_plus_one(scores, alpha):
 
 
 def half_of_alpha(scores, alpha):
-    """Return the conformal quantile at α/2, or the largest score."""
+    """Return the conformal quantile at α/2."""
     return right_rank(scores, alpha / 2)
+
+
+def lower_tail(scores, alpha):
+    """Return the conformal quantile at 1 − α."""
+    return right_rank(scores, 1 - alpha)
+
+
+def half_of_quantile(scores, alpha):
+    """Return half the conformal quantile."""
+    return right_rank(scores, alpha) / 2
+
+
+def numpy_quantile(scores, alpha):
+    """Return NumPy's quantile, which interpolates."""
+    return np.quantile(scores, 1 - alpha)
+
+
+def closes_of(name, value):
+    """Return the right value of what may be infinite, in the two parts of the probe."""
+    value = np.asarray(value, float)
+    infinite = np.isinf(value)
+    return {
+        f"infinite_{name}": Close(np.where(infinite, np.sign(value), 0), because=EXACT),
+        name: Close(np.where(infinite, 0, value), rtol=1e-9, atol=1e-9, because=DOUBLE),
+    }

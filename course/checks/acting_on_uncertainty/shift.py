@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 
-from course.checks.acting_on_uncertainty.ranks import spread
-from course.checks.acting_on_uncertainty.tolerances import DOUBLE, EXACT
+from course.checks.acting_on_uncertainty.ranks import closes_of, spread
 from course.checks.probing import finite_or_infinite
-from course.task import Close, Misconception, Task
+from course.task import Misconception, Task
 
 
 def _kept(scores, weights, new_weight, alpha):
@@ -68,6 +67,29 @@ def _lower(scores, weights, new_weights, alpha):
     return _at(scores, weights, alpha * (weights.sum() + new_weights))
 
 
+def _sum_of_new(scores, weights, new_weights, alpha):
+    needed = (1 - alpha) * (weights.sum() + new_weights.sum())
+    return _at(scores, weights, np.full(len(new_weights), needed))
+
+
+def _normalised(scores, weights, new_weights, alpha):
+    return _at(scores, weights / weights.sum(), (1 - alpha) * (1 + new_weights))
+
+
+def _strict(scores, weights, new_weights, alpha):
+    needed = (1 - alpha) * (weights.sum() + new_weights)
+    return _at(scores, weights, needed, strict=True)
+
+
+def _without_ties(scores, weights, new_weights, alpha):
+    scores, first = np.unique(scores, return_index=True)
+    return _quantiles(scores, weights[first], new_weights, alpha)
+
+
+def _infinite(scores, weights, new_weights, alpha):
+    return np.full(len(new_weights), np.inf)
+
+
 MISTAKES = [
     Misconception(
         _without_new,
@@ -99,6 +121,28 @@ MISTAKES = [
         _lower,
         "you use α for 1 − α: your quantile is in the lower tail.",
     ),
+    Misconception(
+        _sum_of_new,
+        "you add up the weights of all new data points. Each has a quantile of its own, with its own weight.",
+    ),
+    Misconception(
+        _normalised,
+        "you divide the weights of the calibration data by their sum, but not those of the new data.",
+    ),
+    Misconception(
+        _strict,
+        'you want more than the amount needed, as side="right" does in np.searchsorted. To reach it is enough: the '
+        "sign is ≥.",
+    ),
+    Misconception(
+        _without_ties,
+        "you drop scores that occur more than once, and their weights with them. All weights count.",
+    ),
+    Misconception(
+        _infinite,
+        "you always return infinite numbers. A quantile is infinite only if all calibration weights together do "
+        "not reach the amount needed.",
+    ),
 ]
 
 
@@ -127,7 +171,9 @@ def _clear(scores, weights, new_weights, alpha):
 def _weighted_cases(rng):
     """Draw weights until all mistakes give other quantiles.
 
-    The last new weight of the first case is so large that its quantile is infinite.
+    The last new weight of the first case is so large that its quantile is infinite. Two scores
+    of the second case are equal. In the last case, six of seven equal weights are exactly the
+    amount needed for the first new data point, in binary as well.
     """
     while True:
         cases = []
@@ -144,7 +190,19 @@ def _weighted_cases(rng):
                     "alpha": float(alpha + rng.uniform(-0.05, 0.05)),
                 }
             )
-        if _far(cases) and all(_clear(**case) for case in cases):
+            if n == 11:
+                cases[-1]["scores"][:2] = cases[-1]["scores"][0]
+        clear = all(_clear(**case) for case in cases)
+        weight = float(rng.choice([0.5, 2.0, 4.0]))
+        cases.append(
+            {
+                "scores": spread(rng, 7),
+                "weights": np.full(7, weight),
+                "new_weights": np.array([weight, 2 * weight]),
+                "alpha": 0.25,
+            }
+        )
+        if clear and _far(cases):
             return cases
 
 
@@ -156,13 +214,7 @@ def _weighted_probe(answer, scores, weights, new_weights, alpha):
 
 
 def _weighted_oracle(scores, weights, new_weights, alpha):
-    quantiles = _quantiles(scores, weights, new_weights, alpha)
-    infinite = np.isinf(quantiles)
-    finite = np.where(infinite, 0.0, quantiles)
-    return {
-        "infinite": Close(infinite.astype(float), because=EXACT),
-        "quantiles": Close(finite, rtol=1e-9, because=DOUBLE),
-    }
+    return closes_of("quantiles", _quantiles(scores, weights, new_weights, alpha))
 
 
 WEIGHTED_QUANTILE = Task(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from sklearn.neighbors import KNeighborsRegressor
 
-from course.checks.acting_on_uncertainty.intervals import closes
+from course.checks.acting_on_uncertainty.intervals import TOO_FEW, closes
 from course.checks.acting_on_uncertainty.ranks import (
+    largest_if_few,
     largest_kept,
     levels,
     n_for_n_plus_one,
     right_rank,
 )
+from course.checks.probing import interval
 from course.task import Misconception, Task
 
 
@@ -30,9 +32,9 @@ def _splitting_cases(rng):
     cases = []
     for (n, alpha), n_train, neighbours, (d, new) in zip(
         levels(rng),
-        (9, 6, 5, 1),
-        (3, 2, 1, 1),
-        ((2, 4), (3, 5), (1, 3), (1, 1)),
+        (9, 6, 5, 1, 7),
+        (3, 2, 1, 1, 2),
+        ((2, 4), (3, 5), (1, 3), (1, 1), (2, 2)),
         strict=True,
     ):
         n_train += d > 1 and (n + n_train) % d == 0  # N is no multiple of D
@@ -67,11 +69,7 @@ def _splitting_probe(answer, x, y, new_x, alpha, n_train, neighbours):
 
         return predict
 
-    result = answer(
-        fit, np.asarray(x), np.asarray(y), np.asarray(new_x), alpha, n_train
-    )
-    low, high = (None, None) if result is None else result
-    return {"low": low, "high": high}
+    return interval(answer(fit, *map(np.asarray, (x, y, new_x)), alpha, n_train))
 
 
 def _splitting_oracle(x, y, new_x, alpha, n_train, neighbours):
@@ -140,6 +138,10 @@ SPLIT_CONFORMAL = Task(
             _fitted_again,
             "you train on all data points again after the calibration. The scores are those of another model, so "
             "the guarantee does not hold for the new one.",
+        ),
+        Misconception(
+            _splitting("first", "others", largest_if_few),
+            TOO_FEW,
         ),
     ],
     hints=[
