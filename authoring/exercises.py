@@ -15,6 +15,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 
 import nbformat
@@ -217,7 +218,8 @@ def packages_of(lab: Lab, cells: list) -> list[str]:
     return sorted(names - sys.stdlib_module_names)
 
 
-def _imported(source: str) -> set[str]:
+@lru_cache(maxsize=1024)  # the labs import mostly the same modules
+def _imported(source: str) -> frozenset[str]:
     """Return the names of the top-level packages that a source imports."""
     names = set()
     for node in ast.walk(ast.parse(source)):
@@ -225,7 +227,7 @@ def _imported(source: str) -> set[str]:
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module.partition(".")[0])
-    return names
+    return frozenset(names)
 
 
 def _how_to_begin(chapter: Chapter) -> str:
