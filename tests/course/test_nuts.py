@@ -7,11 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from seeds import SOAK, first_seed
 
 from course import nuts
 
 X = np.array([-2, -1.8, -1, 1, 1.8, 2])
 SETTINGS = {"hidden": 32, "noise_std": 0.1}
+# Prior variances, with the standard deviations that NUTS gives; every commit draws one.
+EXPECTED = [(10, (0.47, 2.43, 3.9, 5.9)), (100, (2.4, 14.1, 13.6, 19.4))]
 
 
 @pytest.fixture
@@ -50,7 +53,7 @@ def test_a_failed_run_is_told_and_leaves_nothing(monkeypatch, cache):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("variance", "sd"), [(10, (0.47, 2.43, 3.9, 5.9)), (100, (2.4, 14.1, 13.6, 19.4))]
+    ("variance", "sd"), EXPECTED if SOAK else [EXPECTED[first_seed() % 2]]
 )
 def test_the_reference_agrees_with_nuts_on_all_weights(cache, variance, sd):
     """The expected values come from NUTS on all weights, with no layer integrated out."""
