@@ -28,6 +28,7 @@ PROPERTIES = {
     "passed in.",
     "fresh": "two calls in a row give the same draw. Draw anew in every call.",
     "draws_count": "the number of draws makes no difference to the result.",
+    "noise_averages_out": "the noise does not average out over the draws. Each needs noise of its own, with mean 0.",
     "noise_of_its_own": "some noise is used more than once. Every value that is drawn needs its own noise.",
     "layers_have_noise_of_their_own": "layers share their noise. Each layer needs its own.",
     "one_draw_for_all_data": "equal inputs get different outputs in one call. Draw the weights once for all rows.",
@@ -35,7 +36,8 @@ PROPERTIES = {
     "average over draws.",
     "first_means_come_from_the_generator": "the initial means do not come from the generator that is passed in.",
     "old_values_stay": "the old tensors are changed in place. Return new ones.",
-    "new_leaves": "the new tensors are not leaves that require gradients. End with `.detach().requires_grad_()`.",
+    "ready_for_another_step": "the new tensors do not require gradients. End with `.detach().requires_grad_()`.",
+    "new_leaves": "the new tensors still carry the graph of the old ones. End with `.detach().requires_grad_()`.",
     "integer_array": "the result is not a NumPy array of integers.",
     "is_boolean": "the mask is not a tensor of dtype torch.bool.",
 }

@@ -33,6 +33,24 @@ def gradients_of(value, **inputs):
     }
 
 
+def of_parts(loss, twice, **inputs):
+    """Split a loss into its parts, and return them with its gradients.
+
+    Args:
+        loss: the loss.
+        twice: the loss with every data point there twice.
+        inputs: leaves.
+    """
+    change = rest = loss  # if it is none, or of another shape than is asked for
+    if loss is not None and getattr(loss, "shape", ()) == getattr(twice, "shape", ()):
+        change, rest = twice - loss, 2 * loss - twice
+    return {
+        "change_with_the_same_data_twice": change,
+        "loss_without_data": rest,
+        **gradients_of(loss, **inputs),
+    }
+
+
 def fields(result, *names):
     """Return the parts of a named tuple by name, and whether it has these names.
 
@@ -124,6 +142,22 @@ def drawn(draw, seed):
         "fresh": float(not torch.equal(first, second)),
         "another_seed_another_draw": float(not torch.equal(first, other)),
     }
+
+
+def own_noise(noise):
+    """Return 1, or 0 if the noise is the same all along one of its axes."""
+    import torch
+
+    if not torch.any(noise.abs() > 1e-6):  # there is none
+        return 1.0
+    firsts = (noise.narrow(axis, 0, 1) for axis in range(noise.ndim))
+    return float(
+        not any(
+            noise.shape[axis] > 1
+            and torch.allclose(noise, first.expand_as(noise), atol=1e-6)
+            for axis, first in enumerate(firsts)
+        )
+    )
 
 
 def value_and_gradients(keys, function, *inputs, compiled=False):

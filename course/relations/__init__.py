@@ -28,7 +28,7 @@ from course.wording import INFINITE, as_sentence, listed, named
 
 GRADIENT = ("gradient", "slope")
 MANY = 4  # names in one list
-DETACHED = "Is something on the way detached (stop_gradient, detach), or computed under no_grad?"
+DETACHED = "Is something on the way left out, detached (stop_gradient, detach), or computed under no_grad?"
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,12 @@ def _entries(
             if not np.all(np.abs(pair.got - value) <= tol):
                 return None
             keep = pair.wrong
-            rows.append(np.stack([pair.got[keep], value[keep], tol[keep]], axis=1))
+            # Where an input's errors are smaller than typical, its tolerances weigh more.
+            own = _typical([pair])
+            weight = 1.0 if own is None else max(1.0, size / own)
+            rows.append(
+                np.stack([pair.got[keep], value[keep], weight * tol[keep]], axis=1)
+            )
     return np.concatenate(rows) / size
 
 

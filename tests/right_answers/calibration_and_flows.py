@@ -233,7 +233,7 @@ def predict_in_a_loop(model, x, *, draws, generator):
                 for _ in range(draws)
             ]
         )
-    return probs.mean(0), probs.var(0)
+    return probs.mean(0), probs.var(0, correction=0)
 
 
 def predict_into_zeros(model, x, *, draws, generator):

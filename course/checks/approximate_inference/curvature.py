@@ -11,9 +11,9 @@ import math
 import numpy as np
 import scipy.stats
 import torch
-import torch.nn.functional as F
 
 from course.checks.approximate_inference.tolerances import FLOAT64, SINGLE
+from course.checks.approximate_inference.wrong_matrices import MATRICES
 from course.checks.probing import curved_network
 from course.task import Close, Misconception, Task
 
@@ -63,71 +63,13 @@ def _ggn_oracle(w, a, b, c):
     return {"ggn": Close(total, rtol=1e-6, atol=1e-9, because=FLOAT64)}
 
 
-def _ggn(weigh):
-    def answer(network, w):
-        return weigh(torch.func.jacrev(network)(w), torch.sigmoid(network(w)))
-
-    return answer
-
-
-def _weighted(weights):
-    return _ggn(lambda j, p: (j.T * weights(p)) @ j)
-
-
-def _model_hessian(network, w):
-    return torch.autograd.functional.hessian(lambda w: F.softplus(network(w)).sum(), w)
-
-
 GGN = Task(
     name="ggn",
     points=3,
     cases=network_cases,
     probe=_ggn_probe,
     oracle=_ggn_oracle,
-    misconceptions=[
-        Misconception(
-            _model_hessian,
-            "you differentiate a loss twice: this Hessian contains the network's second derivatives, which the GGN "
-            "leaves out, and it need not be positive semi-definite.",
-        ),
-        Misconception(
-            _weighted(lambda p: torch.ones_like(p)),
-            "you leave out p(1 − p): JᵀJ is the GGN of a squared error.",
-        ),
-        Misconception(
-            _weighted(lambda p: p),
-            "you weight each data point by p: the second derivative of the loss with respect to the logit is p(1 − p).",
-        ),
-        Misconception(
-            _weighted(lambda p: (p * (1 - p)).sqrt()),
-            "you weight each data point by the root of p(1 − p): only each of the two factors J would take the root.",
-        ),
-        Misconception(
-            _weighted(lambda p: (p * (1 - p)) ** 2),
-            "you multiply both factors J by p(1 − p): it belongs to their product once.",
-        ),
-        Misconception(
-            _weighted(lambda p: p * (1 - p) / len(p)),
-            "you average over the data: the NLL is a sum, and so is its GGN.",
-        ),
-        Misconception(
-            _ggn(
-                lambda j, p: torch.outer(
-                    (j.T * (p * (1 - p)).sqrt()).sum(1),
-                    (j.T * (p * (1 - p)).sqrt()).sum(1),
-                )
-            ),
-            "you add up the rows of the Jacobian before you form the product: sum the outer products of the rows.",
-        ),
-        Misconception(
-            _ggn(lambda j, p: (j.T * (p * (1 - p))) @ j + torch.eye(j.shape[1])),
-            "you add the identity: this is the precision with a prior variance of 1. The GGN itself contains no prior.",
-        ),
-        Misconception(
-            _ggn(lambda j, p: torch.diag(((j.T * (p * (1 - p))) @ j).diag())),
-            "you keep only the diagonal: the weights affect the logits together.",
-        ),
-    ],
+    misconceptions=MATRICES,
     hints=[
         "The GGN is the Hessian of the loss if the logits were linear in the weights, with the Jacobian J as their inputs.",
         "torch.func.jacrev makes the Jacobian, of shape (N, D), from a function and weights. With J in place of X, the data's part of logistic_hessian is what you need.",
@@ -138,7 +80,11 @@ GGN = Task(
 
 
 def _evidence_cases(rng):
-    """Draw curvatures of full rank, and prior variances far from 1 on either side."""
+    """Draw curvatures of full rank, and prior variances far from 1 on either side.
+
+    In the last case the determinant of the precision, about e¹⁰⁰⁰, overflows, as that of a
+    network does.
+    """
     cases = []
     variances = rng.uniform(4, 8), rng.uniform(0.1, 0.25), rng.uniform(4, 8)
     for d, variance in zip((3, 2, 1), variances, strict=True):
@@ -151,6 +97,16 @@ def _evidence_cases(rng):
                 "prior_variance": float(variance),
             }
         )
+    d = 100
+    root = rng.normal(0, 1, (d, d))
+    cases.append(
+        cases[0]
+        | {
+            "w": rng.normal(0, 1, d),
+            "curvature": 500 * (root @ root.T / d + np.eye(d)) * rng.uniform(40, 60),
+            "nll": float(rng.uniform(5, 20)),
+        }
+    )
     return cases
 
 
@@ -176,17 +132,29 @@ def _evidence_oracle(nll, w, curvature, prior_variance):
 
 
 def _evidence(
-    *, nll=1.0, prior=0.5, each=True, twopi=0.5, det=-0.5, precision=True, root=1.0
+    *,
+    nll=1.0,
+    prior=0.5,
+    each=True,
+    twopi=0.5,
+    det=-0.5,
+    precision=True,
+    root=1.0,
+    power=1,
+    square=1.0,
+    log_det=torch.logdet,
 ):
     """Make a wrong evidence: factors of its terms."""
 
     def answer(loss, w, curvature, v):
         number = len(w) if each else 1
-        log_prior = -w @ w / (2 * v) - prior * number * (
+        log_prior = -square * w @ w / (2 * v) - prior * number * (
             math.log(2 * math.pi) + root * math.log(v)
         )
-        matrix = curvature + (torch.eye(len(w)) / v if precision else 0)
-        volume = twopi * len(w) * math.log(2 * math.pi) + det * torch.logdet(matrix)
+        matrix = curvature + (torch.eye(len(w)) / v**power if precision else 0)
+        volume = twopi * len(w) * math.log(2 * math.pi)
+        if det:
+            volume = volume + det * log_det(matrix)
         return log_prior - nll * loss + volume
 
     return answer
@@ -239,6 +207,79 @@ NETWORK_LOG_EVIDENCE = Task(
         Misconception(
             _without_square,
             "you leave out ‖w‖²/(2σ₀²): the log prior has a quadratic term besides its normaliser.",
+        ),
+        Misconception(
+            _evidence(prior=1.0),
+            "you forget the ½ of the prior's normaliser, which is D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            _evidence(prior=0.25),
+            "you halve the prior's normaliser twice: it is D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            _evidence(twopi=1.0),
+            "you leave 2π out of the prior's normaliser, D/2 log 2πσ₀², or add D/2 log 2π twice.",
+        ),
+        Misconception(
+            _evidence(root=0.0),
+            "you leave σ₀² out of the prior's normaliser, which is D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            _evidence(root=-1.0),
+            "you divide by σ₀² in the logarithm of the normaliser, which is D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            _evidence(det=-1.0),
+            "you forget the square root of the determinant: it is ½ log det.",
+        ),
+        Misconception(
+            _evidence(det=0.0, twopi=0.0),
+            "you count only the height at the mode: the evidence is height times volume.",
+        ),
+        Misconception(
+            _evidence(det=0.0),
+            "you leave out the log determinant: the volume is (2π)^(D/2) times the root of the covariance's determinant.",
+        ),
+        Misconception(
+            _evidence(twopi=-0.5),
+            "you flip the sign of D/2 log 2π of the Gaussian's volume.",
+        ),
+        Misconception(
+            _evidence(nll=0.0),
+            "you leave out the NLL.",
+        ),
+        Misconception(
+            _evidence(power=-1),
+            "you add σ₀² I to the curvature: the prior's precision is I/σ₀².",
+        ),
+        Misconception(
+            _evidence(power=2),
+            "you square σ₀² in the prior's precision, which is I/σ₀².",
+        ),
+        Misconception(
+            _evidence(square=2.0),
+            "you forget the ½ of the prior's quadratic term, ‖w‖²/(2σ₀²).",
+        ),
+        Misconception(
+            _evidence(square=-1.0),
+            "you flip the sign of ‖w‖²/(2σ₀²): the log prior falls as the weights grow.",
+        ),
+        Misconception(
+            _evidence(log_det=lambda matrix: matrix.diag().log().sum()),
+            "you multiply the diagonal for the determinant: it also depends on the entries off the diagonal.",
+        ),
+        Misconception(
+            _evidence(log_det=lambda matrix: matrix.det()),
+            "you use the determinant itself; take its logarithm, torch.logdet.",
+        ),
+        Misconception(
+            _evidence(log_det=lambda matrix: matrix.det().log()),
+            "you take the logarithm of a determinant, which for many weights is too large a number: it overflows to inf. "
+            "torch.logdet adds up logarithms.",
+        ),
+        Misconception(
+            _evidence(root=0.5),
+            "you use the standard deviation σ₀ in the normaliser, which is D/2 log 2πσ₀².",
         ),
     ],
     hints=[

@@ -53,16 +53,27 @@ def _descent_oracle(w, x, y, prior_variance, steps, rate):
 
 
 def _descended(
-    *, nll=1.0, prior=lambda x: 1, of=len, kept=0.0, again=False, late=False
+    *,
+    nll=1.0,
+    prior=lambda x: 1,
+    of=len,
+    kept=0.0,
+    again=False,
+    late=False,
+    stale=False,
+    power=1,
+    unit=False,
 ):
     """Make a wrong descent: factors of the gradients, and what becomes of iterates."""
 
     def descent(w, x, y, variance, *, steps, rate):
         path, start, before = [w], w, torch.zeros_like(w)
         for _ in range(steps):
-            gradient = nll * x.T @ (torch.sigmoid(x @ w) - y) + prior(x) * w / variance
+            at = start if stale else w
+            gradient = nll * x.T @ (torch.sigmoid(x @ at) - y)
+            gradient = gradient + prior(x) * at / variance**power
             before = gradient + kept * before
-            w = (start if again else w) - rate * before / of(x)
+            w = (start if again else w) - (1.0 if unit else rate) * before / of(x)
             path.append(w)
         return torch.stack([w] * len(path) if late else path)
 
@@ -116,6 +127,43 @@ GRADIENT_DESCENT = Task(
         Misconception(
             _descended(of=lambda x: x.shape[1]),
             "you divide by the number of weights: N is the number of data points, the rows of x.",
+        ),
+        Misconception(
+            _descended(stale=True),
+            "you compute the gradient once, at the start, and use it in every step: compute it anew at the weights of "
+            "each step.",
+        ),
+        Misconception(
+            _descended(unit=True),
+            "you leave out the learning rate: multiply the gradient by it.",
+        ),
+        Misconception(
+            _descended(nll=0.0, prior=lambda x: 0),
+            "you do not move the weights: assign the new ones to w in every step, before path.append(w).",
+        ),
+        Misconception(
+            _descended(power=-1),
+            "you multiply w by σ₀² in the prior's gradient: it is w/σ₀².",
+        ),
+        Misconception(
+            _descended(prior=lambda x: -1),
+            "you flip the prior's sign: its gradient is +w/σ₀², which pulls the weights towards 0.",
+        ),
+        Misconception(
+            _descended(of=lambda x: 1, prior=lambda x: 1 / len(x)),
+            "you divide only the prior by N: the NLL belongs to the same objective and must be divided too.",
+        ),
+        Misconception(
+            _descended(of=lambda x: len(x) ** 2),
+            "you divide by N twice: divide the negative log joint by N once.",
+        ),
+        Misconception(
+            lambda *case, **options: _descended()(*case, **options)[1:],
+            "you leave out the start: the path begins with it, so there are steps + 1 rows.",
+        ),
+        Misconception(
+            lambda *case, **options: _descended()(*case, **options)[-1],
+            "you return only the last weights: the path of all of them is asked for.",
         ),
     ],
     hints=[

@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import torch
-import torch.nn.functional as F
-from torch import nn
 
 from course.checks.approximate_inference.tolerances import FLOAT32, six_errors
+from course.checks.approximate_inference.wrong_dropout import DROPOUT_NETWORKS
 from course.checks.draws import DRAWS
 from course.checks.probing import gradients, seeded
-from course.task import Close, Misconception, Task
+from course.task import Close, Task
 
 
 def _cases(rng):
     """Draw logits whose mean is more than twice the random part that the units add.
 
-    Dropout of the whole logit then spreads it more than twice as much.
+    Dropout of the whole logit then spreads it more than twice as much. Unit 0 is active, and
+    unit 1, if there is one, is not: without a ReLU it would add to the logit.
     """
     cases = []
     for p, d, h in ((0.3, 2, 12), (rng.uniform(0.1, 0.2), 3, 7), (0.25, 1, 1)):
@@ -27,7 +26,8 @@ def _cases(rng):
         hidden[:, -1] += 1.5  # the biases
         hidden[0, -1] += 0.5 + np.abs(hidden[0]) @ [*np.abs(x), 1]  # unit 0 is active
         output = rng.normal(0.5, 1, h + 1)
-        output[0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
+        hidden[1:2, -1] = -hidden[1:2, :-1] @ x - rng.uniform(0.5, 1.5)
+        output[:2] = rng.choice([-1, 1], 2) * rng.uniform(0.5, 1.5, 2)
         terms = output[:-1] * _units(x, hidden)
         output[-1] = rng.uniform(2, 3) * np.linalg.norm(terms) - terms.sum()
         cases.append(
@@ -72,8 +72,21 @@ def _probe(answer, x, hidden, output, p, seed):
     to_hidden_bias, to_output_weight, to_output_bias = gradients(
         training.mean(), learnt
     )
-    whole = answer(inputs, len(hidden), 0.0, generator=seeded(seed))
-    whole.load_state_dict(model.state_dict())
+    whole, single = (
+        answer(inputs, len(hidden), rate, generator=seeded(seed)) for rate in (0.0, p)
+    )
+    for other in (whole, single):
+        other.load_state_dict(model.state_dict())
+    with torch.no_grad():
+        single.output.weight[:, 1:] = 0.0
+        of_one = single(x, generator=seeded(seed)).double()
+    # With 40 units and p = ½, hardly any two of the masks are alike.
+    many = answer(1, 40, 0.5, generator=seeded(seed))
+    with torch.no_grad():
+        many.hidden.bias.fill_(1.0)
+        many.hidden.weight.fill_(0.0)
+        many.output.weight.copy_(torch.arange(1.0, 41.0).sqrt()[None])
+        of_many = many(torch.zeros(draws, 1), generator=seeded(seed)).double()
     return {
         "mean_in_training": training.detach().double().mean(),
         "std_in_training": training.detach().double().std(),
@@ -84,6 +97,10 @@ def _probe(answer, x, hidden, output, p, seed):
         "gradient_of_hidden_bias": to_hidden_bias,
         "gradient_of_output_weight": to_output_weight.flatten(),
         "gradient_of_output_bias": to_output_bias,
+        "noise_of_its_own": float(len(of_many.unique()) > 0.9 * draws),
+        "smallest_and_largest_logit_of_one_unit": torch.stack(
+            [of_one.min(), of_one.max()]
+        ),
         "all_units": model.deterministic(x[:1]),
         "logits_where_p_is_0": whole(x[:1], generator=seeded(seed)),
         "logits_of_three_rows_where_p_is_0": whole(x[:3], generator=seeded(seed)),
@@ -128,118 +145,17 @@ def _oracle(x, hidden, output, p, seed):
             because=six_errors("gradient"),
         ),
         "gradient_of_output_bias": Close([1.0], rtol=1e-4, because=FLOAT32),
+        "noise_of_its_own": Close(1.0, because="each row has a mask of its own"),
+        "smallest_and_largest_logit_of_one_unit": Close(
+            sorted([output[-1], output[-1] + float(terms[0])]),
+            rtol=1e-4,
+            atol=1e-4,
+            because=FLOAT32,
+        ),
         "all_units": whole,
         "logits_where_p_is_0": whole,
         "logits_of_three_rows_where_p_is_0": three,
     }
-
-
-class _Network(nn.Module):
-    """Base of the wrong networks, each of which overrides the mask."""
-
-    def __init__(self, input_size, hidden_size, p=0.5, *, generator):
-        super().__init__()
-        self.hidden, self.output, self.p = (
-            nn.Linear(input_size, hidden_size),
-            nn.Linear(hidden_size, 1),
-            p,
-        )
-
-    def deterministic(self, x):
-        return self.output(F.relu(self.hidden(x))).squeeze(-1)
-
-    def mask(self, shape, generator):
-        return (torch.rand(shape, generator=generator) >= self.p) / (1 - self.p)
-
-    def forward(self, x, *, generator):
-        hidden = F.relu(self.hidden(x))
-        return self.output(hidden * self.mask(hidden.shape, generator)).squeeze(-1)
-
-
-class _OffInEvaluation(_Network):
-    def forward(self, x, *, generator):
-        return (
-            super().forward(x, generator=generator)
-            if self.training
-            else self.deterministic(x)
-        )
-
-
-class _NotRescaled(_Network):
-    def mask(self, shape, generator):
-        return (torch.rand(shape, generator=generator) >= self.p).float()
-
-
-class _KeepsP(_Network):
-    def mask(self, shape, generator):
-        return (torch.rand(shape, generator=generator) < self.p) / self.p
-
-
-class _Inverted(_Network):
-    def mask(self, shape, generator):
-        return (torch.rand(shape, generator=generator) < self.p) / (1 - self.p)
-
-
-class _OverP(_Network):
-    def mask(self, shape, generator):
-        return (torch.rand(shape, generator=generator) >= self.p) / self.p
-
-
-class _Normal(_Network):
-    def mask(self, shape, generator):
-        return (torch.randn(shape, generator=generator) >= self.p) / (1 - self.p)
-
-
-class _Probabilities(_Network):
-    def forward(self, x, *, generator):
-        return torch.sigmoid(super().forward(x, generator=generator))
-
-
-class _DividedLast(_Network):
-    def forward(self, x, *, generator):
-        hidden = F.relu(self.hidden(x))
-        keep = torch.rand(hidden.shape, generator=generator) >= self.p
-        return self.output(hidden * keep).squeeze(-1) / (1 - self.p)
-
-
-class _OneMask(_Network):
-    def mask(self, shape, generator):
-        return super().mask((1, shape[1]), generator)
-
-
-class _Unscaled(_Network):
-    def mask(self, shape, generator):
-        return (torch.rand(shape, generator=generator) >= self.p) * (1 - self.p)
-
-
-class _WrongPlace(_Network):
-    def forward(self, x, *, generator):
-        return self.deterministic(x) * self.mask((len(x),), generator)
-
-
-class _Forgetful(_Network):
-    def mask(self, shape, generator):
-        return F.dropout(torch.ones(shape), self.p)
-
-
-class _Frozen(_Network):
-    def mask(self, shape, generator):
-        return super().mask(shape, torch.Generator().manual_seed(0))
-
-
-class _NoGradient(_Network):
-    def forward(self, x, *, generator):
-        return super().forward(x, generator=generator).detach()
-
-
-class _Column(_Network):
-    def forward(self, x, *, generator):
-        return super().forward(x, generator=generator)[:, None]
-
-
-class _Never(_Network):
-    def forward(self, x, *, generator):
-        return self.deterministic(x)
 
 
 DROPOUT_MLP = Task(
@@ -248,73 +164,7 @@ DROPOUT_MLP = Task(
     cases=_cases,
     probe=_probe,
     oracle=_oracle,
-    misconceptions=[
-        Misconception(
-            _OffInEvaluation,
-            "you switch dropout off in eval(), as nn.Dropout does: all draws are then equal, and nothing is sampled.",
-        ),
-        Misconception(
-            _NotRescaled,
-            "you do not divide the units you keep by 1 − p: the logit shrinks on average.",
-        ),
-        Misconception(
-            _KeepsP,
-            "you keep a unit with probability p; p is the probability of dropping it.",
-        ),
-        Misconception(
-            _Inverted,
-            "you invert the mask: drop a unit where torch.rand gives less than p, and keep it elsewhere.",
-        ),
-        Misconception(
-            _OverP,
-            "you divide the units you keep by p. You keep them with probability 1 − p: divide by that.",
-        ),
-        Misconception(
-            _Normal,
-            "you draw the mask with torch.randn; compare p with uniform numbers, from torch.rand.",
-        ),
-        Misconception(
-            _Probabilities,
-            "you apply a sigmoid at the end. Return logits: negative_elbo takes logits.",
-        ),
-        Misconception(
-            _DividedLast,
-            "you divide by 1 − p after the output layer, which also divides the bias, to which no mask applies.",
-        ),
-        Misconception(
-            _OneMask,
-            "you use one mask for all data points. In training each needs its own, or the gradient is as noisy as that of a single data point.",
-        ),
-        Misconception(
-            _Unscaled,
-            "you multiply the units you keep by 1 − p; divide by it.",
-        ),
-        Misconception(
-            _WrongPlace,
-            "you drop whole logits: the mask belongs on the hidden units.",
-        ),
-        Misconception(
-            _Forgetful,
-            "you do not use the generator (F.dropout uses the global one): the masks cannot be repeated.",
-        ),
-        Misconception(
-            _Frozen,
-            "you draw the masks with the same seed in every call, whatever generator is passed in.",
-        ),
-        Misconception(
-            _NoGradient,
-            "you detach the logits, or compute them under no_grad: no gradient comes back, and training needs one.",
-        ),
-        Misconception(
-            _Column,
-            "you keep the last axis, of length 1: shape (N, 1) against labels of shape (N,) broadcasts to (N, N). "
-            "Squeeze it.",
-        ),
-        Misconception(
-            _Never,
-            "you never drop a unit.",
-        ),
-    ],
+    misconceptions=DROPOUT_NETWORKS,
     hints=[
         "nn.Dropout and F.dropout take no generator: draw the mask yourself, in the shape of the hidden units.",
         "A uniform number in [0, 1) is below p with probability p: compare one such number for each hidden unit with self.p.",

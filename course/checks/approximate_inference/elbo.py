@@ -10,7 +10,16 @@ import torch
 import torch.nn.functional as F
 from torch.distributions import Normal, kl_divergence
 
+from course.checks.approximate_inference.concepts import (
+    CLAMPED,
+    CLAMPS,
+    SIGNED_LABELS,
+    nll_of_clamped,
+    nll_of_positive,
+    nll_of_signs,
+)
 from course.checks.approximate_inference.tolerances import FLOAT32
+from course.checks.approximate_inference.wrong_divergences import DIVERGENCES
 from course.checks.probing import gradients_of, leaves
 from course.task import Close, Misconception, Task
 
@@ -57,108 +66,13 @@ def _kl_oracle(mu, rho, prior_std):
     }
 
 
-def _kl_terms(mu, std, prior_std):
-    return (
-        math.log(prior_std)
-        - torch.log(std)
-        + (std**2 + mu**2) / (2 * prior_std**2)
-        - 0.5
-    )
-
-
-def _kl(mu, std, prior_std, *, spread=2, ratio=1):
-    """Compute the KL, with parameters for mistakes in the log-ratio and the power of σ."""
-    return (
-        ratio * (math.log(prior_std) - torch.log(std))
-        + (std**spread + mu**2) / (2 * prior_std**2)
-        - 0.5
-    ).sum()
-
-
-def _reversed_kl(mu, rho, prior_std):
-    std = F.softplus(rho)
-    return (
-        torch.log(std)
-        - math.log(prior_std)
-        + (prior_std**2 + mu**2) / (2 * std**2)
-        - 0.5
-    ).sum()
-
-
 GAUSSIAN_KL = Task(
     name="gaussian_kl",
     points=2,
     cases=_kl_cases,
     probe=_kl_probe,
     oracle=_kl_oracle,
-    misconceptions=[
-        Misconception(
-            lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), s).mean(),
-            "you average the KL over the weights. The weights are independent, so their divergences add up; with a mean, the larger the layer, the weaker the prior.",
-        ),
-        Misconception(
-            _reversed_kl,
-            "you swap the two distributions: this is KL(p‖q). The ELBO has KL(q‖p), an average over q.",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), math.sqrt(s)).sum(),
-            "you use prior_std as if it were the prior's variance.",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), s**2).sum(),
-            "you square prior_std once too often, and so use the variance σ₀² in place of σ₀.",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl_terms(mu, torch.sqrt(F.softplus(rho)), s).sum(),
-            "you take softplus(ρ) for the variance of q. In this course it is the standard deviation.",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl_terms(mu, torch.log(1 + torch.exp(rho)), s).sum(),
-            "you write softplus as log(1 + exp(ρ)): in single precision that is inf for ρ ≥ 89, and 0 for ρ < −17, "
-            "so that its logarithm is −inf. Use F.softplus.",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl_terms(mu, torch.log1p(torch.exp(rho)), s).sum(),
-            "you write softplus as log1p(exp(ρ)): in single precision that is inf for ρ ≥ 89. Use F.softplus.",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl(mu, F.softplus(rho), s, ratio=-1),
-            "you invert the ratio in the logarithm: it should be log(σ₀/σ), which grows as q narrows.",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl(mu, F.softplus(rho), s, spread=1),
-            "you do not square σ: the numerator over 2σ₀² is σ² + µ².",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl(mu, rho, s),
-            "you use ρ itself as the standard deviation and forget softplus. For ρ below 0 the logarithm does not exist.",
-        ),
-        Misconception(
-            lambda mu, rho, s: (
-                math.log(s)
-                - torch.log(F.softplus(rho))
-                + (F.softplus(rho) ** 2 + mu**2) / 2 * s**2
-                - 0.5
-            ).sum(),
-            "you leave out the brackets: … / 2 * prior_std**2 multiplies by σ₀². Write / (2 * prior_std**2).",
-        ),
-        Misconception(
-            lambda mu, rho, s: (_kl_terms(mu, F.softplus(rho), s) + 0.5).sum() - 0.5,
-            "you subtract ½ once, not once for each weight: it belongs inside the sum.",
-        ),
-        Misconception(
-            lambda mu, rho, s: (_kl_terms(mu, F.softplus(rho), s) + 0.5).sum(),
-            "you leave out the −½ of every weight: the divergence of a distribution from itself must be 0.",
-        ),
-        Misconception(
-            lambda mu, rho, s: -_kl_terms(mu, F.softplus(rho), s).sum(),
-            "you flip the sign: a divergence is never negative.",
-        ),
-        Misconception(
-            lambda mu, rho, s: _kl_terms(mu, F.softplus(rho), s).sum().detach(),
-            "you detach the value (.detach(), .item(), .numpy() or no_grad): the prior then has no effect.",
-        ),
-    ],
+    misconceptions=DIVERGENCES,
     hints=[
         "Write down the KL of one weight; the weights are independent, so the divergences add up.",
         "std = F.softplus(rho). The prior's variance is prior_std**2.",
@@ -286,6 +200,56 @@ NEGATIVE_ELBO = Task(
         Misconception(
             lambda logits, y, kl: _bce(logits, y).sum(1).mean() + kl.item(),
             "you turn the KL into a plain number (.item(), float() or .detach()): it then no longer affects µ and ρ.",
+        ),
+        *(
+            Misconception(
+                lambda logits, y, kl, nll=nll, eps=eps: (
+                    nll(logits, y, eps).sum(1).mean() + kl
+                ),
+                CLAMPED,
+            )
+            # In single precision 1 − 10⁻⁸ is 1, and a logarithm of 0 stays.
+            for nll, sizes in (
+                (nll_of_clamped, CLAMPS[-2:]),
+                (nll_of_positive, CLAMPS),
+            )
+            for eps in sizes
+        ),
+        Misconception(
+            lambda logits, y, kl: nll_of_signs(logits, y).sum(1).mean() + kl,
+            SIGNED_LABELS,
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(-logits, y).sum(1).mean() + kl,
+            "you flip the sign of the logits: this is the NLL of the other class.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(logits, y).sum(1).mean() + len(y) * kl,
+            "you put the KL inside the sum over the data, once per data point. It counts once.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(logits, y).sum(1).mean() + len(logits) * kl,
+            "you add the KL once for each draw: it does not depend on the draws, and counts once.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(logits, y).sum(1).mean() + kl / len(logits),
+            "you divide the KL by the number of draws: it does not depend on the draws, and counts once.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(logits, y).sum(1).mean() + 0 * kl,
+            "you leave out the KL.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(logits, y).sum(1) + kl,
+            "you return one value for each draw: average over the draws.",
+        ),
+        Misconception(
+            lambda logits, y, kl: _bce(logits[:1], y).sum(1).mean() + kl,
+            "you use the first draw alone: average over all of them.",
+        ),
+        Misconception(
+            lambda logits, y, kl: kl - _bce(logits, y).sum(1).mean(),
+            "you subtract the NLL: the loss is NLL + KL.",
         ),
     ],
     hints=[

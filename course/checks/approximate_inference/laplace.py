@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from course.checks.approximate_inference.mode import curvature
 from course.checks.approximate_inference.objective import logistic_cases
 from course.checks.approximate_inference.tolerances import SINGLE
+from course.checks.approximate_inference.wrong_softmax import SOFTMAX_COVARIANCES
 from course.task import Close, Misconception, Task
 
 
@@ -110,6 +111,55 @@ LAPLACE_COVARIANCE = Task(
                 / math.sqrt(len(x))
             ),
             "you divide the covariance by √N. Standard deviations shrink with √N, a covariance with N.",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(_hessian(w, x, y, data=1, precision=v)),
+            "you use the prior's variance as if it were its precision: the prior adds ‖w‖²/(2σ₀²).",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1, precision=2 / v)
+            ),
+            "you forget the ½ of the prior's quadratic term, ‖w‖²/(2σ₀²).",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1, precision=len(x) / v)
+            ),
+            "you put the prior inside the sum over the data, once per data point. It counts once.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                -torch.linalg.inv(_hessian(w, x, y, data=1, precision=1 / v))
+            ),
+            "you flip the sign: invert the Hessian of the negative log joint, which is positive definite at the mode.",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.cholesky(
+                torch.linalg.inv(_hessian(w, x, y, data=1, precision=1 / v))
+            ),
+            "you return the Cholesky factor of the covariance: the task asks for the covariance itself.",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(
+                (x.T * (torch.sigmoid(x @ w) - y) ** 2) @ x + torch.eye(len(w)) / v
+            ),
+            "you multiply the gradients of the data points by themselves, which is the empirical Fisher matrix: the "
+            "Hessian has the weights p(1 − p), whatever the labels.",
+        ),
+        Misconception(
+            lambda w, x, y, v: torch.linalg.inv(
+                _hessian(w, x, y, data=1, precision=1 / v)
+            ).diag(),
+            "you return only the variances: the weights are correlated, so return the whole matrix.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                torch.linalg.inv(_hessian(w, x, y, data=1, precision=1 / v))
+                .diag()
+                .sqrt()
+            ),
+            "you return standard deviations: return the whole covariance matrix.",
         ),
     ],
     hints=[
@@ -214,6 +264,42 @@ LAPLACE_LOG_EVIDENCE = Task(
             ),
             "you leave out the prior at the mode: the evidence integrates likelihood times prior.",
         ),
+        Misconception(
+            lambda w, s, x, y, v: (
+                _evidence(w, s, x, y, v) + 0.5 * len(w) * math.log(2 * math.pi * v)
+            ),
+            "you leave the prior's normaliser, D/2 log 2πσ₀², out of the log joint. It does not affect the mode, but it "
+            "affects the evidence.",
+        ),
+        Misconception(
+            lambda w, s, x, y, v: (
+                _evidence(w, s, x, y, v, det=0.0) + 0.5 * s.diag().log().sum()
+            ),
+            "you multiply the diagonal for the determinant: it also depends on the covariances.",
+        ),
+        Misconception(
+            lambda *case: _evidence(*case, twopi=1.0),
+            "you add D log 2π. It is D/2 log 2π: the volume is (2π)^(D/2) √det Σ.",
+        ),
+        Misconception(
+            lambda *case: _evidence(*case, twopi=-0.5),
+            "you flip the sign of D/2 log 2π: the volume under a Gaussian of height 1 contains (2π)^(D/2).",
+        ),
+        Misconception(
+            lambda w, s, x, y, v: (
+                _evidence(w, s, x, y, v)
+                + (1 - 1 / len(x))
+                * F.binary_cross_entropy_with_logits(x @ w, y, reduction="sum")
+            ),
+            "you average the log-likelihood over the data: the likelihoods are multiplied, so their logarithms add up.",
+        ),
+        Misconception(
+            lambda w, s, x, y, v: (
+                -F.binary_cross_entropy_with_logits(x @ w, y, reduction="sum")
+                - 0.5 * len(w) * math.log(len(x))
+            ),
+            "you use D/2 log N in place of the volume and of the prior (the BIC), which holds for much data only.",
+        ),
     ],
     hints=[
         "The evidence is the integral of exp(log joint). Laplace puts a Gaussian bump in its place.",
@@ -260,70 +346,13 @@ def _softmax_oracle(weights, x, prior_variance):
     }
 
 
-def _softmax_covariance(
-    weights, x, precision, *, curvature=None, order="kilj", data=1.0, axis=-1
-):
-    p = torch.softmax(x @ weights.T, dim=axis)
-    blocks = (
-        torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
-        if curvature is None
-        else curvature(p)
-    )
-    size = weights.numel()
-    hessian = torch.einsum(f"nkl,ni,nj->{order}", data * blocks, x, x).reshape(
-        size, size
-    )
-    return torch.linalg.inv(hessian + precision * torch.eye(size, dtype=x.dtype))
-
-
 SOFTMAX_LAPLACE_COVARIANCE = Task(
     name="softmax_laplace_covariance",
     points=3,
     cases=_softmax_cases,
     probe=_softmax_probe,
     oracle=_softmax_oracle,
-    misconceptions=[
-        Misconception(
-            lambda w, x, v: _softmax_covariance(
-                w, x, 1 / v, curvature=lambda p: torch.diag_embed(p * (1 - p))
-            ),
-            "you treat every class as a logistic regression of its own. The softmax couples the classes: the blocks "
-            "off the diagonal are −pₖpₗ xxᵀ.",
-        ),
-        Misconception(
-            lambda w, x, v: _softmax_covariance(
-                w, x, 1 / v, curvature=torch.diag_embed
-            ),
-            "you forget ppᵀ: the softmax's Jacobian is diag(p) − ppᵀ.",
-        ),
-        Misconception(
-            lambda w, x, v: _softmax_covariance(w, x, v),
-            "you add the prior's variance in place of its precision 1/σ₀².",
-        ),
-        Misconception(
-            lambda w, x, v: _softmax_covariance(w, x, 1 / v, data=1 / len(x)),
-            "you average over the data: sum over them.",
-        ),
-        Misconception(
-            lambda w, x, v: _softmax_covariance(w, x, 1 / v, axis=0),
-            "you take the softmax over the data points, dim=0. The probabilities of the classes sum to 1 for each "
-            "data point: dim=-1.",
-        ),
-        Misconception(
-            lambda w, x, v: _softmax_covariance(w, x, 1 / v, order="ikjl"),
-            "you order the entries as in weights.T.flatten(), where the classes vary fastest. In weights.flatten() "
-            "the inputs do.",
-        ),
-        Misconception(
-            lambda w, x, v: _softmax_covariance(w, x, 1 / v, order="klij"),
-            "you leave einsum's output in the order klij: rows must be pairs (k, i) and columns pairs (l, j), so "
-            "kilj, before you reshape it.",
-        ),
-        Misconception(
-            lambda w, x, v: torch.linalg.inv(_softmax_covariance(w, x, 1 / v)),
-            "you return the precision matrix; the covariance is its inverse.",
-        ),
-    ],
+    misconceptions=SOFTMAX_COVARIANCES,
     hints=[
         "For one data point the Hessian with respect to the logits is diag(p) − ppᵀ, and logit k is wₖᵀx.",
         "By the chain rule, entry ((k, i), (l, j)) is the sum over data of (diag(p) − ppᵀ)ₖₗ xᵢ xⱼ.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from course.checks.approximate_inference.concepts import FULL_MATRIX, OTHER_ORDER
 from course.checks.approximate_inference.curvature import (
     MADE_OF,
     jacobian,
@@ -57,6 +58,16 @@ def _linearised(
         return mean(f, j @ w), variance(entries_of(j, shape(covariance)), f)
 
     return answer
+
+
+def _of_probabilities(network, w, covariance):
+    rows = torch.func.jacrev(lambda w: torch.sigmoid(network(w)))(w)
+    return network(w), ((rows @ covariance) * rows).sum(1)
+
+
+def _shrunk(network, w, covariance):
+    mean, variance = _linearised()(network, w, covariance)
+    return torch.sigmoid(mean / torch.sqrt(1 + torch.pi * variance / 8)), variance
 
 
 def _sampled(network, w, covariance):
@@ -119,6 +130,43 @@ LINEARISED_PREDICTIVE = Task(
             _sampled,
             "you send draws of the weights through the network itself. The task asks for its linearisation, whose mean "
             "and variance need no draws.",
+        ),
+        Misconception(_linearised(entries=lambda j, s: j @ s @ j.T), FULL_MATRIX),
+        Misconception(
+            lambda *case: _linearised()(*case)[::-1],
+            OTHER_ORDER,
+        ),
+        Misconception(
+            _linearised(entries=lambda j, s: ((j @ s) * j).sum(0)),
+            "you sum over the data: for each logit, sum over the weights, dim=1.",
+        ),
+        Misconception(
+            _linearised(entries=lambda j, s: ((j @ s) * j).sum().expand(len(j))),
+            "you add up the variances of all logits: each data point has its own. Sum over the weights, dim=1.",
+        ),
+        Misconception(
+            _linearised(shape=lambda s: torch.eye(len(s), dtype=s.dtype)),
+            "you leave out Σ: JJᵀ is the variance for weights of variance 1.",
+        ),
+        Misconception(
+            _linearised(shape=lambda s: s @ s),
+            "you multiply by Σ twice: the variance is JΣJᵀ.",
+        ),
+        Misconception(
+            _of_probabilities,
+            "you differentiate the probabilities: J holds the derivatives of the logits.",
+        ),
+        Misconception(
+            _linearised(mean=lambda f, jw: f - jw),
+            "you take the linear function at w = 0 for the mean: the mean of w is w_MAP, where J (w − w_MAP) is 0.",
+        ),
+        Misconception(
+            _linearised(mean=lambda f, jw: torch.zeros_like(f)),
+            "you leave the network's own logit out of the mean: J (w − w_MAP) alone has mean 0.",
+        ),
+        Misconception(
+            _shrunk,
+            "you return a probability for the mean logit: MacKay's formula comes later.",
         ),
     ],
     hints=[
@@ -183,14 +231,20 @@ def _last_layer(
     invert=torch.linalg.inv,
     variance=lambda v: v,
     mean=lambda m: m,
+    entries=lambda new, s: ((new @ s) * new).sum(1),
 ):
     def answer(features, w, v, new):
         p = torch.sigmoid(features @ w)
         hessian = (features.T * weights(p)) @ features
         hessian = hessian + precision(v) * torch.eye(len(w), dtype=w.dtype)
-        return mean(new @ w), variance(((new @ invert(hessian)) * new).sum(1))
+        return mean(new @ w), variance(entries(new, invert(hessian)))
 
     return answer
+
+
+def _last_layer_shrunk(*case):
+    mean, variance = _last_layer()(*case)
+    return torch.sigmoid(mean / torch.sqrt(1 + torch.pi * variance / 8)), variance
 
 
 LAST_LAYER_LAPLACE = Task(
@@ -231,6 +285,41 @@ LAST_LAYER_LAPLACE = Task(
         Misconception(
             _last_layer(mean=torch.sigmoid),
             "you return a probability for the mean logit: the sigmoid comes later, after the variance has shrunk the logit.",
+        ),
+        Misconception(
+            lambda features, w, v, new: _last_layer()(new, w, v, new),
+            "you compute the Hessian from the new features: the posterior's precision comes from the training features.",
+        ),
+        Misconception(
+            lambda features, w, v, new: _last_layer()(features, w, v, features),
+            "you predict for the training features: the logits of new_features are asked for.",
+        ),
+        Misconception(_last_layer(entries=lambda new, s: new @ s @ new.T), FULL_MATRIX),
+        Misconception(lambda *case: _last_layer()(*case)[::-1], OTHER_ORDER),
+        Misconception(
+            _last_layer(entries=lambda new, s: (new @ s).sum(1)),
+            "you apply the features once: a variance is quadratic in them, φᵀΣφ.",
+        ),
+        Misconception(
+            _last_layer(entries=lambda new, s: ((new @ s) * new).sum(0)),
+            "you sum over the data: for each logit, sum over the features, dim=1.",
+        ),
+        Misconception(
+            _last_layer(entries=lambda new, s: (new @ s @ new.T).sum(1)),
+            "you sum the rows of φᵀΣφ, which contain the covariances with the logits of other inputs. The variances "
+            "are on its diagonal.",
+        ),
+        Misconception(
+            _last_layer(weights=lambda p: p),
+            "you weight each data point by p: the derivative of the sigmoid is p(1 − p).",
+        ),
+        Misconception(
+            _last_layer(weights=lambda p: (p * (1 - p)).sqrt()),
+            "you weight each data point by the root of p(1 − p): only each of the two factors φ would take the root.",
+        ),
+        Misconception(
+            _last_layer_shrunk,
+            "you return a probability for the mean logit: MacKay's formula comes later.",
         ),
     ],
     hints=[

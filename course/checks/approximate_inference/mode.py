@@ -9,6 +9,11 @@ import torch
 
 from course.checks.approximate_inference.objective import logistic_cases
 from course.checks.approximate_inference.tolerances import SINGLE
+from course.checks.approximate_inference.wrong_hessians import (
+    HESSIANS_BY_BACKWARD,
+    LOGISTIC_HESSIANS,
+    closed_hessian,
+)
 from course.task import Close, Misconception, Task
 
 
@@ -51,79 +56,13 @@ def _hessian_oracle(w, a, b):
     }
 
 
-def _gradient(function, w):
-    w = w.detach().requires_grad_()
-    return torch.autograd.grad(function(w), w)[0]
-
-
-def _accumulated(function, w):
-    return torch.cumsum(torch.autograd.functional.hessian(function, w), dim=0)
-
-
-def _sum_of_rows(function, w):
-    return torch.autograd.functional.hessian(function, w).sum(0)
-
-
 HESSIAN_BY_BACKWARD = Task(
     name="hessian_by_backward",
     points=2,
     cases=_hessian_cases,
     probe=_hessian_probe,
     oracle=_hessian_oracle,
-    misconceptions=[
-        Misconception(
-            lambda function, w: torch.outer(
-                _gradient(function, w), _gradient(function, w)
-            ),
-            "you multiply the gradient by itself. That is not a second derivative.",
-        ),
-        Misconception(
-            lambda function, w: torch.diag(
-                torch.diag(torch.autograd.functional.hessian(function, w))
-            ),
-            "you fill only the diagonal: every component of the gradient depends on all the weights.",
-        ),
-        Misconception(
-            _accumulated,
-            "you use .backward(), which adds to .grad: each row then includes the rows before it. Use "
-            "torch.autograd.grad.",
-        ),
-        Misconception(
-            lambda function, w: torch.linalg.inv(
-                torch.autograd.functional.hessian(function, w)
-            ),
-            "you return the inverse: the task asks for the Hessian itself.",
-        ),
-        Misconception(
-            _sum_of_rows,
-            "you differentiate the whole gradient at once, which adds up the rows: take one component at a time.",
-        ),
-        Misconception(
-            lambda function, w: torch.diag(_sum_of_rows(function, w)),
-            "you differentiate the whole gradient at once, which adds up the rows, and put the sums on a diagonal: "
-            "take one component at a time; each gives a row.",
-        ),
-        Misconception(
-            lambda function, w: _sum_of_rows(function, w).expand(len(w), -1),
-            "you collect .grad in a list: .backward() adds to it in place, so all rows are the same tensor. Use "
-            "torch.autograd.grad, which returns a new one.",
-        ),
-        Misconception(
-            lambda function, w: torch.autograd.functional.hessian(function, w).diag(),
-            "you return only the diagonal: every component of the gradient depends on all the weights.",
-        ),
-        Misconception(
-            lambda function, w: _gradient(function, w),
-            "you return the gradient: differentiate each of its components once more.",
-        ),
-        Misconception(
-            lambda function, w: torch.autograd.functional.hessian(
-                function, w.requires_grad_(), create_graph=True
-            ),
-            "you return the right numbers, but with their graph: create_graph=True is for the first derivative "
-            "alone. End with .detach().",
-        ),
-    ],
+    misconceptions=HESSIANS_BY_BACKWARD,
     hints=[
         "Row i of the Hessian is the gradient of component i of the gradient.",
         "torch.autograd.grad gives the gradient; with create_graph=True it can be differentiated again. Then loop over its components.",
@@ -157,12 +96,6 @@ def curvature(w, x, prior_variance):
     return torch.autograd.functional.hessian(energy, torch.tensor(w)).numpy()
 
 
-def _closed(w, x, data_weights, precision):
-    return (x.T * data_weights(torch.sigmoid(x @ w))) @ x + precision * torch.eye(
-        len(w), dtype=x.dtype
-    )
-
-
 LOGISTIC_HESSIAN = Task(
     name="logistic_hessian",
     points=2,
@@ -171,32 +104,7 @@ LOGISTIC_HESSIAN = Task(
     oracle=lambda **case: {
         "hessian": Close(curvature(**case), rtol=1e-5, atol=1e-6, because=SINGLE)
     },
-    misconceptions=[
-        Misconception(
-            lambda w, x, v: _closed(w, x, lambda p: p * (1 - p), v),
-            "you add the prior's variance in place of its precision 1/σ₀².",
-        ),
-        Misconception(
-            lambda w, x, v: _closed(w, x, lambda p: p * (1 - p), 0.0),
-            "you leave out the prior: it adds 1/σ₀² to the diagonal.",
-        ),
-        Misconception(
-            lambda w, x, v: _closed(w, x, lambda p: p * (1 - p) / len(x), 1 / v),
-            "you average over the data: this is the Hessian of the mean NLL, plus the prior's.",
-        ),
-        Misconception(
-            lambda w, x, v: _closed(w, x, lambda p: p, 1 / v),
-            "you weight each data point by p: the derivative of the sigmoid is p(1 − p).",
-        ),
-        Misconception(
-            lambda w, x, v: _closed(w, x, lambda p: p * (1 - p), 1 / (2 * v)),
-            "you add 1/(2σ₀²) for the prior: differentiating the square twice brings down a 2.",
-        ),
-        Misconception(
-            lambda w, x, v: _closed(w, x, lambda p: -p * (1 - p), -1 / v),
-            "you flip the sign: this is the Hessian of the log joint, which is negative definite at its maximum.",
-        ),
-    ],
+    misconceptions=LOGISTIC_HESSIANS,
     hints=[
         "The gradient is Xᵀ(p − y) + w/σ₀². Differentiate once more: dp/dw = p(1 − p) x.",
         "That gives Xᵀ diag(p(1 − p)) X. Scale the columns of Xᵀ instead of forming the N × N diagonal matrix.",
@@ -247,11 +155,13 @@ def _solved(hessian, gradient):
     return torch.linalg.solve_ex(hessian, gradient).result
 
 
-def _newton(x, y, v, *, steps=30, data=1.0, pull=1.0, prior=1.0, step=_solved):
+def _newton(
+    x, y, v, *, steps=30, data=1.0, pull=1.0, prior=1.0, step=_solved, bend=1.0
+):
     w = torch.zeros(x.shape[1], dtype=x.dtype)
     for _ in range(steps):
         gradient = data * x.T @ (torch.sigmoid(x @ w) - y) + pull * w / v
-        hessian = _closed(w, x, lambda p: p * (1 - p), prior / v)
+        hessian = closed_hessian(w, x, lambda p: bend * p * (1 - p), prior / v)
         w = w - step(hessian, gradient)
     return w
 
@@ -311,6 +221,47 @@ FIND_MODE = Task(
                 "not vanished yet, and Laplace's approximation needs it to.",
             )
             for steps in (20, 30)
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, data=1 / len(x), pull=1 / len(x)),
+            "you divide the gradient by N, but not the Hessian: gradient and Hessian must be those of the same function.",
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, data=1 / len(x), bend=1 / len(x)),
+            "you average the NLL over the data, but not the prior: the prior is then N times too strong.",
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, pull=v**2, prior=v**2),
+            "you use the prior's variance as if it were its precision: the prior's terms are w/σ₀² and I/σ₀².",
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, pull=v**2),
+            "you multiply w by σ₀² in the prior's gradient: it is w/σ₀².",
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, pull=0.0, prior=0.0),
+            "you leave the prior out of the gradient and of the Hessian: this is the maximum of the likelihood.",
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, pull=2.0, prior=2.0),
+            "you count the prior twice: ‖w‖² is divided by 2σ₀², so its gradient is w/σ₀².",
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, pull=0.5),
+            "you keep a ½ in the prior's gradient: the derivative of ‖w‖²/(2σ₀²) is w/σ₀².",
+        ),
+        Misconception(
+            lambda x, y, v: _newton(x, y, v, step=lambda h, g: 0.1 * _solved(h, g)),
+            "you multiply Newton's step by a learning rate of 0.1: the steps then do not get there in time. Newton's "
+            "step needs no rate.",
+        ),
+        *(
+            Misconception(
+                _descent(rate, per_datum=True),
+                f"you use gradient descent on the mean loss, at rate {rate:g}, without the Hessian. It does not converge "
+                "in so few steps; Newton's step is H⁻¹g.",
+            )
+            for rate in (0.1, 0.01)
         ),
     ],
     hints=[

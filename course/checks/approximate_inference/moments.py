@@ -68,6 +68,7 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
     apart = torch.cat([1e4 * torch.eye(inputs), torch.zeros(1, inputs)])
     noises = layer(apart, generator=seeded(seed)).detach().double()
     off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
+    biases = layer(torch.zeros(2, inputs), generator=seeded(seed)).detach().double()
     q = [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
     to_w_mu, _, to_b_mu, _ = gradients(y, q)
     # How the noise moves with ρ, for each unit of itself.
@@ -91,6 +92,7 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         "mean_distance_in_stds": off,
         "correlations_of_weights_and_bias": torch.corrcoef(noises),
         "covariance": ((y[0] - y[0].mean()) * (y[1] - y[1].mean())).mean(),
+        "correlation_of_two_inputs_of_0": torch.corrcoef(biases)[0, 1],
         "gradient": to_w_mu.mean(0),
         "gradient_of_b_mu": to_b_mu.mean(),
         "slope_in_w_rho": to_w_rho.sum(0),
@@ -139,6 +141,11 @@ def layer_oracle(shared):
                 between,
                 atol=6 * error,
                 because=six_errors("covariance of the first two data points"),
+            ),
+            "correlation_of_two_inputs_of_0": Close(
+                float(shared),
+                atol=6 / math.sqrt(DRAWS),
+                because=six_errors("correlation"),
             ),
             "mean_distance_in_stds": Close(
                 np.full(len(x[0]) + 1, distance.value),

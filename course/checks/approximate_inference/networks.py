@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
-import torch.nn.functional as F
-from torch import nn
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.approximate_inference.layers import VariationalLayer
 from course.checks.approximate_inference.tolerances import FLOAT32
+from course.checks.approximate_inference.wrong_networks import NETWORKS
 from course.checks.probing import gradients, seeded
-from course.task import Close, Misconception, Task
+from course.task import Close, Task
 
 
 def _cases(rng):
@@ -97,6 +97,19 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
     of_hidden[:, 1:] -= of_hidden[:, :1].clone()
     of_output[:-1] -= of_output[-1].clone()
     again = (of_output[:, None] - of_hidden.flatten()).abs().min(1).values < 1e-4
+    # Row i of an identity picks unit i, and so one weight of the output layer.
+    many = 500
+    wide = answer(many, many, prior_std, generator=seeded(seed))
+    with torch.no_grad():
+        for layer, weights, level in (
+            (wide.hidden, torch.eye(many), quiet),
+            (wide.output, torch.zeros(1, many), rho),
+        ):
+            layer.w_mu.copy_(weights)
+            layer.b_mu.fill_(0.0)
+            layer.w_rho.fill_(level)
+            layer.b_rho.fill_(level)
+        picked = wide(torch.eye(many), generator=seeded(seed)).double()
     fill(rho, rho)
     noisy = model(x.repeat(2, 1), generator=seeded(seed))
     return {
@@ -107,6 +120,7 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
             [g.flatten() for g in gradients(model.kl(), means)]
         ),
         "each_layer_is_drawn": torch.tensor(each_is_drawn),
+        "std_of_output_weights": picked.std(),
         "layers_have_noise_of_their_own": float(again.sum() < 3),
         "one_draw_for_all_data": float(
             torch.allclose(noisy[: len(x)], noisy[len(x) :], rtol=1e-4, atol=1e-5)
@@ -151,6 +165,11 @@ def _oracle(x, hidden, output, rho, prior_std, seed):
         "each_layer_is_drawn": Close(
             [1.0, 1.0], because="hidden and output, in eval() as well"
         ),
+        "std_of_output_weights": Close(
+            float(np.logaddexp(0, rho)),
+            rtol=6 / math.sqrt(2 * 500),
+            because="six standard errors of the standard deviation of 500 weights",
+        ),
         "layers_have_noise_of_their_own": Close(
             1.0, because="under q all weights are independent"
         ),
@@ -162,138 +181,13 @@ def _oracle(x, hidden, output, rho, prior_std, seed):
     }
 
 
-class _Network(nn.Module):
-    """Base of the wrong networks, each of which overrides one method."""
-
-    def __init__(
-        self,
-        input_size,
-        hidden_size,
-        prior_std,
-        rho=-3.0,
-        *,
-        layer=VariationalLayer,
-        generator,
-    ):
-        super().__init__()
-        self.hidden = layer(
-            input_size, hidden_size, prior_std, rho, generator=generator
-        )
-        self.output = layer(hidden_size, 1, prior_std, rho, generator=generator)
-
-    activation = staticmethod(F.relu)
-
-    def kl(self):
-        return self.hidden.kl() + self.output.kl()
-
-    def forward(self, x, *, generator):
-        hidden = self.activation(self.hidden(x, generator=generator))
-        return self.output(hidden, generator=generator).squeeze(-1)
-
-
-class _NoActivation(_Network):
-    activation = staticmethod(lambda hidden: hidden)
-
-
-class _Probabilities(_Network):
-    def forward(self, x, *, generator):
-        return torch.sigmoid(super().forward(x, generator=generator))
-
-
-class _HiddenKL(_Network):
-    def kl(self):
-        return self.hidden.kl()
-
-
-class _OutputKL(_Network):
-    def kl(self):
-        return self.output.kl()
-
-
-class _MeanKL(_Network):
-    def kl(self):
-        return (self.hidden.kl() + self.output.kl()) / 2
-
-
-class _Column(_Network):
-    def forward(self, x, *, generator):
-        return super().forward(x, generator=generator)[:, None]
-
-
-class _DetachedUnits(_Network):
-    def forward(self, x, *, generator):
-        with torch.no_grad():
-            hidden = F.relu(self.hidden(x, generator=generator))
-        return self.output(hidden, generator=generator).squeeze(-1)
-
-
-class _HiddenMeans(_Network):
-    def forward(self, x, *, generator):
-        hidden = F.relu(F.linear(x, self.hidden.w_mu, self.hidden.b_mu))
-        return self.output(hidden, generator=generator).squeeze(-1)
-
-
-class _OutputMeans(_Network):
-    def forward(self, x, *, generator):
-        hidden = F.relu(self.hidden(x, generator=generator))
-        return F.linear(hidden, self.output.w_mu, self.output.b_mu).squeeze(-1)
-
-
-class _LastReLU(_Network):
-    def forward(self, x, *, generator):
-        return F.relu(super().forward(x, generator=generator))
-
-
 VARIATIONAL_MLP = Task(
     name="VariationalMLP",
     points=2,
     cases=_cases,
     probe=_probe,
     oracle=_oracle,
-    misconceptions=[
-        Misconception(
-            _NoActivation,
-            "you leave out the ReLU between the layers: two linear layers in a row are one linear layer.",
-        ),
-        Misconception(
-            _Probabilities,
-            "you apply a sigmoid at the end. Return logits: negative_elbo takes logits.",
-        ),
-        Misconception(
-            _HiddenKL,
-            "you count only the hidden layer's KL.",
-        ),
-        Misconception(
-            _OutputKL,
-            "you count only the output layer's KL.",
-        ),
-        Misconception(
-            _MeanKL,
-            "you average the layers' divergences; add them.",
-        ),
-        Misconception(
-            _Column,
-            "you keep the last axis, of length 1: shape (N, 1) against labels of shape (N,) broadcasts to (N, N). "
-            "Squeeze it.",
-        ),
-        Misconception(
-            _LastReLU,
-            "you apply a ReLU to the logits: then no probability is below one half.",
-        ),
-        Misconception(
-            _HiddenMeans,
-            "you compute the hidden layer with the means of its weights: only the output layer's weights are drawn.",
-        ),
-        Misconception(
-            _OutputMeans,
-            "you compute the output layer with the means of its weights: only the hidden layer's weights are drawn.",
-        ),
-        Misconception(
-            _DetachedUnits,
-            "you detach the hidden units, or compute them with .data or under no_grad: no gradient reaches the "
-            "hidden layer.",
-        ),
-    ],
+    misconceptions=NETWORKS,
     hints=[
         "Hidden layer, ReLU, output layer; the two divergences add up.",
         "Both layers take the generator: self.hidden(x, generator=generator).",

@@ -10,6 +10,13 @@ import scipy.stats
 import torch
 import torch.nn.functional as F
 
+from course.checks.approximate_inference.concepts import (
+    CLAMPED,
+    CLAMPS,
+    SIGNED_LABELS,
+    nll_of_clamped,
+    nll_of_signs,
+)
 from course.checks.approximate_inference.tolerances import SINGLE
 from course.checks.probing import gradients, leaves
 from course.task import Close, Misconception, Task
@@ -35,9 +42,17 @@ def logistic_cases(rng, sizes=SIZES):
 
 
 def _objective_cases(rng):
-    """Draw cases; in the last, logits are around 3,000."""
+    """Draw cases; in the last, logits are around 3,000, and of the wrong sign but for one.
+
+    Those of either label are among them. The weights are small: their prior would outweigh
+    what a clamp changes.
+    """
     cases = logistic_cases(rng, ((7, 3), (1, 1), (5, 2)))
-    cases[-1]["w"][-1] += 3000.0
+    w, x, y = (cases[-1][name] for name in ("w", "x", "y"))
+    w[0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
+    logits = (1 - 2 * y) * rng.uniform(2000, 4000, len(y))
+    logits[0] *= -1
+    x[:, 0] = (logits - w[-1]) / w[0]
     return cases
 
 
@@ -65,6 +80,24 @@ def _nll(w, x, y, reduction="sum"):
 
 def _normaliser(w, variance):
     return 0.5 * len(w) * math.log(2 * math.pi * variance)
+
+
+def _joint(nll, *, scale=lambda x: 1):
+    """Make a wrong negative log joint with another NLL, or another scale."""
+
+    def answer(w, x, y, v):
+        prior = w @ w / (2 * v) + _normaliser(w, v)
+        return (nll(x @ w, y).sum() + prior) / scale(x)
+
+    return answer
+
+
+def _bce(logits, y):
+    return F.binary_cross_entropy_with_logits(logits, y, reduction="none")
+
+
+def _clamped(eps):
+    return _joint(lambda logits, y: nll_of_clamped(logits, y, eps))
 
 
 NEGATIVE_LOG_JOINT = Task(
@@ -187,6 +220,64 @@ NEGATIVE_LOG_JOINT = Task(
             ).detach(),
             "you detach the value (.detach(), .item(), .numpy() or no_grad): it then cannot be minimised.",
         ),
+        *(Misconception(_clamped(eps), CLAMPED) for eps in CLAMPS),
+        Misconception(_joint(nll_of_signs), SIGNED_LABELS),
+        Misconception(
+            _joint(lambda logits, y: _bce(-logits, y)),
+            "you flip the sign of the logits: this is the NLL of the other class.",
+        ),
+        Misconception(
+            _joint(lambda logits, y: y * _bce(logits, y)),
+            "you leave out the data points of class 0: the NLL has a term (1 − y) log(1 − p) as well.",
+        ),
+        Misconception(
+            _joint(_bce, scale=len),
+            "you divide the whole by N. This has the same mode, but it is the negative log joint over N; the evidence "
+            "needs the sum.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y),
+            "you leave out the prior: this is the NLL alone.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + 2 * _normaliser(w, v),
+            "you forget the ½ of the normaliser, which is D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y) + w @ w / (2 * v) + 0.5 * len(w) * math.log(v)
+            ),
+            "you leave 2π out of the normaliser, which is D/2 log 2πσ₀².",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y)
+                + (w**2).mean() / (2 * v)
+                + 0.5 * math.log(2 * math.pi * v)
+            ),
+            "you average the prior's terms over the weights: the log densities of D independent weights add up.",
+        ),
+        Misconception(
+            lambda w, x, y, v: _nll(w, x, y) + w.sum() / (2 * v) + _normaliser(w, v),
+            "you do not square the weights.",
+        ),
+        Misconception(
+            lambda w, x, y, v: (
+                _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, math.sqrt(v))
+            ),
+            "you use the standard deviation σ₀ in the normaliser, which is D/2 log 2πσ₀².",
+        ),
+        *(
+            Misconception(
+                _joint(lambda logits, y, k=k: k * (torch.sigmoid(logits) - y) ** 2),
+                "you use a squared error: the labels are 0 and 1, and their NLL is a cross-entropy.",
+            )
+            for k in (0.5, 1.0)
+        ),
+        Misconception(
+            lambda w, x, y, v: _bce(x @ w, y) + w @ w / (2 * v) + _normaliser(w, v),
+            "you return one value for each data point: sum the NLL over the data, then add the prior's part once.",
+        ),
     ],
     hints=[
         "Two densities multiply, so two negative logarithms add: one sum over the data, one over the weights.",
@@ -228,6 +319,26 @@ PRIOR_VARIANCE_OF = Task(
         Misconception(
             lambda weight_decay, n: n / weight_decay,
             "you put N on the wrong side of the fraction: multiplying the mean loss by N multiplies λ as well.",
+        ),
+        Misconception(
+            lambda weight_decay, n: (n * weight_decay) ** -0.5,
+            "you return the prior's standard deviation: take its square.",
+        ),
+        Misconception(
+            lambda weight_decay, n: 2 / (n * weight_decay),
+            "you lose a ½: the penalty λ/2 ‖w‖² has one, and so has the prior's ‖w‖²/(2σ₀²), so they cancel.",
+        ),
+        Misconception(
+            lambda weight_decay, n: weight_decay / n,
+            "you divide λ by N: multiply it by N, which gives the prior's precision, then take 1 over that.",
+        ),
+        Misconception(
+            lambda weight_decay, n: float(1 // (n * weight_decay)),
+            "you divide with //, which rounds down to a whole number: write /.",
+        ),
+        Misconception(
+            lambda weight_decay, n: 1 / (n * weight_decay**2),
+            "you square λ: it multiplies ‖w‖² once.",
         ),
     ],
     hints=[

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 import torch
 
+from course.checks.approximate_inference.concepts import ALL_SAMPLES
 from course.checks.approximate_inference.tolerances import SINGLE
 from course.task import Close, Misconception, Task
 
@@ -71,7 +72,7 @@ SAMPLED_PREDICTIVE = Task(
         ),
         Misconception(
             lambda x, weights: torch.sigmoid(x @ weights.T).flatten(),
-            "you return every sample's probability, one for each input and sample: average over the samples.",
+            ALL_SAMPLES,
         ),
         Misconception(
             lambda x, weights: torch.exp(
@@ -84,6 +85,53 @@ SAMPLED_PREDICTIVE = Task(
                 torch.sigmoid(x @ weights.T).mean(1).repeat(len(x.split(512)))
             ),
             "you use x in place of rows: each chunk then gives forecasts for all inputs, so with more than 512 inputs each is returned several times.",
+        ),
+        Misconception(lambda x, weights: torch.sigmoid(x @ weights.T), ALL_SAMPLES),
+        Misconception(lambda x, weights: torch.sigmoid(weights @ x.T), ALL_SAMPLES),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights.T).mean(1, keepdim=True),
+            "you keep the axis of the samples, keepdim=True: the shape is (N,).",
+        ),
+        Misconception(
+            lambda x, weights: (x @ weights.T).mean(1),
+            "you return mean logits: apply the sigmoid to every sample's logit, then average.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights.T).median(1).values,
+            "you take the median over the samples: the integral is a mean.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights.T).std(1, correction=0),
+            "you return the spread of the samples' probabilities: the forecast is their mean.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights[0]),
+            "you use the first sample alone: average over all of them.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights[-1]),
+            "you use the last sample alone: average over all of them.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x[:512] @ weights.T).mean(1),
+            "you return after the first chunk: append its probabilities to probs, and go on with the next one.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x.split(512)[-1] @ weights.T).mean(1),
+            "you return the last chunk alone: append the probabilities of every chunk to probs.",
+        ),
+        Misconception(
+            lambda x, weights: torch.softmax(x @ weights.T, dim=1).mean(1),
+            "you take a softmax over the samples: each sample has one logit for each input, whose sigmoid is the "
+            "probability of class 1.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x @ weights.T).mean().expand(len(x)),
+            "you average over the inputs as well: average over the samples alone, dim=1.",
+        ),
+        Misconception(
+            lambda x, weights: torch.sigmoid(x[:, :-1] @ weights[:, :-1].T).mean(1),
+            "you leave out the bias, the last weight.",
         ),
     ],
     hints=[
@@ -133,6 +181,11 @@ def _root(variance):
 def _probit(x, mean, covariance, shrink):
     variance = ((x @ covariance) * x).sum(1)
     return torch.sigmoid((x @ mean) / shrink(variance))
+
+
+def _normal_cdf(x, mean, covariance, *, inside, slope):
+    variance = ((x @ covariance) * x).sum(1)
+    return torch.special.ndtr(slope * (x @ mean) / torch.sqrt(1 + inside * variance))
 
 
 PROBIT_PREDICTIVE = Task(
@@ -189,6 +242,54 @@ PROBIT_PREDICTIVE = Task(
         Misconception(
             lambda *case: _probit(*case, lambda v: 1 / torch.sqrt(1 + math.pi * v / 8)),
             "you multiply the logit by the root: uncertainty then makes the prediction more extreme.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + 8 * v / math.pi)),
+            "you invert the factor π/8, and write 8/π.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + math.pi * v**2 / 8)),
+            "you square the variance v once more.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + v / 8)),
+            "you leave out π: the factor is π/8.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + math.pi * v)),
+            "you leave out the 8: the factor is π/8.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + v)),
+            "you leave out the factor π/8, which matches the slope of a probit to that of the sigmoid.",
+        ),
+        Misconception(
+            lambda *case: _probit(*case, lambda v: torch.sqrt(math.pi * v / 8)),
+            "you leave out the 1: with a variance of 0 the root must be 1.",
+        ),
+        Misconception(
+            lambda *case: _normal_cdf(*case, inside=1.0, slope=1.0),
+            "you use the Gaussian's cumulative distribution function, Φ(m/√(1 + v)): the model's forecasts are "
+            "sigmoids, which have another slope.",
+        ),
+        Misconception(
+            lambda *case: _normal_cdf(
+                *case, inside=math.pi / 8, slope=math.sqrt(math.pi / 8)
+            ),
+            "you return the probit Φ(√(π/8) m/√(1 + πv/8)). It is as good an approximation, but here the function "
+            "outside is the sigmoid.",
+        ),
+        Misconception(
+            lambda x, mean, s: torch.sigmoid((x @ mean) / _root((x @ s).sum(1))),
+            "you apply x once: a variance is quadratic in it, xᵀΣx.",
+        ),
+        Misconception(
+            lambda x, mean, s: _probit(x, mean, torch.linalg.inv(s), _root),
+            "you invert Σ: it is the covariance already, the inverse of the precision.",
+        ),
+        Misconception(
+            lambda x, mean, s: ((x @ s) * x).sum(1),
+            "you return the variances of the logits: they are only a part of the formula.",
         ),
     ],
     hints=[

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from course.checks.approximate_inference.concepts import LOG_STD, LOG_VARIANCE
 from course.checks.approximate_inference.tolerances import six_errors
 from course.checks.draws import DRAWS, gaussian_distance
 from course.checks.probing import drawn, gradients, leaves
@@ -111,7 +112,7 @@ REPARAMETRISED_SAMPLE = Task(
         ),
         Misconception(
             lambda mu, rho, *, generator: mu + torch.exp(rho) * _noise(mu, generator),
-            "you use exp(ρ) as the standard deviation; here it is softplus(ρ).",
+            LOG_STD,
         ),
         Misconception(
             lambda mu, rho, *, generator: (
@@ -176,6 +177,55 @@ REPARAMETRISED_SAMPLE = Task(
                 mu + F.softplus(rho) * torch.rand(mu.shape, generator=generator)
             ),
             "you draw a uniform ε (torch.rand); it must be normal (torch.randn).",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + torch.exp(0.5 * rho) * _noise(mu, generator)
+            ),
+            LOG_VARIANCE,
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) ** 2 * _noise(mu, generator)
+            ),
+            "you multiply ε by the variance; it must be the standard deviation.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(F.softplus(rho)) * _noise(mu, generator)
+            ),
+            "you apply softplus twice.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + torch.sigmoid(rho) * _noise(mu, generator)
+            ),
+            "you use the sigmoid of ρ as the standard deviation; here it is softplus(ρ).",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu
+                + F.softplus(rho) * (2 * torch.rand(mu.shape, generator=generator) - 1)
+            ),
+            "you draw a uniform ε (torch.rand); it must be normal (torch.randn).",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: mu + 0 * rho,
+            "you return µ: nothing is drawn.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                0 * mu + F.softplus(rho) * _noise(mu, generator)
+            ),
+            "you leave out µ: the draws then have mean 0.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: mu + 0 * rho + _noise(mu, generator),
+            "you do not scale ε: multiply it by the standard deviation softplus(ρ).",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: mu * F.softplus(rho) * _noise(mu, generator),
+            "you multiply µ by the noise: add the noise to it.",
         ),
     ],
     hints=[

@@ -10,8 +10,9 @@ import torch
 import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
+from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import drawn, gradients, leaves
+from course.checks.probing import drawn, gradients, leaves, own_noise
 from course.task import Close, Misconception, Task
 
 
@@ -44,7 +45,7 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
         lambda generator: answer(rows, *q, generator=generator), seed
     )
     if y is None:
-        return {"mean": None}
+        return {"noise_of_its_own": 1.0, "mean": None}
     to_weight_mu, to_bias_mu = gradients(y.sum() / 2_000, [q[0], q[2]])
     # How the noise moves with its parameters, for each unit of itself.
     noise = y - (rows @ q[0].T + q[2])
@@ -56,9 +57,12 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
         to_weight_rho, to_bias_rho, to_rows = (
             torch.zeros_like(value) for value in (q[1], q[3], rows)
         )
+    of_weight, of_bias = (torch.nn.functional.softplus(q[i]).detach() for i in (1, 3))
+    std = torch.sqrt(rows.detach() ** 2 @ of_weight.T**2 + of_bias**2)
     y = y.detach()
     off = (y - y.mean(0)).abs().mean(0) / y.std(0)
     return {
+        "noise_of_its_own": own_noise(here / std),
         "mean": y.mean(0),
         "std": y.std(0),
         "mean_distance_in_stds": off.mean(),
@@ -78,6 +82,7 @@ def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
     slope = weight_std * scipy.special.expit(weight_rho) * x**2 / variance[:, None]
     close = {"rtol": 1e-5, "atol": 1e-9, "because": EXACT}
     return {
+        "noise_of_its_own": Close(1.0, because="every row and output has its own ε"),
         "mean": Close(
             weight_mu @ x + bias_mu,
             atol=6 * math.sqrt(variance.max() / DRAWS),
@@ -107,13 +112,14 @@ def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
     }
 
 
-def _activations(std_of, *, per_row=True, noise_of=lambda generator: generator):
+def _activations(
+    std_of, *, shape_of=lambda mean: mean.shape, noise_of=lambda g: g, rho_of=F.softplus
+):
     def answer(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
         mean = F.linear(x, weight_mu, bias_mu)
-        std = std_of(x, F.softplus(weight_rho), F.softplus(bias_rho))
-        shape = mean.shape if per_row else mean.shape[-1:]
+        std = std_of(x, rho_of(weight_rho), rho_of(bias_rho))
         return mean + std * torch.randn(
-            shape, generator=noise_of(generator), dtype=mean.dtype
+            shape_of(mean), generator=noise_of(generator), dtype=mean.dtype
         )
 
     return answer
@@ -121,6 +127,15 @@ def _activations(std_of, *, per_row=True, noise_of=lambda generator: generator):
 
 def _right_std(x, weight_std, bias_std):
     return torch.sqrt(F.linear(x**2, weight_std**2, bias_std**2))
+
+
+def _of_weights(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
+    weight, bias = (
+        mu
+        + F.softplus(rho) * torch.randn(mu.shape, generator=generator, dtype=mu.dtype)
+        for mu, rho in ((weight_mu, weight_rho), (bias_mu, bias_rho))
+    )
+    return F.linear(x, weight, bias)
 
 
 SAMPLE_ACTIVATIONS = Task(
@@ -161,10 +176,47 @@ SAMPLE_ACTIVATIONS = Task(
             "you multiply the noise by the variance; take its square root.",
         ),
         Misconception(
-            _activations(_right_std, per_row=False),
+            _activations(_right_std, shape_of=lambda mean: mean.shape[-1:]),
             "you use the same noise for all rows. Here every row has its own: that is what lowers the gradient's "
             "variance.",
         ),
+        Misconception(
+            _activations(_right_std, shape_of=lambda mean: (*mean.shape[:-1], 1)),
+            "you use the same noise for all outputs of a row. Every output has its own.",
+        ),
+        Misconception(
+            _activations(_right_std, shape_of=lambda mean: ()),
+            "you use one ε for all rows and outputs. Each has its own.",
+        ),
+        Misconception(
+            _of_weights,
+            "you draw the weights, so that all rows share their noise. Draw the outputs from the Gaussian of (4), "
+            "each with noise of its own.",
+        ),
+        Misconception(
+            _activations(
+                lambda x, weight_std, bias_std: torch.sqrt(
+                    F.linear(x**2, weight_std**2, bias_std)
+                )
+            ),
+            "you do not square the σ of the biases.",
+        ),
+        Misconception(
+            _activations(
+                lambda x, weight_std, bias_std: torch.sqrt(
+                    F.linear(x**2, weight_std, bias_std**2)
+                )
+            ),
+            "you do not square the σ of the weights.",
+        ),
+        Misconception(
+            lambda x, weight_mu, *case, generator: (
+                _activations(_right_std)(x, weight_mu, *case, generator=generator)
+                - F.linear(x, weight_mu, case[1])
+            ),
+            "you leave out the mean of the outputs: this is their noise alone.",
+        ),
+        *wrong_stds(lambda std_of: _activations(_right_std, rho_of=std_of)),
         Misconception(
             _activations(_right_std, noise_of=lambda generator: None),
             "you use the global random state instead of the generator: the draw cannot be repeated.",

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
+from course.checks.concepts_of_weights import wrong_log_normals, wrong_stds
 from course.checks.probing import gradients, gradients_of, leaves
 from course.task import Close, Misconception, Task
 
@@ -54,11 +55,19 @@ LOG_POSTERIOR = Task(
     probe=_log_posterior_probe,
     oracle=_log_posterior_oracle,
     misconceptions=[
+        *wrong_stds(
+            lambda std_of: lambda w, mu, rho: Normal(mu, std_of(rho)).log_prob(w)
+        ),
+        *wrong_log_normals(
+            lambda log_density: lambda w, mu, rho: log_density(w, mu, F.softplus(rho))
+        ),
         Misconception(
-            lambda w, mu, rho: Normal(
-                mu * 1.0 + 0.0 * mu, torch.sqrt(F.softplus(rho))
-            ).log_prob(w),
-            "you treat softplus(ρ) as the variance. In this practical it is the standard deviation.",
+            lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(w).sum(),
+            "you sum the log-densities too early. Return one for each weight; the loss takes the sum.",
+        ),
+        Misconception(
+            lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(mu) + 0 * w,
+            "you evaluate the density at the mean µ; the task asks for its value at w.",
         ),
         Misconception(
             lambda w, mu, rho: Normal(mu.detach() + 0 * mu, F.softplus(rho)).log_prob(
@@ -70,16 +79,6 @@ LOG_POSTERIOR = Task(
         Misconception(
             lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(w).detach(),
             "you detach the value (.detach(), .item(), .numpy() or no_grad): it then has no gradient to learn from.",
-        ),
-        Misconception(
-            lambda w, mu, rho: (
-                -0.5 * ((w - mu) / F.softplus(rho)) ** 2 - torch.log(F.softplus(rho))
-            ),
-            "you leave out the constant −½ log 2π.",
-        ),
-        Misconception(
-            lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(w).exp(),
-            "you return the density; the task asks for its logarithm.",
         ),
     ],
     hints=[
@@ -132,6 +131,17 @@ LOG_PRIOR = Task(
         Misconception(
             lambda w, prior_std: Normal(0.0, 1.0).log_prob(w),
             "you use the prior N(0, 1) whatever prior_std is.",
+        ),
+        Misconception(
+            lambda w, prior_std: Normal(0.0, 1 / prior_std).log_prob(w),
+            "you pass 1/σ₀ to Normal, which takes a standard deviation.",
+        ),
+        *wrong_log_normals(
+            lambda log_density: lambda w, prior_std: log_density(w, 0.0, prior_std)
+        ),
+        Misconception(
+            lambda w, prior_std: -Normal(0.0, prior_std).log_prob(w),
+            "you flip the sign: this is the negative of the log-density.",
         ),
     ],
     hints=[
@@ -190,6 +200,23 @@ LOG_LIKELIHOOD = Task(
         Misconception(
             lambda prediction, y, noise_std: -Normal(prediction, noise_std).log_prob(y),
             "you flip the sign: this is the negative log-likelihood.",
+        ),
+        Misconception(
+            lambda prediction, y, noise_std: Normal(prediction, noise_std**2).log_prob(
+                y
+            ),
+            "you pass the variance to Normal, which takes a standard deviation.",
+        ),
+        *wrong_log_normals(
+            lambda log_density: (
+                lambda prediction, y, noise_std: log_density(y, prediction, noise_std)
+            )
+        ),
+        Misconception(
+            lambda prediction, y, noise_std: (
+                Normal(prediction, noise_std).log_prob(y).sum()
+            ),
+            "you sum the log-likelihood over the data too early. Return one value for each data point; the loss takes the sum.",
         ),
         Misconception(
             lambda prediction, y, noise_std: (
@@ -254,6 +281,13 @@ def _mix(w, share, wide_std, narrow_std):
     )
 
 
+def _density(w, share, wide_std, narrow_std):
+    wide, narrow = (
+        Normal(0.0, std).log_prob(w).exp() for std in (wide_std, narrow_std)
+    )
+    return share * wide + (1 - share) * narrow
+
+
 LOG_SCALE_MIXTURE = Task(
     name="log_scale_mixture",
     points=2,
@@ -269,10 +303,7 @@ LOG_SCALE_MIXTURE = Task(
             "you average log-densities. The logarithm of a mixture is not the mixture of logarithms.",
         ),
         Misconception(
-            lambda w, share, wide_std, narrow_std: torch.log(
-                share * Normal(0.0, wide_std).log_prob(w).exp()
-                + (1 - share) * Normal(0.0, narrow_std).log_prob(w).exp()
-            ),
+            lambda *case: torch.log(_density(*case)),
             "you mix the densities themselves: both underflow to 0 for a large |w|, and log 0 is −inf. Work with "
             "logarithms: torch.logaddexp.",
         ),
@@ -293,6 +324,51 @@ LOG_SCALE_MIXTURE = Task(
                 w, share, wide_std**0.5, narrow_std**0.5
             ),
             "you treat the standard deviations as variances.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: _mix(
+                w, share, wide_std**2, narrow_std**2
+            ),
+            "you pass variances to Normal, which takes standard deviations.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: torch.logaddexp(
+                Normal(0.0, wide_std).log_prob(w), Normal(0.0, narrow_std).log_prob(w)
+            ),
+            "you leave out the shares π and 1 − π.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: torch.logaddexp(
+                share * Normal(0.0, wide_std).log_prob(w),
+                (1 - share) * Normal(0.0, narrow_std).log_prob(w),
+            ),
+            "you multiply log-densities by the shares. A share multiplies the density, so its logarithm is added.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: torch.logaddexp(
+                share + Normal(0.0, wide_std).log_prob(w),
+                1 - share + Normal(0.0, narrow_std).log_prob(w),
+            ),
+            "you add the shares to the log-densities. A share multiplies the density, so its logarithm is added.",
+        ),
+        Misconception(
+            lambda w, share, wide_std, narrow_std: torch.maximum(
+                math.log(share) + Normal(0.0, wide_std).log_prob(w),
+                math.log(1 - share) + Normal(0.0, narrow_std).log_prob(w),
+            ),
+            "you take the larger of the two terms in place of their sum.",
+        ),
+        Misconception(
+            lambda *case: _mix(*case).sum(),
+            "you sum the log-densities too early. Return one for each weight; the loss takes the sum.",
+        ),
+        *(
+            Misconception(
+                lambda *case, small=small: torch.log(_density(*case) + small),
+                "you keep the density away from 0 with a small number: where both densities underflow, its logarithm "
+                "takes the place of theirs. Work with logarithms: torch.logaddexp.",
+            )
+            for small in (1e-6, 1e-8, 1e-10, 1e-12, 1e-20, 1e-30)
         ),
     ],
     hints=[

@@ -12,7 +12,9 @@ import torch.nn.functional as F
 from torch.distributions import Normal, kl_divergence
 
 from course.checks.bayes_by_backprop.densities import log_mixture, mixture_oracle
+from course.checks.bayes_by_backprop.sampling import SAMPLED_KL_MISTAKES
 from course.checks.bayes_by_backprop.tolerances import SINGLE, SIX_ERRORS, softplus
+from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import DRAWS, gaussian_distance
 from course.checks.probing import gradients_of, leaves, seeded
 from course.task import Close, Misconception, Task
@@ -27,7 +29,7 @@ def _kl_cases(rng):
         }
         for rho in (
             rng.uniform(-3, 1, (2, 3)),
-            rng.choice([-40.0, 40.0, 800.0], 5),
+            rng.permutation([-40.0, -40.0, 40.0, 800.0, 800.0]),
             rng.uniform(-3, 1, 1),
         )
     ]
@@ -53,7 +55,17 @@ def _kl_oracle(mu, rho, prior_std):
 
 
 def _kl(
-    *, reduce=torch.sum, half=0.5, scale=lambda s: s, std_of=F.softplus, reverse=False
+    *,
+    reduce=torch.sum,
+    half=0.5,
+    scale=lambda s: s,
+    std_of=F.softplus,
+    reverse=False,
+    log=1,
+    mean=1,
+    quadratic=0.5,
+    power=2,
+    prior_power=2,
 ):
     def answer(mu, rho, prior_std):
         std, prior = std_of(rho), torch.as_tensor(scale(prior_std))
@@ -61,9 +73,20 @@ def _kl(
             return reduce(
                 torch.log(std / prior) + (prior**2 + mu**2) / (2 * std**2) - 0.5
             )
-        return reduce(torch.log(prior / std) + (std**2 + mu**2) / (2 * prior**2) - half)
+        squares = std**power + mean * mu**2
+        return reduce(
+            log * torch.log(prior / std)
+            + quadratic * squares / prior**prior_power
+            - half
+        )
 
     return answer
+
+
+def _exp_with_its_logarithm(mu, rho, prior_std):
+    """σ = exp(ρ), and log σ = ρ, which is finite where exp(ρ) is not."""
+    squares = torch.exp(rho) ** 2 + mu**2
+    return (math.log(prior_std) - rho + squares / (2 * prior_std**2) - 0.5).sum()
 
 
 GAUSSIAN_KL = Task(
@@ -87,6 +110,46 @@ GAUSSIAN_KL = Task(
         ),
         Misconception(
             _kl(reverse=True), "you swap the two distributions: this is KL(p ‖ q)."
+        ),
+        Misconception(
+            _kl(reduce=lambda terms: terms),
+            "you return the KL of each weight; the task asks for their sum.",
+        ),
+        Misconception(
+            lambda *case: _kl(half=0.0)(*case) - 0.5,
+            "you subtract ½ once; subtract it for every weight.",
+        ),
+        Misconception(
+            _kl(log=-1),
+            "you turn the logarithm upside down: it is log(σ₀/σ), not log(σ/σ₀).",
+        ),
+        Misconception(_kl(log=0), "you leave out the logarithm log(σ₀/σ)."),
+        Misconception(
+            _kl(log=2),
+            "you take the logarithm of the variances for that of the standard deviations: log(σ₀²/σ²) is twice log(σ₀/σ).",
+        ),
+        Misconception(
+            _kl(scale=lambda s: 1.0),
+            "you leave out σ₀: this is the KL from the prior N(0, 1), whatever prior_std is.",
+        ),
+        Misconception(_kl(mean=0), "you leave out µ²."),
+        Misconception(
+            _kl(quadratic=1.0),
+            "you leave out the factor ½ of (σ² + µ²)/σ₀².",
+        ),
+        Misconception(_kl(power=1), "you do not square σ in σ² + µ²."),
+        Misconception(
+            _kl(prior_power=1),
+            "you divide by 2σ₀ in place of 2σ₀².",
+        ),
+        Misconception(
+            lambda *case: -_kl()(*case),
+            "you flip the sign: this is the negative of the KL.",
+        ),
+        *wrong_stds(lambda std_of: _kl(std_of=std_of)),
+        Misconception(
+            _exp_with_its_logarithm,
+            "you use σ = exp(ρ). This is a common choice elsewhere, but here σ = softplus(ρ).",
         ),
         Misconception(
             _kl(std_of=lambda rho: torch.log(1 + torch.exp(rho))),
@@ -142,7 +205,7 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
 
     kl = estimate(2_000)
     if kl is None:
-        return {"kl": None}
+        return {"draws_count": 1.0, "noise_of_its_own": 1.0, "kl": None}
     # Of weights that are all alike it is plain what noise they have.
     seen = []
 
@@ -158,14 +221,14 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
     again = estimate(20)
     return {
+        "draws_count": float(not torch.equal(estimate(1), estimate(2))),
+        "noise_of_its_own": float(len(w.unique()) not in range(2, 5_001)),
         "kl": kl,
         "kl_from_two_draws_of_many_weights": estimate(2, at=many) / 1_000,
         "kl_where_log_prior_is_log_q_plus_1": estimate(
             2, lambda w: of_one.log_prob(w) + 1, at=alike
         ),
-        "draws_count": float(not torch.equal(estimate(1), estimate(2))),
         "mean_distance_in_stds": (w - w.mean()).abs().mean() / w.std(),
-        "noise_of_its_own": float(len(w.unique()) > 5_000),
         "reproducible": float(torch.equal(again, estimate(20))),
         "another_seed_another_draw": float(
             not torch.equal(again, estimate(20, offset=1))
@@ -198,18 +261,18 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
         mean.sum(), atol=6 * math.sqrt(variance.sum() / DRAWS), because=SIX_ERRORS
     )
     return {
+        "draws_count": Close(
+            1.0, because="the estimate must change with the number of draws"
+        ),
+        "noise_of_its_own": Close(
+            1.0, because="every weight of every draw has its own ε"
+        ),
         "kl": kl,
         "kl_from_two_draws_of_many_weights": kl,
         "kl_where_log_prior_is_log_q_plus_1": Close(
             -3.0, rtol=1e-5, because="log q − log p is −1 for each of three weights"
         ),
-        "draws_count": Close(
-            1.0, because="the estimate must change with the number of draws"
-        ),
         "mean_distance_in_stds": gaussian_distance(3 * DRAWS),
-        "noise_of_its_own": Close(
-            1.0, because="every weight of every draw has its own ε"
-        ),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same estimate"
         ),
@@ -227,65 +290,13 @@ def _within(moments, shape):
     return Close(mean.reshape(shape), rtol=1e-9, atol=atol, because=SIX_ERRORS)
 
 
-def _sampled(
-    *,
-    difference=lambda log_q, log_p: log_q - log_p,
-    reduce=lambda terms, draws: terms.sum() / draws,
-    noise_of=lambda generator: generator,
-    draw_of=lambda w: w,
-):
-    def answer(mu, rho, log_prior, *, draws, generator):
-        std = F.softplus(rho)
-        source = noise_of(generator)
-        w = mu + std * torch.randn(draws, *mu.shape, generator=source, dtype=mu.dtype)
-        w = draw_of(w)
-        return reduce(difference(Normal(mu, std).log_prob(w), log_prior(w)), draws)
-
-    return answer
-
-
 SAMPLED_KL = Task(
     name="sampled_kl",
     points=3,
     cases=_sampled_cases,
     probe=_sampled_probe,
     oracle=_sampled_oracle,
-    misconceptions=[
-        Misconception(
-            _sampled(reduce=lambda terms, draws: terms.sum()),
-            "you sum over the draws: the estimate then grows with their number. Divide by draws.",
-        ),
-        Misconception(
-            _sampled(reduce=lambda terms, draws: terms.mean()),
-            "you average over the weights too. Draws are averaged; weights are summed.",
-        ),
-        Misconception(
-            _sampled(difference=lambda log_q, log_p: log_p - log_q),
-            "you flip the sign: log p − log q has a negative mean.",
-        ),
-        Misconception(
-            _sampled(noise_of=lambda generator: None),
-            "you use the global random state instead of the generator: the estimate cannot be repeated.",
-        ),
-        Misconception(
-            _sampled(noise_of=lambda generator: torch.Generator().manual_seed(0)),
-            "you draw the noise with the same seed in every call, whatever generator is passed in.",
-        ),
-        Misconception(
-            _sampled(draw_of=torch.Tensor.detach),
-            "you cut the draws out of the graph (.sample(), .detach() or no_grad): no gradient of −log p(w) then "
-            "reaches µ and ρ.",
-        ),
-        Misconception(
-            lambda *case, **options: _sampled()(*case, **options).abs(),
-            "you take the absolute value of the estimate. The KL is never negative, but an estimate may be: without "
-            "its sign, the estimate is too large on average.",
-        ),
-        Misconception(
-            _sampled(difference=lambda log_q, log_p: -log_p),
-            "you leave out log q(w): this is the cross-entropy of q and p.",
-        ),
-    ],
+    misconceptions=SAMPLED_KL_MISTAKES,
     hints=[
         "To make all draws at once, expand µ and ρ to the shape (draws, …) and call sample_weights.",
         "Compute log_posterior(w, mu, rho) − log_prior(w) for every draw and every weight.",

@@ -19,6 +19,7 @@ from course.checks.bayes_by_backprop.tolerances import (
     SIX_ERRORS,
     softplus,
 )
+from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import DRAWS, gaussian_distance
 from course.checks.probing import drawn, gradients, seeded
 from course.task import Close, Misconception, Task
@@ -168,6 +169,8 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
 class _Layer(nn.Module):
     """Base of the wrong layers: right itself, with one method for each possible mistake."""
 
+    std_of = staticmethod(F.softplus)
+
     def __init__(self, inputs, outputs, *, prior_std, initial_rho=-5.0, generator):
         super().__init__()
         self.prior_std = prior_std
@@ -182,23 +185,22 @@ class _Layer(nn.Module):
         return torch.randn(like.shape, generator=generator, dtype=like.dtype)
 
     def forward(self, x, *, generator):
-        weight = self.weight_mu + F.softplus(self.weight_rho) * self.noise(
+        weight = self.weight_mu + self.std_of(self.weight_rho) * self.noise(
             self.weight_mu, generator
         )
         return F.linear(x, weight, self.bias(generator))
 
     def bias(self, generator):
-        return self.bias_mu + F.softplus(self.bias_rho) * self.noise(
+        return self.bias_mu + self.std_of(self.bias_rho) * self.noise(
             self.bias_mu, generator
         )
 
+    def prior(self):
+        return self.prior_std
+
     def kl_of(self, mu, rho):
-        std = F.softplus(rho)
-        return (
-            torch.log(self.prior_std / std)
-            + (std**2 + mu**2) / (2 * self.prior_std**2)
-            - 0.5
-        ).sum()
+        std, prior = self.std_of(rho), self.prior()
+        return (torch.log(prior / std) + (std**2 + mu**2) / (2 * prior**2) - 0.5).sum()
 
     def kl(self):
         return self.kl_of(self.weight_mu, self.weight_rho) + self.kl_of(
@@ -265,6 +267,52 @@ class _NoBiasKL(_Layer):
         return self.kl_of(self.weight_mu, self.weight_rho)
 
 
+class _NoWeightKL(_Layer):
+    def kl(self):
+        return self.kl_of(self.bias_mu, self.bias_rho)
+
+
+class _NoBias(_Layer):
+    def bias(self, generator):
+        return 0 * (self.bias_mu + self.bias_rho)
+
+
+class _PlainWeights(_Layer):
+    def noise(self, like, generator):
+        noise = super().noise(like, generator)
+        return 0 * noise if like.ndim > 1 else noise
+
+
+class _SharedByOutputs(_Layer):
+    def noise(self, like, generator):
+        shape = (1, *like.shape[1:])
+        return torch.randn(shape, generator=generator, dtype=like.dtype).expand_as(like)
+
+
+class _Rectified(_Layer):
+    def forward(self, x, *, generator):
+        return torch.relu(super().forward(x, generator=generator))
+
+
+class _UnitPrior(_Layer):
+    def prior(self):
+        return 1.0
+
+
+class _RootPrior(_Layer):
+    def prior(self):
+        return math.sqrt(self.prior_std)
+
+
+class _NegativeKL(_Layer):
+    def kl(self):
+        return -super().kl()
+
+
+def _with_std(std_of):
+    return type("_WrongStd", (_Layer,), {"std_of": staticmethod(std_of)})
+
+
 class _MeanKL(_Layer):
     def kl(self):
         weights = self.kl_of(self.weight_mu, self.weight_rho) / self.weight_mu.numel()
@@ -298,6 +346,30 @@ BAYESIAN_LINEAR = Task(
         Misconception(
             _NoBiasKL, "you leave the biases out of the KL: they have a prior too."
         ),
+        Misconception(_NoWeightKL, "you leave the weights out of the KL."),
+        Misconception(_NoBias, "you leave the biases out of the outputs."),
+        Misconception(
+            _PlainWeights,
+            "you draw the biases alone, and use the means of the weights.",
+        ),
+        Misconception(
+            _SharedByOutputs,
+            "you use the same ε for all outputs. Under q all weights and biases are independent.",
+        ),
+        Misconception(
+            _Rectified,
+            "you apply an activation function to the outputs. The layer is linear; the network puts activation "
+            "functions between its layers.",
+        ),
+        Misconception(
+            _UnitPrior,
+            "you compute the KL from the prior N(0, 1), whatever prior_std is.",
+        ),
+        Misconception(
+            _RootPrior, "you treat the prior's standard deviation as its variance."
+        ),
+        Misconception(_NegativeKL, "you flip the sign of the KL."),
+        *wrong_stds(_with_std),
         Misconception(_MeanKL, "you average the KL over the weights; it is a sum."),
         Misconception(
             _FixedSpread,

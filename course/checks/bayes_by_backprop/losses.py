@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
-from course.checks.probing import gradients_of, leaves
+from course.checks.concepts_of_weights import wrong_stds
+from course.checks.probing import leaves, of_parts
 from course.task import Close, Misconception, Task
 
 
@@ -35,40 +36,72 @@ def _draw_loss_probe(answer, mu, rho, epsilon, x, y, noise_std, prior_std):
     import torch
 
     mu, rho = leaves(mu, rho)
-    others = (torch.tensor(value) for value in (epsilon, x, y))
-    loss = answer(mu, rho, *others, noise_std=noise_std, prior_std=prior_std)
-    return {"loss": loss, **gradients_of(loss, mu=mu, rho=rho)}
+    epsilon, x, y = (torch.tensor(value) for value in (epsilon, x, y))
+    stds = {"noise_std": noise_std, "prior_std": prior_std}
+    loss = answer(mu, rho, epsilon, x, y, **stds)
+    twice = answer(mu, rho, epsilon, x.repeat(2), y.repeat(2), **stds)
+    return {"loss": loss, **of_parts(loss, twice, mu=mu, rho=rho)}
+
+
+def _parts(divergence, nll):
+    """Return the loss, and what of it belongs to the data and what does not."""
+    large = abs(divergence) + abs(nll)
+    close = {"rtol": 1e-5, "atol": 1e-5 + 1e-5 * large, "because": SINGLE}
+    return {
+        "loss": Close(divergence + nll, rtol=1e-5, atol=1e-5, because=SINGLE),
+        "change_with_the_same_data_twice": Close(nll, **close),
+        "loss_without_data": Close(divergence, **close),
+    }
 
 
 def _draw_loss_oracle(mu, rho, epsilon, x, y, noise_std, prior_std):
     norm, std = scipy.stats.norm, softplus(rho)
     w = mu + std * epsilon
     log_q, log_p = norm.logpdf(w, mu, std).sum(), norm.logpdf(w, 0, prior_std).sum()
-    value = log_q - log_p - norm.logpdf(y, w * x, noise_std).sum()
+    nll = -norm.logpdf(y, w * x, noise_std).sum()
     # log q(w) is −½ε² − log σ, which depends on ρ only.
     pulls = np.append(w / prior_std**2, (w * x - y) * x / noise_std**2)
     to_mu, slope = pulls.sum(keepdims=True), scipy.special.expit(rho)
     # The terms of the gradient may nearly cancel, but each is rounded separately.
     close = {"rtol": 1e-5, "atol": 1e-6 * float(np.abs(pulls).sum()), "because": SINGLE}
     return {
-        "loss": Close(value, rtol=1e-5, atol=1e-5, because=SINGLE),
+        **_parts(log_q - log_p, nll),
         "gradient_of_mu": Close(to_mu, **close),
         "gradient_of_rho": Close((to_mu * epsilon - 1 / std) * slope, **close),
     }
 
 
-def _draw_loss(signs, reduce=torch.sum):
+def _draw_loss(
+    signs=(1, -1, -1),
+    reduce=torch.sum,
+    *,
+    std_of=F.softplus,
+    q_at=lambda w, mu: w,
+    p_at=lambda w, mu: w,
+    predict_at=lambda w, mu: w,
+):
     def answer(mu, rho, epsilon, x, y, *, noise_std, prior_std):
-        std = F.softplus(rho)
+        std = std_of(rho)
         w = mu + std * epsilon
         log_q, log_p = (
-            Normal(mu, std).log_prob(w).sum(),
-            Normal(0 * mu, prior_std).log_prob(w).sum(),
+            Normal(mu, std).log_prob(q_at(w, mu)).sum(),
+            Normal(0 * mu, prior_std).log_prob(p_at(w, mu)).sum(),
         )
-        fit = reduce(Normal(w * x, noise_std).log_prob(y))
+        fit = reduce(Normal(predict_at(w, mu) * x, noise_std).log_prob(y))
         return signs[0] * log_q + signs[1] * log_p + signs[2] * fit
 
     return answer
+
+
+def _with_closed_form(mu, rho, epsilon, x, y, *, noise_std, prior_std):
+    nll = _draw_loss((0, 0, -1))
+    case = mu, rho, epsilon, x, y
+    divergence = _divergence(mu, F.softplus(rho), prior_std).sum()
+    return divergence + nll(*case, noise_std=noise_std, prior_std=prior_std)
+
+
+def _divergence(mu, std, prior_std):
+    return torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5
 
 
 DRAW_LOSS = Task(
@@ -99,6 +132,56 @@ DRAW_LOSS = Task(
             "you add the log-likelihood; the loss subtracts it.",
         ),
         Misconception(
+            _draw_loss((0, 0, -1)),
+            "you leave out log q(w) − log p(w): this is the NLL alone.",
+        ),
+        Misconception(
+            _draw_loss((1, -1, 0)), "you leave out the log-likelihood of the data."
+        ),
+        Misconception(
+            _draw_loss((1, 0, -1)),
+            "you leave out log p(w): the prior then has no effect.",
+        ),
+        Misconception(
+            _with_closed_form,
+            "you use the KL in closed form. It is the expectation of log q(w) − log p(w); the loss of one draw has "
+            "their values at the drawn w.",
+        ),
+        Misconception(
+            _draw_loss(predict_at=lambda w, mu: mu),
+            "you predict with the mean µ; predict with the drawn weight w.",
+        ),
+        Misconception(
+            _draw_loss(p_at=lambda w, mu: mu),
+            "you evaluate the prior at the mean µ; evaluate it at the drawn weight w.",
+        ),
+        Misconception(
+            _draw_loss(q_at=lambda w, mu: mu),
+            "you evaluate log q at its mean µ; evaluate it at the drawn weight w.",
+        ),
+        Misconception(
+            _draw_loss(q_at=lambda w, mu: w.detach()),
+            "you detach w in log q(w). The value is right, but µ and ρ also act on log q(w) through w.",
+        ),
+        Misconception(
+            _draw_loss(reduce=lambda terms: terms),
+            "you return one value for each data point. Sum the log-likelihood over the data.",
+        ),
+        Misconception(
+            lambda *case, noise_std, prior_std: _draw_loss()(
+                *case, noise_std=prior_std, prior_std=noise_std
+            ),
+            "you swap noise_std and prior_std.",
+        ),
+        Misconception(
+            lambda *case, **stds: (
+                len(case[-1]) * _draw_loss((1, -1, 0))(*case, **stds)
+                + _draw_loss((0, 0, -1))(*case, **stds)
+            ),
+            "you count log q(w) − log p(w) for every data point; it counts once.",
+        ),
+        *wrong_stds(lambda std_of: _draw_loss(std_of=std_of)),
+        Misconception(
             lambda *case, **stds: _draw_loss((1, -1, -1))(*case, **stds).detach(),
             "you detach the loss (.detach(), .item(), .numpy() or no_grad): it then cannot be differentiated.",
         ),
@@ -120,9 +203,11 @@ def _exact_probe(answer, mu, rho, x, y, noise_std, prior_std):
     import torch
 
     mu, rho = leaves(mu, rho)
-    data = torch.tensor(x), torch.tensor(y)
-    loss = answer(mu, rho, *data, noise_std=noise_std, prior_std=prior_std)
-    return {"loss": loss, **gradients_of(loss, mu=mu, rho=rho)}
+    x, y = torch.tensor(x), torch.tensor(y)
+    stds = {"noise_std": noise_std, "prior_std": prior_std}
+    loss = answer(mu, rho, x, y, **stds)
+    twice = answer(mu, rho, x.repeat(2), y.repeat(2), **stds)
+    return {"loss": loss, **of_parts(loss, twice, mu=mu, rho=rho)}
 
 
 def _exact_oracle(mu, rho, x, y, noise_std, prior_std):
@@ -143,27 +228,45 @@ def _exact_oracle(mu, rho, x, y, noise_std, prior_std):
             prior_std=prior_std,
         )
     grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho))
+    fit = _exact(kl=0)(mu, rho, x, y, noise_std=noise_std, prior_std=prior_std).item()
     return {
-        "loss": Close(loss.item(), rtol=1e-5, atol=1e-5, because=SINGLE),
+        **_parts(loss.item() - fit, fit),
         "gradient_of_mu": Close(grad_mu, rtol=1e-5, atol=1e-5, because=SINGLE),
         "gradient_of_rho": Close(grad_rho, rtol=1e-5, atol=1e-5, because=SINGLE),
     }
 
 
-def _exact(*, spread=True, kl=True, x_power=2, reduce=torch.sum):
+def _exact(
+    *,
+    spread=1,
+    kl=1,
+    x_power=2,
+    reduce=torch.sum,
+    std_of=F.softplus,
+    constant=lambda tau: 0.5 * math.log(2 * math.pi * tau**2),
+    half=0.5,
+    prior=lambda prior_std: prior_std,
+    s_power=2,
+):
     def answer(mu, rho, x, y, *, noise_std, prior_std):
-        std = F.softplus(rho)
-        squared_error = (y - mu * x) ** 2 + spread * std**2 * x**x_power
-        nll = reduce(
-            0.5 * math.log(2 * math.pi * noise_std**2)
-            + squared_error / (2 * noise_std**2)
-        )
-        divergence = (
-            torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5
-        ).sum()
-        return nll + (divergence if kl else 0 * divergence)
+        std = std_of(rho)
+        squared_error = (y - mu * x) ** 2 + spread * std**s_power * x**x_power
+        nll = reduce(constant(noise_std) + half * squared_error / noise_std**2)
+        return nll + kl * _divergence(mu, std, prior(torch.as_tensor(prior_std))).sum()
 
     return answer
+
+
+def _kl_for_each(mu, rho, x, y, *, noise_std, prior_std):
+    options = {"noise_std": noise_std, "prior_std": prior_std}
+    nll = _exact(kl=0)(mu, rho, x, y, **options)
+    return nll + len(x) * _divergence(mu, F.softplus(rho), prior_std).sum()
+
+
+def _constant_once(mu, rho, x, y, *, noise_std, prior_std):
+    options = {"noise_std": noise_std, "prior_std": prior_std}
+    loss = _exact(constant=lambda tau: 0.0)(mu, rho, x, y, **options)
+    return loss + 0.5 * math.log(2 * math.pi * noise_std**2)
 
 
 EXACT_LOSS = Task(
@@ -174,11 +277,11 @@ EXACT_LOSS = Task(
     oracle=_exact_oracle,
     misconceptions=[
         Misconception(
-            _exact(spread=False),
+            _exact(spread=0),
             "you replace w with its mean in the likelihood: E[(y − wx)²] also contains σ²x².",
         ),
         Misconception(
-            _exact(kl=False), "you leave out KL(q ‖ p): this is the expected NLL alone."
+            _exact(kl=0), "you leave out KL(q ‖ p): this is the expected NLL alone."
         ),
         Misconception(
             _exact(x_power=1), "you use σ²x as the variance of wx; it is σ²x²."
@@ -188,6 +291,64 @@ EXACT_LOSS = Task(
             "you average the likelihood over the data, but leave the KL as it is: the weight of the data is then "
             "N times too small.",
         ),
+        Misconception(
+            _kl_for_each,
+            "you add the KL for every data point; it counts once, however many data points there are.",
+        ),
+        Misconception(
+            _exact(constant=lambda tau: 0.0),
+            "you leave out the constant ½ log 2πτ² of every data point.",
+        ),
+        Misconception(
+            _exact(constant=lambda tau: math.log(tau)),
+            "you leave out ½ log 2π of every data point.",
+        ),
+        Misconception(
+            _exact(constant=lambda tau: 0.5 * math.log(2 * math.pi)),
+            "you leave out log τ of every data point.",
+        ),
+        Misconception(
+            _constant_once,
+            "you count the constant ½ log 2πτ² once; it belongs to every data point.",
+        ),
+        Misconception(
+            _exact(x_power=0),
+            "you use σ² as the variance of wx; it is σ²x².",
+        ),
+        Misconception(
+            _exact(s_power=1),
+            "you use σx² as the variance of wx; it is σ²x².",
+        ),
+        Misconception(
+            _exact(spread=-1),
+            "you subtract the variance σ²x²; E[(y − wx)²] adds it to the square of the mean error.",
+        ),
+        Misconception(
+            _exact(half=1.0),
+            "you leave out the factor ½ of the expected squared error.",
+        ),
+        Misconception(
+            _exact(kl=-1), "you subtract KL(q ‖ p); the negative ELBO adds it."
+        ),
+        Misconception(
+            lambda *case, **stds: -_exact()(*case, **stds),
+            "you flip the sign: this is the ELBO, which must be maximised.",
+        ),
+        Misconception(
+            _exact(prior=torch.ones_like),
+            "you leave out σ₀: the KL is that from the prior N(0, 1), whatever prior_std is.",
+        ),
+        Misconception(
+            _exact(prior=torch.sqrt),
+            "you treat the prior's standard deviation as its variance.",
+        ),
+        Misconception(
+            lambda *case, noise_std, prior_std: _exact()(
+                *case, noise_std=math.sqrt(noise_std), prior_std=prior_std
+            ),
+            "you treat the noise's standard deviation as its variance.",
+        ),
+        *wrong_stds(lambda std_of: _exact(std_of=std_of)),
     ],
     hints=[
         "The expectation of log q − log p is the KL of two Gaussians, which has a closed form.",

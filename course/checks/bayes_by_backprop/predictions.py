@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy.special
 import scipy.stats
@@ -9,6 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
+from course.checks.concepts_of_weights import wrong_stds
 from course.task import Close, Misconception, Task
 
 
@@ -37,11 +40,14 @@ def _moments_oracle(outputs, noise_std):
     }
 
 
-def _moments(predictive, *, correction=0, power=1):
+def _moments(predictive, *, correction=0, of_mean=0, power=1, axis=0, which=(0, 1, 2)):
     def answer(outputs, noise_std):
-        squares = ((outputs - outputs.mean(0)) ** 2).sum(0)
-        std = torch.sqrt(squares / (len(outputs) - correction))  # 0 / 0 is nan
-        return outputs.mean(0), std**power, predictive(std, noise_std) ** power
+        mean, count = outputs.mean(axis, keepdim=True), outputs.shape[axis]
+        squares = ((outputs - mean) ** 2).sum(axis)
+        std = torch.sqrt(squares / (count - correction))  # 0 / 0 is nan
+        std = std / count ** (of_mean / 2)
+        found = mean.squeeze(axis), std**power, predictive(std, noise_std) ** power
+        return tuple(found[i] for i in which)
 
     return answer
 
@@ -77,6 +83,34 @@ PREDICTIVE_MOMENTS = Task(
             _moments(_right, power=2),
             "you return variances; the task asks for standard deviations.",
         ),
+        Misconception(
+            _moments(lambda std, noise_std: noise_std + 0 * std),
+            "you give the noise alone for a new observation. It has both parts: f(x), and the noise.",
+        ),
+        Misconception(
+            _moments(_right, of_mean=1),
+            "you divide by √S: that is the standard error of the mean over the draws, which shrinks with their number; "
+            "the spread of f does not.",
+        ),
+        Misconception(
+            _moments(_right, which=(0, 2, 1)),
+            "you swap the two standard deviations: that of f comes first.",
+        ),
+        Misconception(
+            _moments(_right, axis=1),
+            "you average over the inputs (dimension 1); average over the draws (dimension 0).",
+        ),
+        Misconception(
+            _moments(lambda std, noise_std: torch.sqrt((std**2 - noise_std**2).abs())),
+            "you subtract the noise's variance; a new observation adds it.",
+        ),
+        Misconception(
+            lambda outputs, noise_std: (
+                outputs.median(0).values,
+                *_moments(_right)(outputs, noise_std)[1:],
+            ),
+            "you return the median; the task asks for the mean.",
+        ),
     ],
     hints=[
         "Take the mean and the variance over the draws, dimension 0, with correction=0.",
@@ -87,9 +121,14 @@ PREDICTIVE_MOMENTS = Task(
 
 
 def _entropy_cases(rng):
+    """Draw cases; in the last one, one class is so probable that constants such as 1e-10 matter."""
     logits = [rng.normal(0, 3, shape) for shape in ((5, 4, 3), (1, 1, 2), (3, 2, 4))]
     logits[-1][..., -1] = -np.inf
-    return [{"log_probs": scipy.special.log_softmax(each, axis=-1)} for each in logits]
+    sure = rng.permutation([0.0, math.log(rng.uniform(1, 2) * 1e-13)])[None, None]
+    return [
+        {"log_probs": scipy.special.log_softmax(each, axis=-1)}
+        for each in (*logits, sure)
+    ]
 
 
 def _entropy_probe(answer, log_probs):
@@ -100,14 +139,19 @@ def _entropy_probe(answer, log_probs):
 
 def _entropy_oracle(log_probs):
     probs = np.exp(log_probs).mean(0)
-    return {
-        "entropy": Close(
-            scipy.stats.entropy(probs, base=2, axis=-1),
-            rtol=1e-5,
-            atol=1e-5,
-            because=SINGLE,
-        )
-    }
+    entropy = scipy.stats.entropy(probs, base=2, axis=-1)
+    close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
+    if entropy.max() < 1e-10:
+        close = {
+            "rtol": 0.1,
+            "because": "a constant in the logarithm changes it by more",
+        }
+    return {"entropy": Close(entropy, **close)}
+
+
+def _guarded(log_probs, guard):
+    probs = log_probs.exp().mean(0)
+    return -(probs * torch.log2(probs + guard)).sum(-1)
 
 
 def _bits(probs):
@@ -144,6 +188,48 @@ PREDICTIVE_ENTROPY = Task(
             ),
             "you compute 0 · log 0, which is nan; use the limit, 0.",
         ),
+        *(
+            Misconception(
+                lambda log_probs, guard=guard: _guarded(log_probs, guard),
+                "you add a small constant inside the logarithm, which changes the entropy where the probabilities are "
+                "small as well.",
+            )
+            for guard in (1e-12, 1e-10, 1e-9, 1e-8, 1e-6)
+        ),
+        *(
+            Misconception(
+                lambda log_probs, least=least: _bits(
+                    log_probs.exp().mean(0).clamp(min=least)
+                ),
+                "you clamp the probabilities, which changes the smaller ones. A probability of 0 contributes 0.",
+            )
+            for least in (1e-12, 1e-10, 1e-9, 1e-8, 1e-6)
+        ),
+        Misconception(
+            lambda log_probs: _bits(log_probs.exp().mean(0)) * np.log(2) ** 2,
+            "you multiply by log 2; from nats to bits, divide by it.",
+        ),
+        Misconception(
+            lambda log_probs: (
+                _bits(log_probs.exp().mean(0)) / np.log2(log_probs.shape[-1])
+            ),
+            "you divide by the largest possible entropy, log K; the task asks for bits.",
+        ),
+        Misconception(
+            lambda log_probs: (
+                _bits(log_probs.exp().mean(0)) - _bits(log_probs.exp()).mean(0)
+            ),
+            "you subtract the mean entropy of the draws: this is the mutual information, a part of the predictive "
+            "entropy.",
+        ),
+        Misconception(
+            lambda log_probs: -_bits(log_probs.exp().mean(0)),
+            "you leave out the minus sign of −Σ p log p.",
+        ),
+        Misconception(
+            lambda log_probs: _bits(log_probs.exp().mean(0)).mean(),
+            "you average over the inputs; the task asks for one entropy for each.",
+        ),
     ],
     hints=[
         "Which average appears in p(y | x) = 1/S Σₛ p(y | x, wₛ): one of probabilities or one of logarithms?",
@@ -156,23 +242,26 @@ PREDICTIVE_ENTROPY = Task(
 def _mask_cases(rng):
     """Draw weights in random order, whose ratios differ by at least 5%.
 
-    The last weight to be removed has a large σ and a positive µ, the first one to be kept a
-    small σ and a negative µ. A score that depends on either keeps the wrong one of the two.
+    In the first case, the last weight to be removed has a large σ and a positive µ, the first
+    one to be kept a small σ and a negative µ; in the second case, their σ are the other way
+    round. A score that depends on the sign of µ, or that gives σ another power, keeps the wrong
+    one of the two in one of the cases.
     """
     cases = []
-    for n, choices in (
-        (40, [0.2, 0.3, 0.35]),
-        (33, [0.6, 0.75, 0.9]),  # their products with 33 round up
-        (1, [0.0, 1.0]),
+    for n, choices, large_first in (
+        (40, [0.21, 0.31, 0.36], True),  # their products with 40 round down
+        (33, [0.6, 0.75, 0.9], False),  # their products with 33 round up
+        (1, [0.0], True),
+        (1, [1.0], True),
     ):
         removed = float(rng.choice(choices))
         first_to_stay = round(removed * n)
         ratio = np.exp((np.arange(n) + rng.uniform(0, 0.5, n)) / 10 - 2)
         std, sign = np.exp(rng.uniform(-3, 0.7, n)), rng.choice([-1, 1], n)
         if 0 < removed < 1:
-            around = [first_to_stay - 1, first_to_stay]
+            around = [first_to_stay - 1, first_to_stay][:: 1 if large_first else -1]
             std[around] = rng.uniform(1.5, 2.0), rng.uniform(0.05, 0.1)
-            sign[around] = 1, -1
+            sign[[first_to_stay - 1, first_to_stay]] = 1, -1
         order = rng.permutation(n)
         mu, rho = sign * ratio * std, np.log(np.expm1(std))
         cases.append({"mu": mu[order], "rho": rho[order], "removed": removed})
@@ -203,12 +292,12 @@ def _mask_oracle(mu, rho, removed):
     }
 
 
-def _mask(ratio, *, largest=False, share=lambda removed: removed):
+def _mask(ratio, *, largest=False, share=lambda removed: removed, rounded=round):
     def answer(mu, rho, removed):
         keep = torch.ones(len(mu), dtype=torch.bool)
         keep[
             ratio(mu, rho).argsort(descending=largest)[
-                : round(share(removed) * len(mu))
+                : rounded(share(removed) * len(mu))
             ]
         ] = False
         return keep
@@ -244,13 +333,49 @@ KEEP_MASK = Task(
             "you treat removed as the share of the weights to keep.",
         ),
         Misconception(
-            _mask(lambda mu, rho: mu.abs() / torch.sqrt(F.softplus(rho))),
-            "you treat softplus(ρ) as the variance. In this practical it is the standard deviation.",
+            lambda *case: ~_mask(_ratio)(*case),
+            "you return True for the weights to remove; True stands for a weight that is kept.",
         ),
         Misconception(
-            lambda *case: _mask(_ratio)(*case).double(),
-            "you return a mask of the numbers 1 and 0. The task asks for dtype torch.bool: as indices, integers "
-            "would only pick the weights at positions 1 and 0.",
+            _mask(_ratio, rounded=int),
+            "you cut off the decimals of removed · n (int or //); round them.",
+        ),
+        Misconception(
+            _mask(_ratio, rounded=math.ceil),
+            "you round removed · n up; round it to the nearest whole number.",
+        ),
+        Misconception(
+            lambda mu, rho, removed: _ratio(mu, rho) > removed,
+            "you compare the ratios with removed, which is a share of the weights and not a ratio.",
+        ),
+        Misconception(
+            lambda mu, rho, removed: (
+                _ratio(mu, rho) > torch.quantile(_ratio(mu, rho), removed)
+            ),
+            "you compare with a quantile of the ratios: not always round(removed · n) of them lie at or below it.",
+        ),
+        Misconception(
+            lambda mu, rho, removed: (
+                _ratio(mu, rho) >= torch.quantile(_ratio(mu, rho), removed)
+            ),
+            "you compare with a quantile of the ratios: not always round(removed · n) of them lie below it.",
+        ),
+        Misconception(
+            lambda mu, rho, removed: (
+                _ratio(mu, rho).argsort() >= round(removed * len(mu))
+            ),
+            "you take argsort for ranks. It lists the indices of the weights, the smallest ratio first.",
+        ),
+        Misconception(
+            _mask(lambda mu, rho: F.softplus(rho)),
+            "you rank the weights by σ alone; the ratio is |µ|/σ.",
+        ),
+        *wrong_stds(
+            lambda std_of: _mask(lambda mu, rho: mu.abs() / std_of(rho)), "exp"
+        ),
+        Misconception(
+            _mask(lambda mu, rho: mu**2 / F.softplus(rho)),
+            "you square µ but not σ, or treat σ = softplus(ρ) as the variance: the ratio is |µ|/σ.",
         ),
     ],
     hints=[

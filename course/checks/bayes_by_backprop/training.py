@@ -41,13 +41,17 @@ def _weights_oracle(batches, decreasing):
     }
 
 
-def _shares(of_i, uniform=lambda batches: 1 / batches):
+def _shares(of_i, uniform=lambda batches: 1 / batches, shape_of=lambda m: (m,)):
     def answer(batches, *, decreasing):
         if not decreasing:
-            return torch.full((batches,), float(uniform(batches)))
+            return torch.full(shape_of(batches), float(uniform(batches)))
         return of_i(torch.arange(1.0, batches + 1), batches)
 
     return answer
+
+
+def _right_shares(i, m):
+    return 0.5**i / (1 - 0.5**m)
 
 
 KL_WEIGHTS = Task(
@@ -77,6 +81,36 @@ KL_WEIGHTS = Task(
             _shares(lambda i, m: 2.0 ** (m - i) / (torch.tensor(2.0) ** m - 1)),
             "you compute 2^M, which overflows: single precision ends at 2^128. Divide numerator and denominator by "
             "2^M.",
+        ),
+        Misconception(
+            _shares(_right_shares, lambda m: 1.0),
+            "you give every minibatch a share of 1 if not decreasing: an epoch then counts the KL M times.",
+        ),
+        Misconception(
+            lambda m, *, decreasing: _shares(_right_shares)(
+                m, decreasing=not decreasing
+            ),
+            "you mix up the two schemes: the shares are equal unless decreasing is True.",
+        ),
+        Misconception(
+            lambda m, *, decreasing: _shares(_right_shares)(m, decreasing=False),
+            "you give every minibatch the share 1/M, whatever decreasing is.",
+        ),
+        Misconception(
+            lambda m, *, decreasing: _shares(_right_shares)(m, decreasing=True),
+            "you halve the shares from minibatch to minibatch, whatever decreasing is.",
+        ),
+        Misconception(
+            _shares(_right_shares, shape_of=lambda m: ()),
+            "you return one number if not decreasing; return a share for each of the M minibatches.",
+        ),
+        Misconception(
+            _shares(lambda i, m: (m + 1 - i) / i.sum()),
+            "you let the shares fall linearly; each is half of the one before.",
+        ),
+        Misconception(
+            _shares(lambda i, m: torch.softmax(-i, 0)),
+            "you let each share be 1/e of the one before; it is half of it.",
         ),
     ],
     hints=[
@@ -164,6 +198,59 @@ MINIBATCH_LOSS = Task(
                 _nll(logits, targets).sum() + kl_share * kl.item()
             ),
             "you turn the KL into a plain number (.item(), float() or .detach()): it then no longer affects µ and ρ.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                kl_share * (_nll(logits, targets).sum() + kl)
+            ),
+            "you multiply the NLL by the share, too. The minibatch has its own NLL, which counts in full.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets).sum() / kl_share + kl
+            ),
+            "you scale the NLL up to all data and add the full KL: an epoch then counts both once per minibatch.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets).sum() + kl / kl_share
+            ),
+            "you divide the KL by its share; multiply it.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets).mean() + kl_share * kl / len(targets)
+            ),
+            "you divide both terms by B. That is the loss per data point; the task asks for the sum.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                _nll(logits, targets).sum() + kl_share * kl / len(targets)
+            ),
+            "you divide the KL by B as well: its share accounts for the minibatch already.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: _nll(logits, targets).sum() + 0 * kl,
+            "you leave out the KL.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                kl_share * kl - _nll(logits, targets).sum()
+            ),
+            "you flip the sign of the NLL: this adds the log-likelihood.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                _nll(torch.softmax(logits, -1), targets).sum() + kl_share * kl
+            ),
+            "you take the softmax twice: cross_entropy and log_softmax want the logits themselves.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
+                kl_share * kl
+                - torch.softmax(logits, -1).gather(-1, targets[:, None]).sum()
+            ),
+            "you leave out the logarithm of the probabilities.",
         ),
     ],
     hints=[

@@ -10,8 +10,9 @@ import torch
 import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
+from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import drawn, gradients, gradients_of, leaves
+from course.checks.probing import drawn, gradients, gradients_of, leaves, own_noise
 from course.task import Close, Misconception, Task
 
 
@@ -57,22 +58,19 @@ REPARAMETRISE = Task(
             lambda mu, rho, epsilon: mu + rho * epsilon,
             "you use ρ as the standard deviation. ρ may be negative; σ = softplus(ρ) may not.",
         ),
+        *wrong_stds(lambda std_of: lambda mu, rho, epsilon: mu + std_of(rho) * epsilon),
         Misconception(
-            lambda mu, rho, epsilon: mu + torch.sqrt(F.softplus(rho)) * epsilon,
-            "you treat softplus(ρ) as the variance. In this practical it is the standard deviation.",
+            lambda mu, rho, epsilon: mu + F.softplus(rho),
+            "you leave out the noise ε: this is the point one standard deviation above the mean.",
         ),
         Misconception(
-            lambda mu, rho, epsilon: mu + F.softplus(rho) ** 2 * epsilon,
-            "you multiply the noise by the variance σ²; multiply it by the standard deviation σ.",
+            lambda mu, rho, epsilon: F.softplus(rho) * epsilon + 0 * mu,
+            "you leave out the mean µ.",
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + torch.log(1 + torch.exp(rho)) * epsilon,
             "you write out log(1 + exp(ρ)): exp overflows for a large ρ, and for a very negative one 1 + exp(ρ) "
             "rounds to 1, so that σ is 0. F.softplus avoids both.",
-        ),
-        Misconception(
-            lambda mu, rho, epsilon: mu + torch.exp(rho) * epsilon,
-            "you use σ = exp(ρ). This is a common choice elsewhere, but here σ = softplus(ρ).",
         ),
     ],
     hints=[
@@ -102,14 +100,16 @@ def _sample_probe(answer, mu, rho, seed):
     mu, rho = leaves(np.broadcast_to(mu, shape), np.broadcast_to(rho, shape))
     w, comparisons = drawn(lambda generator: answer(mu, rho, generator=generator), seed)
     if w is None:
-        return {"mean": None}
+        return {"noise_of_its_own": 1.0, "mean": None}
     to_mu, to_rho = gradients(w, [mu, rho])
+    std = torch.nn.functional.softplus(rho.detach())
     # How w moves with ρ, for each unit of its distance from µ.
     w, distance = w.detach(), (w - mu).detach()
     slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
     off = (w - w.mean(0)).abs().mean(0) / w.std(0)
     first, last = w.flatten(1)[:, 0], w.flatten(1)[:, -1]
     return {
+        "noise_of_its_own": own_noise(distance / std),
         "mean": w.mean(0),
         "std": w.std(0),
         "mean_distance_in_stds": off.mean(),
@@ -123,6 +123,7 @@ def _sample_probe(answer, mu, rho, seed):
 def _sample_oracle(mu, rho, seed):
     std = softplus(rho)
     return {
+        "noise_of_its_own": Close(1.0, because="every weight has its own ε"),
         "mean": Close(
             mu, atol=6 * float(std.max()) / math.sqrt(DRAWS), because=SIX_ERRORS
         ),
@@ -174,13 +175,28 @@ SAMPLE_WEIGHTS = Task(
             ),
             "you draw the noise with the same seed in every call, so the next step gets the same ε again.",
         ),
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu
-                + F.softplus(rho)
-                * torch.randn((*mu.shape[:-1], 1), generator=generator, dtype=mu.dtype)
-            ),
-            "you use one ε for all weights along the last axis. Under q they are independent.",
+        *(
+            Misconception(
+                lambda mu, rho, *, generator, shape_of=shape_of: (
+                    mu
+                    + F.softplus(rho)
+                    * torch.randn(shape_of(mu), generator=generator, dtype=mu.dtype)
+                ),
+                f"you use one ε for all weights{along}. Under q they are independent.",
+            )
+            for shape_of, along in (
+                (lambda mu: (*mu.shape[:-1], 1), " along the last axis"),
+                (
+                    lambda mu: mu.shape[-1:],
+                    " that are in the same place along the last axis",
+                ),
+                (lambda mu: (), ""),
+            )
+        ),
+        *wrong_stds(
+            lambda std_of: (
+                lambda mu, rho, *, generator: mu + std_of(rho) * _randn(mu, generator)
+            )
         ),
         Misconception(
             lambda mu, rho, *, generator: (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.stats
 import torch
 
+from course.checks.calibration_and_flows.binning import Bins, bins_of, top
+from course.checks.calibration_and_flows.brier import BRIER_DECOMPOSITION_MISTAKES
 from course.checks.calibration_and_flows.tolerances import SINGLE
 from course.checks.probing import fields
 from course.task import Close, Misconception, Task
@@ -36,7 +36,11 @@ def _probs_cases(rng):
             "labels": np.where(right, top := two.argmax(1), 1 - top),
             "n_bins": 4,
         },
-        {"probs": one / one.sum(), "labels": rng.integers(0, 4, 1), "n_bins": 10},
+        {  # overconfident: the gap is negative
+            "probs": one / one.sum(),
+            "labels": (one.argmax(1) + rng.integers(1, 4, 1)) % 4,
+            "n_bins": 10,
+        },
     ]
 
 
@@ -47,7 +51,7 @@ def _bins_probe(answer, probs, labels, n_bins):
     return fields(result, "share", "confidence", "accuracy")
 
 
-def _binned(values, means, n_bins):
+def binned(values, means, n_bins):
     edges = np.linspace(0, 1, n_bins + 1)
     count, _, _ = scipy.stats.binned_statistic(values, values, "count", edges)
     return count, [
@@ -59,7 +63,7 @@ def _binned(values, means, n_bins):
 def _bins_oracle(probs, labels, n_bins):
     confidence = probs.max(1)
     correct = (probs.argmax(1) == labels).astype(float)
-    count, (mean_confidence, accuracy) = _binned(
+    count, (mean_confidence, accuracy) = binned(
         confidence, [confidence, correct], n_bins
     )
     return {
@@ -68,30 +72,6 @@ def _bins_oracle(probs, labels, n_bins):
         "accuracy": Close(accuracy, atol=1e-6, because=SINGLE),
         "fields": Close(1.0, because="Bins has the fields share, confidence, accuracy"),
     }
-
-
-class _Bins(NamedTuple):
-    share: torch.Tensor
-    confidence: torch.Tensor
-    accuracy: torch.Tensor
-
-
-def _bins(confidence, correct, n_bins, *, upper=False, empty=1.0):
-    edges = torch.linspace(0, 1, n_bins + 1, dtype=torch.float64)
-    index = (
-        torch.bucketize(confidence.contiguous(), edges, right=not upper) - 1
-    ).clamp(0, n_bins - 1)
-    count = torch.bincount(index, minlength=n_bins).double()
-    least = count.clamp(min=empty)
-    totals = [
-        torch.bincount(index, v.double(), n_bins) / least for v in (confidence, correct)
-    ]
-    return _Bins(count / len(confidence), *totals)
-
-
-def _top(probs, labels):
-    confidence, predicted = probs.max(1)
-    return confidence, predicted == labels
 
 
 def _class_one(probs, labels):
@@ -107,9 +87,24 @@ def _own(probs, labels):
 
 
 def _middles(probs, labels, n_bins):
-    share, _, accuracy = _bins(*_top(probs, labels), n_bins)
+    share, _, accuracy = bins_of(*top(probs, labels), n_bins)
     middles = (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins
-    return _Bins(share, middles * (share > 0), accuracy)
+    return Bins(share, middles * (share > 0), accuracy)
+
+
+def _changed(change):
+    """Change the right bins; ``change`` takes them, N, and the labels in each bin."""
+
+    def answer(probs, labels, n_bins):
+        confidence, correct = top(probs, labels)
+        bins = bins_of(confidence, correct, n_bins)
+        return Bins(*change(bins, len(labels), bins_of(confidence, labels, n_bins)[2]))
+
+    return answer
+
+
+def _full(bins):
+    return int(bins.share.nonzero().max()) + 1
 
 
 CALIBRATION_BINS = Task(
@@ -120,18 +115,18 @@ CALIBRATION_BINS = Task(
     oracle=_bins_oracle,
     misconceptions=[
         Misconception(
-            lambda probs, labels, n_bins: _bins(*_class_one(probs, labels), n_bins),
+            lambda probs, labels, n_bins: bins_of(*_class_one(probs, labels), n_bins),
             "you make the bins from p(y = 1). The confidence is the probability of the predicted class, whichever it "
             "is.",
         ),
         Misconception(
-            lambda probs, labels, n_bins: _bins(
+            lambda probs, labels, n_bins: bins_of(
                 *_forecast_of_one(probs, labels), n_bins
             ),
             "you take probs[:, 1] as the confidence, but compute the accuracy of the predicted class. The confidence is the probability of that same class.",
         ),
         Misconception(
-            lambda probs, labels, n_bins: _bins(*_own(probs, labels), n_bins),
+            lambda probs, labels, n_bins: bins_of(*_own(probs, labels), n_bins),
             "you take the probability of the true label as the confidence. A model does not know the label: take the "
             "largest probability.",
         ),
@@ -140,19 +135,56 @@ CALIBRATION_BINS = Task(
             "you use the middle of a bin in place of the mean of the confidences in it.",
         ),
         Misconception(
-            lambda probs, labels, n_bins: _bins(
-                *_top(probs, labels), n_bins, upper=True
+            lambda probs, labels, n_bins: bins_of(
+                *top(probs, labels), n_bins, upper=True
             ),
             "you put a confidence on an inner boundary into the bin below it; here it belongs to the one above.",
         ),
         Misconception(
-            lambda probs, labels, n_bins: _bins(
-                *_top(probs, labels), n_bins, empty=0.0
+            lambda probs, labels, n_bins: bins_of(
+                *top(probs, labels), n_bins, empty=0.0
             ),
             "you divide 0 by 0 in an empty bin. Set its means to 0.",
         ),
         Misconception(
-            lambda probs, labels, n_bins: tuple(_bins(*_top(probs, labels), n_bins)),
+            _changed(lambda bins, n, _: (n * bins.share, *bins[1:])),
+            "you return the numbers of data points; a share is such a number divided by N.",
+        ),
+        Misconception(
+            _changed(lambda bins, n, labels: (*bins[:2], labels)),
+            "you average the labels themselves. The accuracy is the share of the data points whose predicted class is "
+            "their label.",
+        ),
+        Misconception(
+            _changed(
+                lambda bins, n, _: (bins[0], bins[0] * bins[1], bins[0] * bins[2])
+            ),
+            "you divide the sums of a bin by N; divide them by the number of data points in the bin.",
+        ),
+        Misconception(
+            _changed(
+                lambda bins, n, _: (
+                    bins[0],
+                    n * bins[0] * bins[1],
+                    n * bins[0] * bins[2],
+                )
+            ),
+            "you return the sums of a bin; divide them by the number of data points in it.",
+        ),
+        Misconception(
+            _changed(lambda bins, n, _: (bins[0], bins[2], bins[1])),
+            "you swap confidence and accuracy: Bins takes share, confidence and accuracy in this order.",
+        ),
+        Misconception(
+            _changed(lambda bins, n, _: (bins[0], bins[1], 1 - bins[2])),
+            "you count the errors: this is 1 minus the accuracy.",
+        ),
+        Misconception(
+            _changed(lambda bins, n, _: [part[: _full(bins)] for part in bins]),
+            "you leave out minlength: torch.bincount then ends at the last bin that holds data.",
+        ),
+        Misconception(
+            lambda probs, labels, n_bins: tuple(bins_of(*top(probs, labels), n_bins)),
             "you return a plain tuple. Later code reads its parts by name: return Bins(share=…, confidence=…, "
             "accuracy=…).",
         ),
@@ -183,9 +215,9 @@ def _error_oracle(probs, labels, n_bins):
     }
 
 
-def _error(summary, which=_top, bins=None):
+def _error(summary, which=top, bins=None):
     def answer(probs, labels, n_bins):
-        share, confidence, accuracy = _bins(*which(probs, labels), bins or n_bins)
+        share, confidence, accuracy = bins_of(*which(probs, labels), bins or n_bins)
         return summary(share, accuracy - confidence)
 
     return answer
@@ -222,12 +254,33 @@ CALIBRATION_ERROR = Task(
             _error(lambda share, gap: gap.abs().max()),
             "you return the largest gap: this is the maximum calibration error.",
         ),
-        *(
-            Misconception(
-                _error(lambda share, gap: (share * gap.abs()).sum(), bins=bins),
-                "you do not use n_bins: pass it on to calibration_bins.",
-            )
-            for bins in (10, 15)
+        Misconception(
+            _error(lambda share, gap: (share * gap).sum()),
+            "you leave out the absolute value, so that overconfidence and underconfidence cancel.",
+        ),
+        Misconception(
+            _error(lambda share, gap: (share * gap**2).sum()),
+            "you square the gaps; the ECE takes absolute values.",
+        ),
+        Misconception(
+            _error(lambda share, gap: gap.abs().sum()),
+            "you add up the gaps without weights. Weight each gap by the bin's share of the data.",
+        ),
+        Misconception(
+            _error(lambda share, gap: (share * gap.abs()).mean()),
+            "you average the weighted gaps. The shares sum to 1 already: take the sum.",
+        ),
+        Misconception(
+            lambda probs, labels, n_bins: (
+                lambda confidence, correct: (correct.double() - confidence).abs().mean()
+            )(*top(probs, labels)),
+            "you take the gap of every data point. Take means in each bin first: a single label is 0 or 1, far from "
+            "any confidence between.",
+        ),
+        # No bin of 10 or of 15 has gaps of both signs here, so both give the same numbers.
+        Misconception(
+            _error(lambda share, gap: (share * gap.abs()).sum(), bins=15),
+            "you do not use n_bins: pass it on to calibration_bins.",
         ),
     ],
     hints=[
@@ -260,7 +313,7 @@ def _brier_probe(answer, forecast, outcome, n_bins):
 
 def _brier_oracle(forecast, outcome, n_bins):
     """Compute resolution as the variance of the bins' mean outcomes, reliability as the rest."""
-    count, (mean_forecast, mean_outcome) = _binned(
+    count, (mean_forecast, mean_outcome) = binned(
         forecast, [forecast, outcome.astype(float)], n_bins
     )
     each_forecast, each_outcome = (
@@ -282,80 +335,13 @@ def _brier_oracle(forecast, outcome, n_bins):
     }
 
 
-class _BrierParts(NamedTuple):
-    reliability: torch.Tensor
-    resolution: torch.Tensor
-    uncertainty: torch.Tensor
-
-
-def _brier(*, weighted=True, centre=None, middles=False, swapped=False, of=None):
-    def answer(forecast, outcome, n_bins):
-        share, f, o = _bins(
-            *(of(forecast, outcome) if of else (forecast, outcome)), n_bins
-        )
-        if middles:
-            f = (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins
-        weight = share if weighted else (share > 0) / (share > 0).sum()
-        overall = outcome.double().mean()
-        reliability = (weight * (f - o) ** 2).sum()
-        resolution = (weight * (o - (overall if centre is None else centre)) ** 2).sum()
-        if swapped:
-            reliability, resolution = resolution, reliability
-        return _BrierParts(reliability, resolution, overall * (1 - overall))
-
-    return answer
-
-
-def _top_of_two(forecast, outcome):
-    return _top(torch.stack([1 - forecast, forecast], 1), outcome)
-
-
-def _resolution_of_forecasts(forecast, outcome, n_bins):
-    share, f, _ = _bins(forecast, outcome, n_bins)
-    spread = (share * (f - outcome.double().mean()) ** 2).sum()
-    return _brier()(forecast, outcome, n_bins)._replace(resolution=spread)
-
-
 BRIER_DECOMPOSITION = Task(
     name="brier_decomposition",
     points=3,
     cases=_brier_cases,
     probe=_brier_probe,
     oracle=_brier_oracle,
-    misconceptions=[
-        Misconception(
-            _brier(weighted=False),
-            "you give all non-empty bins the same weight. Weight a bin by its share of the data.",
-        ),
-        Misconception(
-            _brier(centre=0.5),
-            "you measure resolution from ½. Measure it from the mean outcome of all data points.",
-        ),
-        Misconception(
-            _brier(of=_top_of_two),
-            "you take confidence and accuracy, as calibration_bins does. Bin the forecast itself, the probability "
-            "of the event, from 0 to 1, and average the outcomes.",
-        ),
-        Misconception(
-            _resolution_of_forecasts,
-            "you use the mean forecast f_b in the resolution. It compares the mean outcome o_b of a bin with that of "
-            "all data points.",
-        ),
-        Misconception(
-            _brier(middles=True),
-            "you use the middle of a bin in place of the mean of the forecasts in it.",
-        ),
-        Misconception(
-            _brier(swapped=True),
-            "you swap reliability and resolution: reliability compares forecasts with outcomes, and 0 is perfect; "
-            "resolution compares outcomes with their mean, and more is better.",
-        ),
-        Misconception(
-            lambda *case: tuple(_brier()(*case)),
-            "you return a plain tuple. Later code reads its parts by name: return BrierParts(reliability=…, "
-            "resolution=…, uncertainty=…).",
-        ),
-    ],
+    misconceptions=BRIER_DECOMPOSITION_MISTAKES,
     hints=[
         "Bin the forecast itself, from 0 to 1, not the confidence. bin_index says which bin each forecast is in; "
         "torch.bincount counts and adds up by bin.",

@@ -74,6 +74,35 @@ AFFINE_FLOW = Task(
             "you scale the shift as well: scale first, then shift.",
         ),
         Misconception(
+            lambda z, shift, log_scale: (
+                shift + log_scale.exp() * z,
+                log_scale.expand_as(z),
+            ),
+            "you return a logarithm for each coordinate. The determinant multiplies the scales, so add their logarithms.",
+        ),
+        Misconception(
+            _affine(lambda log_scale: log_scale.mean()),
+            "you average the logarithms of the scales; add them.",
+        ),
+        Misconception(
+            _affine(lambda log_scale: log_scale.sum().exp()),
+            "you return the determinant; the task asks for its logarithm.",
+        ),
+        Misconception(
+            _affine(
+                lambda log_scale: -log_scale.sum(),
+                lambda z, shift, log_scale: (z - shift) * (-log_scale).exp(),
+            ),
+            "you compute the inverse map.",
+        ),
+        Misconception(
+            _affine(
+                lambda log_scale: log_scale.sum(),
+                lambda z, shift, log_scale: log_scale.exp() * z + 0 * shift,
+            ),
+            "you leave out the shift.",
+        ),
+        Misconception(
             _affine(lambda log_scale: log_scale.sum().detach()),
             "you detach log|det| (.detach(), .item() or no_grad): training then ignores how the flow changes volume.",
         ),
@@ -119,9 +148,9 @@ def _compose_oracle(z, strengths, shifts):
     return mapped(transform, z=z)
 
 
-def _composed(add, *, at_start=False, backwards=False):
+def _composed(add, *, at_start=False, backwards=False, first=0.0):
     def answer(layers, z):
-        start, total = z, torch.zeros(z.shape[:-1], dtype=z.dtype)
+        start, total = z, torch.full(z.shape[:-1], first, dtype=z.dtype)
         for layer in reversed(layers) if backwards else layers:
             moved, log_det = layer(z)
             total = add(total, layer(start)[1] if at_start else log_det)
@@ -129,6 +158,14 @@ def _composed(add, *, at_start=False, backwards=False):
         return z, total
 
     return answer
+
+
+def _side_by_side(layers, z):
+    points, total = z, torch.zeros(z.shape[:-1], dtype=z.dtype)
+    for layer in layers:
+        points, log_det = layer(z)
+        total = total + log_det
+    return points, total
 
 
 COMPOSE = Task(
@@ -155,6 +192,30 @@ COMPOSE = Task(
         Misconception(
             _composed(lambda total, new: total - new),
             "you subtract the logarithms. Determinants of a chain multiply, so their logarithms add.",
+        ),
+        Misconception(
+            _composed(lambda total, new: total * new, first=1.0),
+            "you multiply the logarithms. Determinants of a chain multiply, so their logarithms add.",
+        ),
+        Misconception(
+            _side_by_side,
+            "you apply every flow to z₀. A flow takes the points that the flow before it returns.",
+        ),
+        Misconception(
+            lambda layers, z: (z, _composed(torch.add)(layers, z)[1]),
+            "you return the points z₀; return those after the last flow.",
+        ),
+        Misconception(
+            lambda layers, z: (
+                lambda points, total: (points, total / max(len(layers), 1))
+            )(*_composed(torch.add)(layers, z)),
+            "you average the logarithms over the flows; add them.",
+        ),
+        Misconception(
+            lambda layers, z: (lambda points, total: (points, total.sum()))(
+                *_composed(torch.add)(layers, z)
+            ),
+            "you add up the logarithms of all points. Each point has its own.",
         ),
         Misconception(
             _composed(lambda total, new: total + new.detach()),
@@ -199,17 +260,28 @@ def _radial_oracle(z, centre, alpha, beta):
     return mapped(transform, z=z, centre=centre, alpha=alpha, beta=beta)
 
 
-def _radial(log_det):
+def _radial(log_det, *, r_of=lambda offset: offset.norm(dim=-1), points=None):
     def answer(z, centre, alpha, beta):
         offset = z - centre
-        r = offset.norm(dim=-1)
+        r = r_of(offset)
         h = 1 / (alpha + r)
         across, along = 1 + beta * h, 1 + beta * h - beta * r * h**2
-        return z + beta * h[..., None] * offset, log_det(
-            across, along, z.shape[-1], beta * r * h**2
-        )
+        moved = beta * h[..., None] * (z if points else offset)
+        return z + moved, log_det(across, along, z.shape[-1], beta * r * h**2)
 
     return answer
+
+
+def _right(across, along, d, _):
+    return (d - 1) * across.log() + along.log()
+
+
+def _without_r(z, centre, alpha, beta):
+    offset = z - centre
+    h = 1 / (alpha + offset.norm(dim=-1))
+    across, along = 1 + beta * h, 1 + beta * h - beta * h**2
+    log_det = (z.shape[-1] - 1) * across.log() + along.log()
+    return z + beta * h[..., None] * offset, log_det
 
 
 RADIAL_FLOW = Task(
@@ -244,6 +316,40 @@ RADIAL_FLOW = Task(
         Misconception(
             _radial(lambda across, along, d, _: across.log() + (d - 1) * along.log()),
             "you swap the two factors: one direction lies along the radius, D − 1 lie across it.",
+        ),
+        Misconception(
+            _radial(lambda across, along, d, _: d * across.log() + along.log()),
+            "you count D directions across the radius. There are D − 1; the last one lies along it.",
+        ),
+        Misconception(
+            _radial(lambda across, along, d, _: along.log()),
+            "you leave out the D − 1 directions across the radius.",
+        ),
+        Misconception(
+            _radial(lambda across, along, d, _: (d - 1) * across.log()),
+            "you leave out the direction along the radius.",
+        ),
+        Misconception(
+            _radial(lambda across, along, d, _: across ** (d - 1) * along),
+            "you return the determinant; the task asks for its logarithm.",
+        ),
+        Misconception(
+            _without_r,
+            "you leave out r in the derivative along the radius, 1 + βh + βrh′.",
+        ),
+        Misconception(
+            _radial(_right, r_of=lambda offset: (offset**2).sum(-1)),
+            "you use the square of the distance; r is the distance itself.",
+        ),
+        Misconception(
+            _radial(
+                _right, r_of=lambda offset: offset.norm().expand(offset.shape[:-1])
+            ),
+            "you take one norm of all points together. Each point has its own distance: norm(dim=-1).",
+        ),
+        Misconception(
+            _radial(_right, points=True),
+            "you move points along z; they move along z − γ.",
         ),
         Misconception(
             _radial(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.optimize
+import torch
 
 from course.checks.calibration_and_flows.tolerances import SINGLE
 from course.task import Close, Misconception, Task
@@ -29,13 +30,18 @@ def _line_cases(rng):
 def _line_probe(answer, weight, bias, x1):
     import torch
 
-    return {
-        "x0": answer(
+    x0, at_0, at_1 = (
+        answer(
             torch.as_tensor(weight.copy()),
             torch.as_tensor(bias.copy()),
-            torch.as_tensor(x1.copy()),
+            torch.as_tensor(at.copy()),
         )
-    }
+        for at in (x1, 0 * x1, 0 * x1 + 1)
+    )
+    slope = at_0
+    if getattr(at_0, "shape", None) == getattr(at_1, "shape", ()):
+        slope = at_1 - at_0
+    return {"x0": x0, "x0_where_x1_is_0": at_0, "slope_of_the_line": slope}
 
 
 def _line_oracle(weight, bias, x1):
@@ -48,7 +54,17 @@ def _line_oracle(weight, bias, x1):
     roots = [
         scipy.optimize.brentq(gap, -1e4, 1e4, args=(one,), xtol=1e-12) for one in x1
     ]
-    return {"x0": Close(roots, rtol=1e-5, atol=1e-5, because=SINGLE)}
+    close = {"rtol": 1e-5, "atol": 1e-5, "because": SINGLE}
+    ones = np.ones(len(x1))
+    at_0 = scipy.optimize.brentq(gap, -1e4, 1e4, args=(0.0,), xtol=1e-12)
+    slope = scipy.optimize.brentq(gap, -1e4, 1e4, args=(1.0,), xtol=1e-12) - at_0
+    return {
+        "x0": Close(roots, **close),
+        "x0_where_x1_is_0": Close(at_0 * ones, **close),
+        "slope_of_the_line": Close(
+            slope * ones, rtol=1e-5, atol=1e-5 * (1 + abs(at_0)), because=SINGLE
+        ),
+    }
 
 
 def _line(c, d, sign=-1):
@@ -86,6 +102,49 @@ BOUNDARY_LINE = Task(
                 )
             ),
             "you solve for x₁, given x₀. The task asks for x₀, given x₁.",
+        ),
+        Misconception(
+            _line(lambda w: w[:, 0] - w[:, 1], lambda b: b[0] - b[1]),
+            "you subtract the columns of the weight; each class has a row.",
+        ),
+        Misconception(
+            _line(lambda w: w[0] - w[1], lambda b: b[1] - b[0]),
+            "you subtract the biases the other way round than the weights: d = bias[0] − bias[1].",
+        ),
+        Misconception(
+            _line(lambda w: w[0] + w[1], lambda b: b[0] + b[1]),
+            "you add the two logits. Two classes are equally probable where their logits are equal.",
+        ),
+        Misconception(
+            lambda weight, bias, x1: (
+                -(weight[0] - weight[1])[1] / (weight[0] - weight[1])[0] * x1
+                - (bias[0] - bias[1])
+            ),
+            "you do not divide the bias by c₀: both c₁x₁ and d are divided.",
+        ),
+        Misconception(
+            lambda weight, bias, x1: (
+                -(weight[0] - weight[1])[1] * x1 - bias[0] + bias[1]
+            ),
+            "you do not divide by c₀.",
+        ),
+        Misconception(
+            lambda weight, bias, x1: (
+                -((weight[0] - weight[1])[1] * x1 + bias[0] - bias[1])
+                * (weight[0] - weight[1])[0]
+            ),
+            "you multiply by c₀; divide by it.",
+        ),
+        Misconception(
+            lambda weight, bias, x1: torch.stack(
+                [
+                    -((weight[0] - weight[1])[1] * x1 + bias[0] - bias[1])
+                    / (weight[0] - weight[1])[0],
+                    x1,
+                ],
+                1,
+            ),
+            "you return both coordinates; the task asks for the first ones.",
         ),
     ],
     hints=[

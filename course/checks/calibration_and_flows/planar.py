@@ -51,12 +51,35 @@ def _planar_oracle(z, u, w, b):
     )
 
 
-def _planar(log_det):
+def _planar(log_det, *, points=lambda z, h, u, w: z + h[..., None] * u, shift=1.0):
     def answer(z, u, w, b):
-        h = torch.tanh(z @ w + b)
-        return z + h[..., None] * u, log_det(h, u @ w)
+        h = torch.tanh(z @ w + shift * b)
+        return points(z, h, u, w), log_det(h, u @ w)
 
     return answer
+
+
+def _right(h, uw):
+    return torch.log1p(uw * (1 - h**2))
+
+
+def _other_product(product):
+    def answer(z, u, w, b):
+        h = torch.tanh(z @ w + b)
+        log_det = torch.log1p(product(u, w) * (1 - h**2))
+        return z + h[..., None] * u, log_det
+
+    return answer
+
+
+def _at_the_image(z, u, w, b):
+    points = z + torch.tanh(z @ w + b)[..., None] * u
+    return points, _right(torch.tanh(points @ w + b), u @ w)
+
+
+def _by_coordinate(z, u, w, b):
+    h = torch.tanh(z @ w + b)[..., None]
+    return z + h * u, torch.log1p(u * w * (1 - h**2))
 
 
 PLANAR_FLOW = Task(
@@ -91,6 +114,52 @@ PLANAR_FLOW = Task(
             "you add up the logarithms of all points. Each point has its own.",
         ),
         Misconception(
+            _other_product(lambda u, w: u @ u),
+            "you use uᵀu in place of uᵀw.",
+        ),
+        Misconception(
+            _other_product(lambda u, w: w @ w),
+            "you use wᵀw in place of uᵀw.",
+        ),
+        Misconception(
+            _other_product(lambda u, w: u.sum()),
+            "you leave out w: the gradient of tanh(wᵀz + b) is (1 − tanh²) w.",
+        ),
+        Misconception(
+            _by_coordinate,
+            "you return a logarithm for each coordinate. The determinant is 1 + uᵀψ, with the sum over the coordinates "
+            "in uᵀψ.",
+        ),
+        Misconception(
+            _at_the_image,
+            "you evaluate the Jacobian at f(z); it belongs at z.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log(torch.abs(uw * (1 - h**2)))),
+            "you leave out the 1: the Jacobian is 1 + u ψᵀ.",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log1p(uw * (1 + h**2))),
+            "you take 1 + tanh² for the derivative of tanh; it is 1 − tanh².",
+        ),
+        Misconception(
+            _planar(lambda h, uw: torch.log1p(uw * h)),
+            "you take tanh itself for its derivative, which is 1 − tanh².",
+        ),
+        Misconception(
+            _planar(_right, points=lambda z, h, u, w: z + h[..., None] * w),
+            "you move the points along w; they move along u.",
+        ),
+        Misconception(
+            _planar(_right, points=lambda z, h, u, w: z - h[..., None] * u),
+            "you subtract u tanh(wᵀz + b); it is added.",
+        ),
+        Misconception(_planar(_right, shift=0.0), "you leave out b."),
+        Misconception(
+            _planar(_right, points=lambda z, h, u, w: h[..., None] * u),
+            "you leave out z: the points are z + u tanh(wᵀz + b).",
+        ),
+        Misconception(
             _planar(lambda h, uw: torch.log1p(uw * (1 - h**2)).detach()),
             "you detach log|det| (.detach(), .item() or no_grad): training then ignores how the flow changes volume.",
         ),
@@ -105,7 +174,8 @@ PLANAR_FLOW = Task(
 
 def _u_cases(rng):
     cases = [{"u": rng.normal(0, 1, d), "w": rng.normal(0, 1, d)} for d in (2, 3)]
-    cases[1]["u"] = -3 * cases[1]["w"] + 0.3 * cases[1]["u"]  # far from invertible
+    u, w = cases[1]["u"], cases[1]["w"]  # not invertible, and m is not nearly −1
+    cases[1]["u"] = u + (rng.uniform(-3, -1.5) - w @ u) * w / (w @ w)
     small = rng.choice([-1, 1], (2, 1)) * rng.uniform(0.005, 0.02, (2, 1))
     none = {"u": np.zeros(2), "w": rng.normal(0, 0.01, 2)}
     return [*cases, {"u": small[0], "w": small[1]}, none]
@@ -179,6 +249,38 @@ INVERTIBLE_U = Task(
         Misconception(
             lambda u, w: u + _right_m(w @ u) * w / (w @ w),
             "you add m to the component that u already has along w. Subtract wᵀu first.",
+        ),
+        Misconception(
+            _u(_right_m, power=0.0),
+            "you do not divide the step along w by ‖w‖², so wᵀû is not m(wᵀu).",
+        ),
+        Misconception(
+            lambda u, w: _right_m(w @ u) * w / (w @ w),
+            "you leave out the part of u across w: only the component along w changes.",
+        ),
+        Misconception(
+            lambda u, w: u + (_right_m(w @ u) - w @ u) * u / (u @ u),
+            "you move u along itself; move it along w.",
+        ),
+        Misconception(
+            lambda u, w: u - (_right_m(w @ u) - w @ u) * w / (w @ w),
+            "you subtract the step; add it.",
+        ),
+        Misconception(
+            lambda u, w: u if w @ u >= -1 else _u(_right_m)(u, w),
+            "you move u only where wᵀu < −1. The map m applies to every u, so that û depends smoothly on u.",
+        ),
+        Misconception(
+            _u(lambda a: -1 + torch.nn.functional.softplus(a) + math.log(math.e - 1)),
+            "you add log(e − 1) outside the softplus; it belongs to its argument.",
+        ),
+        Misconception(
+            _u(lambda a: -1 + torch.nn.functional.softplus(a + math.log(math.e + 1))),
+            "you add log(e + 1); the constant for which m(0) = 0 is log(e − 1).",
+        ),
+        Misconception(
+            _u(lambda a: torch.nn.functional.softplus(a + math.log(math.e - 1))),
+            "you leave out the −1 of m.",
         ),
         Misconception(
             lambda u, w: u + ((_right_m(w @ u) - w @ u) * w / (w @ w)).detach(),

@@ -7,6 +7,8 @@ import scipy.special
 import scipy.stats
 import torch
 
+from course.checks.calibration_and_flows.divergence import FLOW_KL_MISTAKES
+from course.checks.calibration_and_flows.predictions import PREDICT_MISTAKES
 from course.checks.calibration_and_flows.tolerances import DRAWS, EXACT, FLOAT32
 from course.checks.probing import gradients_of, leaves, seeded
 from course.task import Close, Misconception, Task
@@ -55,54 +57,13 @@ def _kl_oracle(base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
     }
 
 
-def _at(distribution, points):
-    return distribution.log_prob(points).sum(-1)
-
-
 FLOW_KL = Task(
     name="flow_kl",
     points=3,
     cases=_kl_cases,
     probe=_kl_probe,
     oracle=_kl_oracle,
-    misconceptions=[
-        Misconception(
-            lambda base, prior, z0, z, log_det: -log_det,
-            "you keep only −log|det J|. This drops log q₀(z₀) − log p(z_L), and with it everything that keeps the "
-            "noise near the prior: a flow can make this as negative as it likes by expanding space.",
-        ),
-        Misconception(
-            lambda base, prior, z0, z, log_det: _at(base, z0) + log_det - _at(prior, z),
-            "you flip the sign of log|det J|. Where the flow stretches space, the density falls: log q(z_L) = log "
-            "q₀(z₀) − log|det J|.",
-        ),
-        Misconception(
-            lambda base, prior, z0, z, log_det: (
-                _at(base, z0) - log_det - _at(prior, z0)
-            ),
-            "you evaluate the prior at z₀. It is a distribution of the noise that the model uses, which is z_L.",
-        ),
-        Misconception(
-            lambda base, prior, z0, z, log_det: _at(base, z) - log_det - _at(prior, z),
-            "you evaluate the base density at z_L. By the change of variables it belongs at z₀.",
-        ),
-        Misconception(
-            lambda base, prior, z0, z, log_det: (
-                base.log_prob(z0) - log_det[..., None] - prior.log_prob(z)
-            ),
-            "you do not sum over the coordinates. The log-density of a point is the sum over its D coordinates.",
-        ),
-        Misconception(
-            lambda base, prior, z0, z, log_det: _at(prior, z) - _at(base, z0) + log_det,
-            "you swap q and p: the divergence has log q minus log p.",
-        ),
-        Misconception(
-            lambda base, prior, z0, z, log_det: (
-                _at(base, z0) - log_det - _at(prior, z)
-            ).detach(),
-            "you detach the value (.detach(), .item() or no_grad): the flow then learns nothing from it.",
-        ),
-    ],
+    misconceptions=FLOW_KL_MISTAKES,
     hints=[
         "KL(q ‖ p) = E[log q(z_L) − log p(z_L)], with z_L = f(z₀): two log-densities, each at its own point.",
         "log q(z_L) = log q₀(z₀) − log|det J|.",
@@ -113,7 +74,7 @@ FLOW_KL = Task(
 
 def _elbo_cases(rng):
     cases = []
-    for lead, n, k in (((3,), 5, 4), ((), 1, 2), ((2, 2), 3, 5)):
+    for lead, n, k in (((3,), 5, 4), ((), 1, 2), ((2, 2), 3, 6)):
         log_probs = scipy.special.log_softmax(rng.normal(0, 2, (*lead, n, k)), axis=-1)
         cases.append(
             {
@@ -198,6 +159,48 @@ NEGATIVE_ELBO = Task(
         ),
         Misconception(
             lambda log_probs, labels, kl: (
+                kl.mean(-1) - _log_likelihood(log_probs, labels).sum(-1)
+            ),
+            "you average the KL over the data but sum the NLL: they are then on different scales.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                kl - _log_likelihood(log_probs, labels)
+            ).mean(),
+            "you average over all axes. Average over the data points, the last axis, and keep those before it.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: kl - _log_likelihood(log_probs, labels),
+            "you return one value for each data point; average over the data points.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                kl - _log_likelihood(log_probs, labels)
+            ).mean(0),
+            "you average over the first axis. The data points are on the last one.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (kl - log_probs.mean(-1)).mean(-1),
+            "you average the log-probabilities of all classes; pick that of the label.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (kl - log_probs.sum(-1)).mean(-1),
+            "you add up the log-probabilities of all classes; pick that of the label.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                -_log_likelihood(log_probs, labels).mean(-1) + 0 * kl.sum(-1)
+            ),
+            "you leave out the KL: this is the NLL alone.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
+                kl + _log_likelihood(log_probs, labels)
+            ).mean(-1),
+            "you flip the sign of the NLL: this adds the log-likelihood.",
+        ),
+        Misconception(
+            lambda log_probs, labels, kl: (
                 kl.detach() - _log_likelihood(log_probs, labels)
             ).mean(-1),
             "you detach the KL (.detach(), .item() or no_grad): the prior then has no effect.",
@@ -262,14 +265,15 @@ def _predict_probe(answer, x, classes, seed):
         v = mean[:, 0].detach() / torch.tensor(np.float32(x[:, 0]))
         own = float(len(x) == 1 or v.max() - v.min() > 1e-5)
     return {
+        "draws_count": float(not equal(once(draws=3)[0], once(draws=4)[0])),
         "mean": mean,
         "variance": variance,
+        "variance_of_one_draw": once(draws=1)[1],
         "detached": float(
             not getattr(mean, "requires_grad", False)
             and not getattr(variance, "requires_grad", False)
         ),
         "noise_of_its_own": own,
-        "draws_count": float(not equal(once(draws=3)[0], once(draws=4)[0])),
         "reproducible": float(equal(mean, once()[0])),
         "another_seed_another_draw": float(not equal(mean, once(offset=1)[0])),
     }
@@ -288,37 +292,17 @@ def _predict_oracle(x, classes, seed):
     variance_error = float(variance.max() * np.sqrt((kurtosis - 1) / draws))
     mean, variance = mean / shared, variance / np.square(shared)
     return {
+        "draws_count": Close(1.0, because=EXACT),
         "mean": Close(mean, atol=6 * mean_error, because=DRAWS),
         "variance": Close(variance, atol=6 * variance_error, because=DRAWS),
+        "variance_of_one_draw": Close(
+            np.zeros_like(mean), atol=1e-6, because="one draw does not vary"
+        ),
         "detached": Close(1.0, because=EXACT),
         "noise_of_its_own": Close(1.0, because=EXACT),
-        "draws_count": Close(1.0, because=EXACT),
         "reproducible": Close(1.0, because=EXACT),
         "another_seed_another_draw": Close(1.0, because=EXACT),
     }
-
-
-def _predicted(
-    summary=lambda p: (p.mean(0), p.var(0, correction=0)),
-    *,
-    graph=False,
-    shape_of=lambda draws, x: (draws, *x.shape),
-    noise_of=lambda generator: generator,
-):
-    def answer(model, x, *, draws, generator):
-        with torch.set_grad_enabled(graph):
-            z0 = model.draw(shape_of(draws, x), generator=noise_of(generator))
-            log_probs, _, _ = model(x, z0)
-            return summary(log_probs.exp())
-
-    return answer
-
-
-def _plugged_in(model, x, *, draws, generator):
-    with torch.no_grad():
-        z0 = model.draw((draws, *x.shape), generator=generator)
-        variance = model(x, z0)[0].exp().var(0, correction=0)
-        return model(x, z0.mean(0))[0].exp(), variance
 
 
 PREDICT = Task(
@@ -329,46 +313,7 @@ PREDICT = Task(
     oracle=_predict_oracle,
     made_of="The check supplies the model: its noise is uniform, and the probability of its first class is "
     "x[:, 0] times the mean of the squares of the first and the last coordinate of the noise.",
-    misconceptions=[
-        Misconception(
-            _plugged_in,
-            "you plug in the mean noise, model(x, z0.mean(0)). The mean of a model's probabilities is not the "
-            "probability at the mean noise: average over the draws last.",
-        ),
-        Misconception(
-            _predicted(lambda p: (p.log().mean(0).exp(), p.var(0, correction=0))),
-            "you average log-probabilities. That is a geometric mean; the predictive integral averages probabilities.",
-        ),
-        Misconception(
-            _predicted(graph=True),
-            "you build a graph, which keeps every draw of every data point for a backward pass that never happens. Use "
-            "torch.no_grad().",
-        ),
-        Misconception(
-            _predicted(lambda p: (p.mean(0), p.std(0, correction=0))),
-            "you return the standard deviation; the task asks for the variance.",
-        ),
-        Misconception(
-            _predicted(lambda p: (p.mean(0), p.mean(0) * (1 - p.mean(0)))),
-            "you return the variance of the label, p(1 − p). The task asks how much p itself varies over the draws.",
-        ),
-        Misconception(
-            _predicted(noise_of=lambda generator: None),
-            "you do not use the generator: the same seed gives another prediction each time.",
-        ),
-        Misconception(
-            _predicted(noise_of=lambda generator: torch.Generator().manual_seed(0)),
-            "you draw the noise with the same seed in every call, whatever generator is passed in.",
-        ),
-        Misconception(
-            _predicted(shape_of=lambda draws, x: (draws, 1, x.shape[1])),
-            "you use the same noise for all data points. Each has its own latent: draw noise of shape (draws, N, D).",
-        ),
-        Misconception(
-            _predicted(lambda p: (p.mean(0), p.var(0, correction=0) / len(p))),
-            "you divide the variance by the number of draws: that is the squared standard error of their mean, not how much p varies.",
-        ),
-    ],
+    misconceptions=PREDICT_MISTAKES,
     hints=[
         "model.draw takes a shape: with the number of draws as its first dimension, it gives noise for every draw and every data point at once.",
         "model(x, z0) gives log-probabilities of shape (draws, N, K), in a torch.no_grad() block.",

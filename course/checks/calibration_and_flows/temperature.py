@@ -103,6 +103,10 @@ FIT_TEMPERATURE = Task(
             _fitted(_squares),
             "you minimise the Brier score; the task asks for the NLL.",
         ),
+        Misconception(
+            _fitted(then=lambda t: max(t, 1.0)),
+            "you do not let T fall below 1, as the T of an underconfident model does.",
+        ),
     ],
     hints=[
         "Minimise torch.nn.functional.cross_entropy(logits / temperature, labels).",
@@ -146,7 +150,14 @@ def _calibrated_probe(
     held_out = Scored(
         torch.as_tensor(held_out_logits.copy()), torch.as_tensor(held_out_labels)
     )
-    return {"probs": answer(training, held_out, torch.as_tensor(logits.copy()))}
+    probs = answer(training, held_out, torch.as_tensor(logits.copy()))
+    temperature = probs
+    if isinstance(probs, torch.Tensor) and probs.shape == logits.shape:
+        most, least = logits[0].argmax(), logits[0].argmin()
+        # Of the first row: a ratio of probabilities shows by what its logits were divided.
+        gap = torch.log(probs[0, most].abs()) - torch.log(probs[0, least].abs())
+        temperature = (logits[0, most] - logits[0, least]) / gap
+    return {"probs": probs, "temperature_in_the_first_row": temperature}
 
 
 def _calibrated_oracle(
@@ -154,7 +165,10 @@ def _calibrated_oracle(
 ):
     temperature = _search(_nll, held_out_logits, held_out_labels)
     probs = scipy.special.softmax(logits / temperature, axis=1)
-    return {"probs": Close(probs, atol=1e-3, because=SEARCH)}
+    return {
+        "probs": Close(probs, atol=1e-3, because=SEARCH),
+        "temperature_in_the_first_row": Close(temperature, rtol=2e-3, because=SEARCH),
+    }
 
 
 def _pooled(training, held_out):
@@ -193,6 +207,46 @@ CALIBRATED_PROBS = Task(
         Misconception(
             lambda training, held_out, logits: logits / _fitted()(*held_out),
             "you return the scaled logits: a softmax over the classes turns them into probabilities.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: logits.softmax(1),
+            "you do not use the temperature.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (
+                logits / _fitted()(*held_out) ** 2
+            ).softmax(1),
+            "you divide by the temperature twice.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (
+                (logits / _fitted()(*held_out)).softmax(1).softmax(1)
+            ),
+            "you take the softmax twice.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (logits / _fitted()(*held_out)).softmax(
+                0
+            ),
+            "you take the softmax over the data points (dim=0) instead of the classes (dim=-1).",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (
+                logits / _fitted()(*held_out)
+            ).log_softmax(1),
+            "you return log-probabilities; the task asks for probabilities.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (
+                held_out.logits / _fitted()(*held_out)
+            ).softmax(1),
+            "you return the probabilities of the held-out data; the task asks for those of the new data.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (
+                logits / ((_fitted()(*held_out) + _fitted()(*training)) / 2)
+            ).softmax(1),
+            "you average the temperatures of training and held-out data.",
         ),
     ],
     hints=[
