@@ -43,6 +43,7 @@ OWN = (
     __name__,
     "authoring.accessibility",
     "authoring.mathematics",
+    "authoring.misconceptions",
     "authoring.numbering",
     "authoring.pictures",
     "authoring.strip_unused_assets",
