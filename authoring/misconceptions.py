@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from authoring.chapter import LABEL, TASK_INFO
 from authoring.sphinx_ext import fold
 from course.task import find
+from project.practicals import Course
 
 # The tasks that use each concept. A task may use several; every task uses at least one.
 CONCEPTS = {
@@ -123,11 +126,26 @@ def sentences_of(task: str) -> list[str]:
     return [sentence[0].upper() + sentence[1:] for sentence in said]
 
 
+def exercises(course: Course) -> dict[str, str]:
+    """Return the label of the exercise that asks for each task: some ask for several."""
+    found = {}
+    for lab in course.labs():
+        text, label = lab.chapter.read_text("utf-8"), ""
+        marks = (*LABEL.finditer(text), *TASK_INFO.finditer(text))
+        for mark in sorted(marks, key=lambda one: one.start()):
+            if mark.re is LABEL:
+                label = mark[1]
+            else:
+                found[mark[1]] = label
+    return found
+
+
 class Misconceptions(SphinxDirective):
     """``{misconceptions}``: every concept with its misconceptions, folded."""
 
     def run(self) -> list[nodes.Node]:
         """Return a fold for each concept."""
+        self.exercises = exercises(Course.read(Path(self.env.srcdir)))
         return [
             fold(
                 f"{concept} ({sum(len(sentences_of(task)) for task in tasks)})",
@@ -143,11 +161,12 @@ class Misconceptions(SphinxDirective):
             refdoc=self.env.docname,
             refdomain="std",
             reftype="ref",
-            reftarget=task,
+            reftarget=self.exercises[task],
             refexplicit=False,
             refwarn=True,
         )
-        yield nodes.paragraph("", "", nodes.strong("", "", link))
+        name = nodes.literal("", find(task).name)
+        yield nodes.paragraph("", "", link, nodes.Text(", "), name, nodes.Text(":"))
         items = [
             nodes.list_item("", nodes.paragraph("", "", *_inline(sentence)))
             for sentence in sentences_of(task)
