@@ -109,9 +109,11 @@ CONCEPTS = {
         acting-on-uncertainty/value-of-information acting-on-uncertainty/bald-scores
         acting-on-uncertainty/diverse-batch acting-on-uncertainty/expected-improvement""",
 }
-# What is set as code: names with a dot or an underscore, perhaps called, and calls of nothing.
+# What is set as code: names with a dot, an underscore or capitals inside, perhaps called;
+# calls of nothing; and a few words of code.
 CODE = re.compile(
-    r"(\.?[A-Za-z]\w*(?:[._]\w+)+(?:\([^()]*\))?|\.?[A-Za-z]\w*\(\)|`[^`]+`)"
+    r"(\.?[A-Za-z]\w*(?:[._]\w+)+(?:\([^()]*\))?|\.?[A-Za-z]\w*\(\)|`[^`]+`"
+    r"|\b[A-Z][a-z]+[A-Z]\w*|\b(?:inf|nan|NaN|keepdim|klij)\b)"
 )
 
 
