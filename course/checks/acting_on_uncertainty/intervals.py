@@ -29,12 +29,12 @@ def _quantile_cases(rng):
     """Draw scores at five levels, the last of which needs more; then at three others.
 
     The first of these has (n + 1)(1 − α) just above n − 1, so that rounding to the nearest
-    integer gives n − 1 for n. In the second, three of seven scores are equal, and the smallest.
+    integer gives n − 1 for n; its scores are negative. In the second, three of seven scores are equal, and the smallest.
     In the last, there are too few scores.
     """
     cases = [(spread(rng, n), alpha) for n, alpha in levels(rng)]
     n = int(rng.integers(12, 17))
-    cases.append((spread(rng, n), float((2 - rng.uniform(0.15, 0.3)) / (n + 1))))
+    cases.append((-spread(rng, n), float((2 - rng.uniform(0.15, 0.3)) / (n + 1))))
     tied = np.sort(spread(rng, 5))[[0, 0, 0, 1, 2, 3, 4]]
     cases.append((rng.permutation(tied), 0.6875))
     cases.append((spread(rng, 6), float(rng.uniform(0.04, 0.07))))

@@ -26,6 +26,8 @@ def _draw_forecasts(rng):
         mean = best + gain
         if known == 3:
             mean[2] = best
+        if known:  # one that is almost certainly better
+            std[known + 1] = gain[known + 1] / rng.uniform(4, 5)
         order = rng.permutation(n)
         cases.append({"mean": mean[order], "std": std[order], "best": best})
     return cases

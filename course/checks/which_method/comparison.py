@@ -53,7 +53,8 @@ AUROC_MISTAKES = [
 def _auroc_cases(rng):
     """Draw scores with and without ties until all misconceptions give different numbers.
 
-    The third detector is worse than chance. The last case has one score of each set.
+    The third detector is worse than chance. In the fourth, some scores
+    are nearly equal. The last case has one score of each set.
     """
     cases = []
     for shift, tied, n, other in (
@@ -74,7 +75,14 @@ def _auroc_cases(rng):
             if turned and far.sum() >= (5 if tied else 3):
                 break
         cases.append(case)
-    return [*cases, {"inside": rng.normal(0, 1, 1), "outside": rng.normal(0, 1, 1)}]
+    # Scores that are nearly equal are not; the highest of all is in both sets.
+    low, middle, high = np.cumsum(rng.uniform(0.5, 1.5, 3))
+    near = {
+        "inside": np.array([middle, high, low, low - 1.0]),
+        "outside": np.array([high, low + 3e-6, middle + 3e-6]),
+    }
+    one = {"inside": rng.normal(0, 1, 1), "outside": rng.normal(0, 1, 1)}
+    return [*cases, near, one]
 
 
 def _auroc_probe(answer, inside, outside):

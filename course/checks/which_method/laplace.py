@@ -12,7 +12,7 @@ from course.task import Close, Misconception, Task
 
 
 def _last_layer_cases(rng):
-    """Draw cases; in the last, exp(logit) of a class is 0 in single precision."""
+    """Draw cases; in the last, exp(logit) of a class is 0 in single precision, and of another ∞."""
     cases = []
     for scale, bias, n, k, h in (
         (0.3, 0.0, 5, 3, 4),
@@ -21,6 +21,7 @@ def _last_layer_cases(rng):
     ):
         weights = rng.normal(0, 2, (k, h))
         weights[-1, -1] += bias
+        weights[0, -1] -= bias
         roots = rng.normal(0, scale, (k, h, h))
         features = np.concatenate([rng.normal(0, 1, (n, h - 1)), np.ones((n, 1))], 1)
         cases.append(
