@@ -52,14 +52,21 @@ class DataUnavailable(OSError):
     """A data set could be neither found nor downloaded; the message says what to do."""
 
 
-def fetch(name: str, file: str, *, folder: str | Path | None = None) -> Path:
+def fetch(
+    name: str,
+    file: str,
+    *,
+    folder: str | Path | None = None,
+    published: dict[str, tuple[dict[str, str], tuple[str, ...]]] = PUBLISHED,
+) -> Path:
     """Return the path of a verified copy of one original file, downloading it if needed.
 
     Args:
-        name: ``mnist`` or ``fashion-mnist``.
-        file: the name of one of the four files.
+        name: ``mnist`` or ``fashion-mnist``, or another name in ``published``.
+        file: the name of one of its files.
         folder: contains the files, directly or in a folder named after the data set. By
             default the environment variable's value, or else the cache.
+        published: by name, the files' checksums and the mirrors.
 
     Raises:
         DataUnavailable: the folder has no such file with the published checksum, or no mirror
@@ -67,7 +74,7 @@ def fetch(name: str, file: str, *, folder: str | Path | None = None) -> Path:
     """
     import pooch  # imported late: its progress bar warns if Jupyter has no widgets
 
-    checksums, mirrors = PUBLISHED[name]
+    checksums, mirrors = published[name]
     folder = folder or os.environ.get(FOLDER_VARIABLE)
     if folder is not None:
         for path in (Path(folder) / name / file, Path(folder) / file):
@@ -97,7 +104,7 @@ def fetch(name: str, file: str, *, folder: str | Path | None = None) -> Path:
         ) as error:  # the mirror is unreachable, or its file not the published one
             reasons.append(f"{mirror}: {type(error).__name__}")
     raise DataUnavailable(
-        f"{file} of {name} could not be downloaded ({'; '.join(reasons)}). If you have the four original "
+        f"{file} of {name} could not be downloaded ({'; '.join(reasons)}). If you have the original "
         f"files, put them in a folder, and name it: {FOLDER_VARIABLE}=that/folder, or folder='that/folder'."
     )
 

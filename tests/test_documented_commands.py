@@ -39,6 +39,7 @@ ELSEWHERE = {
     "python -m pytest tests/course/test_tasks.py -k <stem>": RECIPES,
     "make pdf": "tests/book/test_pdf.py::test_every_page_is_printed_whole_and_legibly",
     "make which": "tests/studies/test_which_method_experiment.py::test_a_short_run_scores_every_method_on_every_problem",
+    "make uci": "tests/studies/test_uci.py::test_a_stopped_run_goes_on",
     "make mnist": "tests/studies/test_mnist.py::test_bayes_by_backprop_learns_the_real_digits",
     "make bench-grading": "tests/studies/test_bench_grading.py::test_only_full_marks_for_everybody_are_a_figure",
     "make bench-grading ARGS=--save": "tests/studies/test_bench_grading.py::test_what_is_measured_again_replaces_its_own_rows",

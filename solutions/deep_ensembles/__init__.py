@@ -19,6 +19,7 @@ from solutions.deep_ensembles.student_t import (
 from solutions.deep_ensembles.networks import (
     init_mlp,
     init_ensemble,
+    init_members,
     mlp,
     heads,
     MIN_SPREAD,
@@ -32,6 +33,7 @@ from solutions.deep_ensembles.losses import (
     categorical_loss,
     fgsm,
     adversarial_loss,
+    shared_pass,
     quick_adversarial_loss,
     weight_decay,
     Loss,
@@ -41,7 +43,9 @@ from solutions.deep_ensembles.training import (
     hurried_adam_step,
     adam_step,
     Fit,
+    draw_batches,
     train_ensemble,
+    train_members,
 )
 from solutions.deep_ensembles.predictions import (
     gaussian_mixture_moments,
@@ -49,4 +53,9 @@ from solutions.deep_ensembles.predictions import (
     ensemble_log_probs,
     entropy,
     knowledge_uncertainty,
+)
+from solutions.deep_ensembles.regression import (
+    predict_ensemble,
+    regression_scores,
+    RegressionScores,
 )

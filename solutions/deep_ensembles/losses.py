@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.tree_util import Partial
 
 from solutions.deep_ensembles.likelihoods import (
     categorical_nll,
@@ -92,22 +94,11 @@ def adversarial_loss(
     ### END SOLUTION
 
 
-def quick_adversarial_loss(loss: Loss, epsilon: float) -> Loss:
-    """``adversarial_loss`` for training: the same value and gradient, one pass less.
+@cache  # one function, so that training with it is compiled once
+def shared_pass() -> Callable:
+    """Make the function of (loss, ε, params, x, y) behind ``quick_adversarial_loss``."""
 
-    The backward pass that finds ∇ₓ ℓ meets ∇_θ ℓ on its way. JAX would go that way
-    twice, because ``adversarial_loss`` asks for the two at different times; here both
-    are taken at once, and kept until the gradient is asked for.
-
-    Args:
-        loss: ``loss(params, x, y)``, a scalar.
-        epsilon: the size of the perturbation.
-
-    Returns:
-        The adversarial loss, a function of (params, x, y) to differentiate by params.
-    """
-
-    def value_and_gradient(params, x, y):
+    def value_and_gradient(loss, epsilon, params, x, y):
         clean, (along_params, along_x) = jax.value_and_grad(loss, argnums=(0, 1))(
             params, x, y
         )
@@ -117,14 +108,34 @@ def quick_adversarial_loss(loss: Loss, epsilon: float) -> Loss:
         return 0.5 * (clean + moved), mean
 
     @jax.custom_vjp
-    def quick(params, x, y):
+    def quick(loss, epsilon, params, x, y):
         return adversarial_loss(loss, params, x, y, epsilon)
 
     def backward(gradient, cotangent):
-        return jax.tree.map(lambda g: cotangent * g, gradient), None, None
+        along_params = jax.tree.map(lambda g: cotangent * g, gradient)
+        return None, None, along_params, None, None
 
     quick.defvjp(value_and_gradient, backward)
     return quick
+
+
+def quick_adversarial_loss(loss: Loss, epsilon: float) -> Loss:
+    """``adversarial_loss`` for training: the same value and gradient, one pass less.
+
+    The backward pass that finds ∇ₓ ℓ meets ∇_θ ℓ on its way. JAX would go that way
+    twice, because ``adversarial_loss`` asks for the two at different times; here both
+    are taken at once, and kept until the gradient is asked for.
+
+    Args:
+        loss: ``loss(params, x, y)``, a scalar.
+        epsilon: the size of the perturbation. Training with another one does not
+            compile again.
+
+    Returns:
+        The adversarial loss, a function of (params, x, y) to differentiate by params.
+    """
+    own = loss if isinstance(loss, Partial) else Partial(loss)
+    return Partial(shared_pass(), own, epsilon)
 
 
 def weight_decay(params: Params, strength: float) -> Array:

@@ -90,7 +90,7 @@ class JaxWorker:
         def fit():
             return train_ensemble(
                 penalised(regression=regression, strength=self.decay(prior_std)),
-                init_ensemble(first, sizes, members),
+                init_ensemble(first, sizes, members, output_scale=1.0),  # He's
                 self.x,
                 self.y,
                 key=second,

@@ -289,7 +289,7 @@ CHAPTER, SOLUTIONS = (
         (CHAPTER, "import heads\n", "import heads, mlp\n", "one import and nothing else"),
         (CHAPTER, 'check("deep-ensembles/heads", heads)', 'check("deep-ensembles/heads", mlp)', "must check one task"),
         (CHAPTER, "{task-info} deep-ensembles/heads", "{task-info} deep-ensembles/haeds", "No exercise above"),
-        (CHAPTER, "import init_mlp, init_ensemble, mlp", "import init_mlp, init_ensemble", "given cell before this one"),
+        (CHAPTER, "import init_mlp, init_members, init_ensemble, mlp", "import init_mlp, init_members, init_ensemble", "given cell before this one"),
         (CHAPTER, "plots.use_style()", "import solutions", "names `solutions`"),
         (CHAPTER, "plots.use_style()", "# TODO: a figure", "left to write: TODO: a figure"),
         (CHAPTER, "*Goal:", "TODO: the prompt.\n\n*Goal:", "left to write: TODO: the prompt."),

@@ -104,6 +104,7 @@ def test_a_page_that_does_not_parse_is_named(project):
         ("authoring/release.py", set()),
         ("studies/grading/results.json", {"grading-a-class"}),
         ("studies/which_method/results.csv", {"05-which-method"}),
+        ("studies/uci/results.csv", {"uci-table"}),
         ("course/checks/deep_ensembles/predictions.py", DEEP),
         ("solutions/deep_ensembles/losses.py", DEEP | {"posteriors-after-2021"}),
         ("solutions/bayes_by_backprop/layers.py", BACKPROP),
