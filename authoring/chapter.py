@@ -26,6 +26,7 @@ STYLING = (
 )
 LABEL = re.compile(r"^:label:\s*(\S+)\s*$", re.MULTILINE)
 LONG = 25  # lines of given code: more are collapsed, in pages and in notebooks
+GUESS = re.compile(r"^```\{guess\}\s*(\S+)\s*\n```$", re.MULTILINE)
 TASK_INFO = re.compile(r"^```\{task-info\}\s*(\S+)\s*$", re.MULTILINE)
 
 
@@ -34,7 +35,8 @@ class ChapterCell:
     """One cell of a chapter.
 
     ``names`` are the names that a task or given cell imports, or the name that a check cell
-    checks; ``task`` is the task's id, if the cell belongs to one. The code of a ``folded`` cell
+    checks; ``task`` is the task's id, if the cell belongs to one; ``guess`` is the id of the guess
+    that ends a Markdown cell. The code of a ``folded`` cell
     only makes a figure or a table: page and exercise show it on demand.
     """
 
@@ -46,6 +48,7 @@ class ChapterCell:
     task: str | None = None
     caption: str | None = None
     folded: bool = False
+    guess: str | None = None
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,17 @@ def _cell(path: Path, stem: str, raw, line: int) -> ChapterCell:
                 "Add `:label: <stem>/<name>`.",
             )
         task = label[1]
-    return ChapterCell("markdown", role, raw.source, line, task=task)
+    guess = GUESS.search(raw.source)
+    if guess and (role == "written" or raw.source[guess.end() :].strip()):
+        raise CourseError(
+            path,
+            line,
+            f"The guess {guess[1]} is not the end of a Markdown cell.",
+            "Put `+++` after it: in the notebook, a code cell follows in which to guess.",
+        )
+    return ChapterCell(
+        "markdown", role, raw.source, line, task=task, guess=guess and guess[1]
+    )
 
 
 def _code_cell(

@@ -3,7 +3,7 @@
 A chapter's cells are processed in order: a ``task`` import is replaced with a stub, a
 ``given`` import with its full source (also a task's, in a later lab of its practical); the
 imports and constants of the solutions go into one locked cell at the top; ``book-only`` cells
-are left out; Markdown is translated. The output is deterministic: the same input gives the
+are left out; a guess is followed by a cell to guess in; Markdown is translated. The output is deterministic: the same input gives the
 same bytes.
 """
 
@@ -31,6 +31,7 @@ from authoring.chapter import (
     read_chapter,
 )
 from authoring.markdown import Translator
+from course.quiz import find_guess, guess_cell
 from course.task import find
 from project.closure import closure
 from project.errors import CourseError
@@ -240,6 +241,9 @@ def _how_to_begin(chapter: Chapter) -> str:
 
 def _markdown_cells(cell: ChapterCell, translator: Translator) -> list:
     text = translator.translate(cell.source, cell.line)
+    if cell.guess:
+        source = guess_cell(cell.guess, find_guess(cell.guess))
+        return [new_markdown_cell(text), new_code_cell(source)]
     if cell.role != "written":
         return [new_markdown_cell(text)]
     answer = new_markdown_cell(ANSWER_HERE)

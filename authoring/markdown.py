@@ -17,7 +17,8 @@ from mdit_py_plugins.myst_blocks import myst_block_plugin
 from mdit_py_plugins.myst_role import myst_role_plugin
 from pybtex.database import BibliographyData, Entry
 
-from course.task import find
+from course.quiz import QuizQuestion, find_guess
+from course.task import UnknownTask, find
 from project.errors import CourseError
 
 PARSER = (
@@ -51,7 +52,15 @@ BOXES = {
     "prf:remark": "Remark",
     "prf:theorem": "Theorem",
 }
-DROPPED = ("solution", "index", "raw", "bibliography", "tableofcontents", "contents")
+DROPPED = (
+    "solution",
+    "end-guess",
+    "index",
+    "raw",
+    "bibliography",
+    "tableofcontents",
+    "contents",
+)
 
 
 @dataclass
@@ -128,6 +137,8 @@ class Translator:
             return f"$$\n{body.strip()}{tag}\n$$"
         if name == "task-info":
             return self._task_info(title, options, line)
+        if name == "guess":
+            return f"**Guess first.** {_asked(self.path, title, line).text}"
         inner = self.translate(body, line + 1)
         if name == "exercise":
             kind = "Question" if "question" in options.get("class", "") else "Task"
@@ -255,6 +266,18 @@ class Translator:
         doi = entry.fields.get("doi")
         url = f"https://doi.org/{doi}" if doi else entry.fields.get("url")
         return f"[{text}]({url})" if url else text
+
+
+def _asked(path: Path, guess_id: str, line: int) -> QuizQuestion:
+    """Return the question of a ``guess`` directive.
+
+    Raises:
+        CourseError: there is no such guess.
+    """
+    try:
+        return find_guess(guess_id)
+    except UnknownTask as error:
+        raise CourseError(path, line, str(error), "Correct the id.") from None
 
 
 def info(path: Path, task_id: str, options: dict[str, str], line: int):

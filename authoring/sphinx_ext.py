@@ -42,6 +42,7 @@ CACHE = "_build/.jupyter_cache"
 OWN = (
     __name__,
     "authoring.accessibility",
+    "authoring.guesses",
     "authoring.mathematics",
     "authoring.misconceptions",
     "authoring.numbering",

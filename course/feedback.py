@@ -23,7 +23,7 @@ from course.judge import (
     recognise,
     related,
 )
-from course.quiz import Quiz, find_quiz
+from course.quiz import LETTERS, NO_GUESS, Choice, Quiz, find_guess, find_quiz
 from course.side_effects import WrongCall, sentences, watched
 from course.task import Case, Close, Task, find
 from course.wording import INFINITE, is_property, listed, wrapped
@@ -146,14 +146,37 @@ class Check:
         choice = quiz.questions[question - 1].choice(answer)
         if choice is None:
             raise WrongUse(f"Question {question} has no choice {answer!r}.")
-        said = f"{'✓' if choice.right else '✗'} {choice.text}\n\n"
-        said += wrapped(choice.why)
         if not choice.right:
-            raise CheckFailed(said)
-        print(said)
+            raise CheckFailed(_said(choice))
+        print(_said(choice))
+
+    def guess(self, guess_id: str, answer: str) -> None:
+        """Say what is right or wrong about a guess; a wrong one is no error.
+
+        Args:
+            guess_id: for example ``deep-ensembles/linear-score``.
+            answer: a choice's letter, or dots, which stand for no guess yet.
+
+        Raises:
+            UnknownTask: there is no such guess.
+            WrongUse: there is no such choice.
+        """
+        question = find_guess(guess_id)
+        last = LETTERS[len(question.choices) - 1]
+        choice = question.choice(answer)
+        if choice is not None:
+            print(_said(choice))
+        elif answer == NO_GUESS:
+            print(f"No guess yet: put a letter, a to {last}, in place of the dots.")
+        else:
+            raise WrongUse(f"{guess_id} has choices a to {last}, but no {answer!r}.")
 
 
 check = Check()
+
+
+def _said(choice: Choice) -> str:
+    return f"{'✓' if choice.right else '✗'} {choice.text}\n\n{wrapped(choice.why)}"
 
 
 def _problem(

@@ -1,7 +1,9 @@
 """Quizzes: questions with choices, each of which says why it is right or what it mistakes.
 
 A practical's quizzes, one per lab, are in ``course.checks.<stem>`` as ``QUIZZES``, a dictionary
-by id.
+by id. Its guesses, questions that stand before a figure, are in ``course.checks.<stem>.guesses``
+as ``GUESSES``, also by id. No check imports that module, so a new sentence in it outdates neither
+grades nor the outputs of pages.
 """
 
 from __future__ import annotations
@@ -10,11 +12,15 @@ import contextlib
 import html
 import importlib
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from course.task import UnknownTask, closest, stem_of, stems, task_id
 
 LETTERS = "abcdef"
+NO_GUESS = "…"  # stands in a notebook until the student guesses
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,38 @@ def _verdict(choice: Choice) -> str:
     return f"<strong>{sign}</strong> {html.escape(choice.why)}"
 
 
+def guess_html(id_: str, question: QuizQuestion) -> str:
+    """Return a guess as a group of radio buttons, each followed by what its choice deserves.
+
+    The last button is for readers who do not want to guess.
+    """
+    name = html.escape(id_)
+    button = '<label><input type="radio" name="{}" value="{}"> <span>{}</span></label>'
+    choices = "".join(
+        f"<li>{button.format(name, letter, html.escape(choice.text))}"
+        f"<p>{_verdict(choice)}</p></li>"
+        for letter, choice in zip(LETTERS, question.choices, strict=False)
+    )
+    skip = f"<li>{button.format(name, 'show', 'Show without a guess')}</li>"
+    return (
+        f'<fieldset class="guess"><legend><strong>Guess first.</strong> '
+        f"{html.escape(question.text)}</legend><ul>{choices}{skip}</ul></fieldset>"
+    )
+
+
+def guess_cell(id_: str, question: QuizQuestion) -> str:
+    """Return the source of a notebook's cell in which a student guesses."""
+    lines = ["# Put the letter of your guess in place of the dots, then run the cell."]
+    for letter, choice in zip(LETTERS, question.choices, strict=False):
+        lines += textwrap.wrap(
+            f"{letter}: {choice.text}",
+            width=79,
+            initial_indent="# ",
+            subsequent_indent="#    ",
+        )
+    return "\n".join([*lines, f'check.guess("{id_}", "{NO_GUESS}")'])
+
+
 def quizzes_of(stem: str) -> dict[str, Quiz]:
     """Return the quizzes of one practical, by id, in order."""
     return getattr(importlib.import_module(f"course.checks.{stem}"), "QUIZZES", {})
@@ -127,15 +165,44 @@ def quizzes(package: str, **questions: tuple[QuizQuestion, ...]) -> dict[str, Qu
     return {id_: Quiz(id_, row) for id_, row in named.items()}
 
 
+def guesses(module: str, **questions: QuizQuestion) -> dict[str, QuizQuestion]:
+    """Return the guesses of a practical by id, ``<stem>/<name>`` with hyphens.
+
+    Args:
+        module: ``course.checks.<stem>.guesses``.
+        questions: each guess by its name.
+    """
+    stem = module.split(".")[-2]
+    return {task_id(stem, name): question for name, question in questions.items()}
+
+
+def guesses_of(stem: str) -> dict[str, QuizQuestion]:
+    """Return the guesses of one practical, by id, in order."""
+    return importlib.import_module(f"course.checks.{stem}.guesses").GUESSES
+
+
+def find_guess(guess_id: str) -> QuizQuestion:
+    """Return the guess with this id.
+
+    Raises:
+        UnknownTask: there is none; the message names the closest ids.
+    """
+    return _find(guess_id, "guess", guesses_of)
+
+
 def find_quiz(quiz_id: str) -> Quiz:
     """Return the quiz with this id.
 
     Raises:
         UnknownTask: there is none; the message names the closest ids.
     """
-    stem = stem_of(quiz_id)
-    known = quizzes_of(stem) if stem in stems() else {}
-    if quiz_id not in known:
-        every = list(known) or [id_ for one in stems() for id_ in quizzes_of(one)]
-        raise UnknownTask(f"There is no quiz {quiz_id!r}.{closest(quiz_id, every)}")
-    return known[quiz_id]
+    return _find(quiz_id, "quiz", quizzes_of)
+
+
+def _find(id_: str, kind: str, of: Callable[[str], dict[str, _Found]]) -> _Found:
+    stem = stem_of(id_)
+    known = of(stem) if stem in stems() else {}
+    if id_ not in known:
+        every = list(known) or [one for other in stems() for one in of(other)]
+        raise UnknownTask(f"There is no {kind} {id_!r}.{closest(id_, every)}")
+    return known[id_]

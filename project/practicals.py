@@ -101,10 +101,11 @@ class Lab:
         return read_solutions(self.root, self.stem)
 
     def closure(self) -> frozenset[Path]:
-        """Find the files that the exercise depends on, its checks among them."""
+        """Find the files that the exercise depends on, its checks and guesses among them."""
         cells = self.released().cells
         code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        return closure(self.root, code, self.exercise, self.checks)
+        more = self.checks, f"{self.checks}.guesses"
+        return closure(self.root, code, self.exercise, *more)
 
     def _part(self, name: str) -> str:
         match = NAME.fullmatch(self.chapter.stem)

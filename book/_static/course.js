@@ -44,6 +44,15 @@ window.toggleCode = () => {
   folds.forEach(fold => { fold.open = open; });
 };
 
+// A guess opens the figure after it. A link into that part, or a match there, opens it for good.
+const openGuess = place => {
+  const guess = place?.closest(".guessed")?.previousElementSibling;
+  if (guess && !guess.querySelector(":checked")) guess.querySelector("[value=show]").checked = true;
+};
+const openTarget = () => openGuess(document.getElementById(decodeURIComponent(location.hash.slice(1))));
+addEventListener("hashchange", openTarget);
+openTarget();
+
 // On the page of the search: excerpts of the text only, with each formula once.
 if (typeof Search !== "undefined") {
   Search.htmlToText = (html, anchor) => {
@@ -51,7 +60,7 @@ if (typeof Search !== "undefined") {
     const found = anchor && page.getElementById(decodeURIComponent(anchor.slice(1)));
     const shown = (found && found.closest("section")) || page.querySelector("article");
     shown.querySelector("h1, h2, h3")?.remove();  // the result's title
-    shown.querySelectorAll(".katex-html, .headerlink, summary, pre, script, style").forEach(e => e.remove());
+    shown.querySelectorAll(".katex-html, .headerlink, summary, pre, script, style, fieldset").forEach(e => e.remove());
     shown.querySelectorAll("p, li, dt, dd, td, h2, h3").forEach(e => e.append(" "));
     return shown.textContent;
   };
@@ -76,6 +85,7 @@ if (typeof Search !== "undefined") {
     const shown = matches.filter(match => match.checkVisibility());
     const match = shown.find(below) || matches.find(below) || matches[0];
     for (let fold = match; (fold = fold?.parentElement.closest("details"));) fold.open = true;
+    openGuess(match);
     match?.scrollIntoView({block: "center"});
   }, 100));  // Sphinx marks the matches after 10 ms
 }

@@ -227,7 +227,10 @@ def _statement(node: ast.stmt, text: str, own: str, release: Release) -> Stateme
 
 
 def _check(node: ast.stmt, release: Release) -> tuple[str, ast.expr | None] | None:
-    """The task and the answer in a call of the course's ``check`` or of a hint, else None."""
+    """The task and the answer in a call of the course's ``check``, else None.
+
+    Both are empty if the call asks for a hint, or answers a guess or a quiz.
+    """
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
         return None
     call = node.value
@@ -236,6 +239,8 @@ def _check(node: ast.stmt, release: Release) -> tuple[str, ast.expr | None] | No
             answer = call.args[1] if len(call.args) == 2 else None
         case ast.Attribute(value=ast.Name(id="check"), attr="hint"):
             answer = None
+        case ast.Attribute(value=ast.Name(id="check"), attr="guess" | "quiz"):
+            return "", None
         case _:
             return None
     if call.args and isinstance(call.args[0], ast.Constant):

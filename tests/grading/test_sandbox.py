@@ -140,6 +140,7 @@ def test_what_notebooks_import_works_in_there(inside):
         "import io, contextlib\n"
         "with contextlib.redirect_stdout(io.StringIO()) as text:\n"
         "    check('a/b', None); check.hint('a/b'); check.hint('a/b', 2)\n"
+        "    check.guess('a/b', 'c'); check.quiz('a/b'); check.quiz('a/b', 1, 'a')\n"
         "print(json.dumps([text.getvalue(), plots.COLOURS['blue']]))"
     )
     assert "graded elsewhere" in found[0]

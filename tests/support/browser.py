@@ -30,13 +30,29 @@ def executable():
     return next(filter(None, map(shutil.which, COMMANDS)), None)
 
 
+# Each guess of a page is made, so that tests see the figure after it.
+GUESSED = """
+addEventListener("DOMContentLoaded", () => document
+  .querySelectorAll("fieldset.guess [value=show]").forEach(show => { show.checked = true; }))
+"""
+
+
 @contextmanager
-def launched():
-    """Start Chromium, and close it at the end."""
+def launched(guessed=True):
+    """Start Chromium, and close it at the end; on its pages all guesses are made."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=executable(), args=ARGUMENTS
         )
+        opened = browser.new_context
+
+        def new_context(**options):
+            context = opened(**options)
+            if guessed:
+                context.add_init_script(GUESSED)
+            return context
+
+        browser.new_context = new_context
         try:
             yield browser
         finally:
