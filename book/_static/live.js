@@ -212,7 +212,7 @@ views.gp = own => {
   return {
     numbers: {means, stds, evidence, points: points.map(point => [...point])},
     said: `${points.length} data points, log evidence ${show(evidence)}`,
-    key: [["blue", "f: mean ± 2 standard deviations"], ["sky", "y: the same with noise"]],
+    key: [["blue", "f ± 2 std"], ["sky", "y ± 2 std"]],
   };
 };
 

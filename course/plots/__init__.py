@@ -3,7 +3,7 @@
 Every function takes ``ax`` (by default the current axes) and returns it.
 """
 
-from course.plots import views
+from course.plots import data_views, views
 from course.plots.calibration import (
     confidence_histogram,
     median_interval,
@@ -34,6 +34,7 @@ __all__ = [
     "class_bars",
     "class_map",
     "curves",
+    "data_views",
     "density",
     "field",
     "gaussian_ellipses",

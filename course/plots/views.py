@@ -75,11 +75,11 @@ def gaussian_process(x: np.ndarray, y: np.ndarray, *, name: str) -> HTML | None:
             "length", "length scale", [*steps(0.1, 1, 0.1), *steps(1.2, 3, 0.2)], 0.6
         ),
         Slider("noise", "noise std", [0.02, *steps(0.05, 1, 0.05)], 0.1),
-        Slider("x", "x of the point", steps(-3.2, 3.2, 0.1), float(x[-1])),
-        Slider("y", "y of the point", steps(-3, 3, 0.1), float(y[-1])),
-        Button("add", "Add a point"),
-        Button("remove", "Remove it"),
-        Button("reset", "Start again"),
+        Slider("x", "point: x", steps(-3.2, 3.2, 0.1), float(x[-1])),
+        Slider("y", "point: y", steps(-3, 3, 0.1), float(y[-1])),
+        Button("add", "Add"),
+        Button("remove", "Remove"),
+        Button("reset", "Reset"),
     ]
     return live(
         "gp",
@@ -90,7 +90,7 @@ def gaussian_process(x: np.ndarray, y: np.ndarray, *, name: str) -> HTML | None:
         label="A posterior over curves",
         alt="A curve through data points in two groups, with a band that is narrow at the "
         "points and wide between and beyond them.",
-        heights=[190],
+        heights=[170],
     )
 
 

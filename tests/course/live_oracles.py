@@ -4,7 +4,7 @@ Every oracle takes the figure's data and the values of its controls.
 """
 
 import numpy as np
-from scipy import integrate, stats
+from scipy import integrate, optimize, special, stats
 
 
 def mulberry32(n, seed):
@@ -146,3 +146,82 @@ def planar(data, state):
         "dets": np.linalg.det(jacobians).ravel(),
         "moved": z + u * np.tanh(z @ w + state["b"])[..., None],
     }
+
+
+def ensemble(data, state):
+    means, stds = (np.array(data[key])[: state["members"]] for key in ("means", "stds"))
+    second = (means**2 + stds**2).mean(0)  # the moments of the mixture
+    noise = (stds**2).mean(0)
+    return {
+        "middle": means.mean(0),
+        "noise": noise,
+        "apart": second - means.mean(0) ** 2 - noise,
+    }
+
+
+def laplace(data, state):
+    x, y, variance = np.array(data["x"]), np.array(data["y"]), state["variance"]
+    x = np.column_stack([x, np.ones(len(x))])
+    prior = stats.multivariate_normal(np.zeros(3), variance * np.eye(3))
+
+    def loss(w):
+        return -prior.logpdf(w) - special.log_expit((2 * y - 1) * (x @ w)).sum()
+
+    def slope(w):
+        return w / variance - x.T @ (y - special.expit(x @ w))
+
+    def curvature(w):
+        p = special.expit(x @ w)
+        return x.T @ np.diag(p * (1 - p)) @ x + np.eye(3) / variance
+
+    found = optimize.minimize(
+        loss, np.zeros(3), jac=slope, hess=curvature, method="trust-exact", tol=1e-11
+    )
+    covariance = np.linalg.inv(curvature(found.x))
+    axis = np.array(data["axis"])
+    points = np.stack([*np.meshgrid(axis, axis), np.ones((len(axis), len(axis)))], -1)
+    std = np.sqrt(((points @ covariance) * points).sum(-1))
+    return {
+        "w": found.x,
+        "evidence": -found.fun + np.linalg.slogdet(2 * np.pi * covariance)[1] / 2,
+        "probs": special.expit(
+            points @ found.x / np.hypot(1, np.sqrt(np.pi / 8) * std)
+        ),
+    }
+
+
+def risk(data, state):
+    confidence, wrong = np.array(data["confidence"]), np.array(data["wrong"])
+    price = state["price"]
+
+    def cost(threshold):
+        return np.mean(np.where(confidence >= threshold, wrong, price))
+
+    answered = wrong[confidence >= state["threshold"]]
+    costs = {t: cost(t) for t in data["controls"]["threshold"]}
+    return {
+        "coverage": len(answered) / len(wrong),
+        "risk": answered.mean() if len(answered) else 0,
+        "cost": cost(state["threshold"]),
+        "chow": cost(1 - price),
+        "least": min(costs.values()),
+    }
+
+
+def posteriors(data, state):
+    maps = np.array(data["maps"])
+    a, b, c = np.array(data["draws"][state["method"]])[: state["draw"]].T
+    half = np.diff(data["axis"])[0] / 2
+    ends = np.array([data["axis"][0] - half, data["axis"][-1] + half])
+    shown = {"gap": np.abs(maps[state["method"]] - maps[0]).mean()}
+    if state["draw"]:
+        shown["boundaries"] = np.stack([-(c + a * end) / b for end in ends], 1)
+    return shown
+
+
+def comparison(data, state):
+    rows = np.array(data["table"][state["metric"]][state["data"]])
+    order = rows[:, 0].argsort()
+    order = order if data["lower"][state["metric"]] else order[::-1]
+    low, high = np.array([[1, -1], [1, 1]]) @ rows[order].T
+    return {"order": order, "lows": low, "highs": high}
