@@ -92,7 +92,7 @@ class Panel {
       : ticks(x[0], x[1], Math.min(6, (right - left) / 50));
     for (const t of xs) {
       make("path", {d: `M${this.X(t)} ${top}V${bottom}`, class: "grid"}, svg);
-      make("text", {x: this.X(t), y: bottom + 15, "text-anchor": "middle"}, svg, show(t));
+      make("text", {x: this.X(t), y: bottom + 15, "text-anchor": this.X(t) > this.width - 16 ? "end" : "middle"}, svg, show(t));
     }
     names?.forEach((name, i) => {
       make("text", {x: left - 5, y: top + (bottom - top) * (i + 0.5) / names.length + 4, "text-anchor": "end"}, svg, name);
@@ -425,7 +425,7 @@ views.laplace = own => {
   plane.map(axis, axis, probs);
   for (const label of [0, 1]) {
     const own = x.filter((_, i) => y[i] === label);
-    plane.dots(own.map(row => row[0]), own.map(row => row[1]), label ? "orange" : "blue", 2).forEach(c => c.classList.add("ringed"));
+    plane.dots(own.map(row => row[0]), own.map(row => row[1]), label ? "orange" : "blue", 3).forEach(c => c.classList.add("ringed"));
   }
   const least = Math.min(...evidences), most = Math.max(...evidences);
   curve.axes({x: [controls.variance[0], controls.variance.at(-1)], y: [least - 0.05 * (most - least), most + 0.1 * (most - least)], xlabel: "prior variance", ylabel: "log evidence", log: true});
@@ -500,7 +500,7 @@ views.posteriors = ({data: {axis, maps, draws, x, y}, state: {method, draw}, pan
   boundaries.forEach((ys, i) => { if (ys[0] === ys[0]) panel.line(ends, ys, "ink", i === shown.length - 1 ? "" : "thin"); });
   for (const label of [0, 1]) {
     const own = x.filter((_, i) => y[i] === label);
-    panel.dots(own.map(row => row[0]), own.map(row => row[1]), label ? "orange" : "blue", 2).forEach(c => c.classList.add("ringed"));
+    panel.dots(own.map(row => row[0]), own.map(row => row[1]), label ? "orange" : "blue", 3).forEach(c => c.classList.add("ringed"));
   }
   const last = draws[0][0].length && maps[0], gap = mean(maps[method].flatMap((row, j) => row.map((p, i) => Math.abs(p - last[j][i]))));
   return {

@@ -13,7 +13,7 @@ from course.plots.calibration import (
 )
 from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
-from course.plots.live import Button, Choice, Slider, live
+from course.plots.live import Button, Radio, Slider, live
 from course.plots.methods import METHODS, method_intervals
 from course.plots.posteriors import density, gaussian_ellipses, probability_map
 from course.plots.steps import stepped
@@ -28,8 +28,8 @@ __all__ = [
     "warped_grid",
     "Button",
     "COLOURS",
-    "Choice",
     "METHODS",
+    "Radio",
     "Slider",
     "class_bars",
     "class_map",

@@ -13,7 +13,7 @@ from IPython.display import HTML
 from matplotlib.axes import Axes
 from scipy.special import expit, log_expit
 
-from course.plots.live import Button, Choice, Slider, live
+from course.plots.live import Button, Radio, Slider, live
 from course.plots.posteriors import probability_map
 from course.plots.style import COLOURS
 
@@ -212,7 +212,7 @@ def posterior_maps(
     return live(
         "posteriors",
         draw_map,
-        [Choice("method", "posterior", methods), Button("draw", "Draw a boundary")],
+        [Radio("method", "posterior", methods), Button("draw", "Draw a boundary")],
         {
             "axis": axis,
             "maps": [np.round(maps[method], 4) for method in methods],
@@ -261,7 +261,7 @@ def comparison(
     return live(
         "comparison",
         draw,
-        [Choice("metric", "metric", metrics), Choice("data", "data", sets)],
+        [Radio("metric", "metric", metrics), Radio("data", "data", sets)],
         {
             "methods": methods,
             "names": metrics,

