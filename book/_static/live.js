@@ -2,7 +2,7 @@
 // the controls, draws them, and returns them; a test compares them with NumPy and SciPy.
 "use strict";
 (() => {
-const PAD = {left: 46, right: 10, top: 8, bottom: 38};
+const PAD = {left: 54, right: 10, top: 8, bottom: 38};
 const show = value => Number(value.toPrecision(3)).toLocaleString("en", {maximumFractionDigits: 10})
   .replace("-", "−");
 const range = (n, low = 0, high = n - 1) => Array.from({length: n}, (_, i) => low + (high - low) * i / Math.max(n - 1, 1));
