@@ -76,7 +76,7 @@ class Panel {
     svg.setAttribute("width", this.width);
     svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
     svg.replaceChildren();
-    let [left, right] = [names ? 130 : PAD.left, this.width - PAD.right];
+    let [left, right] = [names ? 152 : PAD.left, this.width - PAD.right];
     const [top, bottom] = [PAD.top, height - (xlabel ? PAD.bottom : 22)];
     if (equal) {
       const spare = right - left - (bottom - top) * (x[1] - x[0]) / (y[1] - y[0]);

@@ -261,7 +261,7 @@ def comparison(
     return live(
         "comparison",
         draw,
-        [Radio("metric", "metric", metrics), Radio("data", "data", sets)],
+        [Radio("metric", "metric", metrics, 1), Radio("data", "data", sets)],
         {
             "methods": methods,
             "names": metrics,

@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 
 WIDTH = 3.6  # inches of the picture, so that its text is legible on a phone
 PIXELS = 96  # per inch, on a page
+MANY = 100  # points
 PAGE = """\
 <div class="live" id="{name}" data-view="{view}" role="group" aria-label="{label}">
 <script type="application/json">{data}</script>
@@ -193,6 +194,9 @@ def live(
 
 def picture(fig: Figure, name: str, alt: str) -> str:
     """Draw a figure as an SVG for a page, and close it."""
+    for ax in fig.axes:
+        for artist in ax.collections:  # many points take less space as a bitmap
+            artist.set_rasterized(len(artist.get_offsets()) > MANY)
     drawn = io.StringIO()
     with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         fig.savefig(drawn, format="svg", dpi=110, metadata={"Date": None})
