@@ -439,8 +439,8 @@ views.laplace = own => {
 };
 
 // Two estimators of the gradient of E[(w − 1)²] with respect to the mean of q = N(µ, σ²).
-views.gradients = ({state: {mu, sigma, n, again}, panels: [panel]}) => {
-  const most = 2000, u = uniforms(2 * most, again + 1);
+views.gradients = ({state: {mu, sigma, n}, panels: [panel]}) => {
+  const most = 2000, u = uniforms(2 * most, 1);
   const noise = range(n).map(i => Math.sqrt(-2 * Math.log(u[i])) * Math.cos(2 * Math.PI * u[most + i]));
   const truth = 2 * (mu - 1);
   const all = {

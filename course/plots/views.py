@@ -274,8 +274,8 @@ def gradient_estimators(*, name: str) -> HTML | None:
     Source: Mohamed et al. (2020), sections 4 and 5.
     """
 
-    def draw(ax: Axes, mu: float, sigma: float, n: int, again: int) -> None:
-        u = uniforms(4000, again + 1)
+    def draw(ax: Axes, mu: float, sigma: float, n: int) -> None:
+        u = uniforms(4000, 1)
         noise = np.sqrt(-2 * np.log(u[:n])) * np.cos(2 * np.pi * u[2000 : 2000 + n])
         w, c, counts = mu + sigma * noise, mu - 1, np.arange(1, n + 1)
         variances = (c**4 / sigma**2 + 14 * c**2 + 15 * sigma**2, 4 * sigma**2)
@@ -308,7 +308,6 @@ def gradient_estimators(*, name: str) -> HTML | None:
             Slider("mu", "mean µ", steps(-2, 3, 0.25), 0),
             Slider("sigma", "std σ", steps(0.1, 2, 0.1), 0.5),
             Slider("n", "samples", [1, 10, 30, 100, 300, 1000, 2000], 300),
-            Button("again", "Draw new samples"),
         ],
         {},
         name=name,

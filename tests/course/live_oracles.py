@@ -115,7 +115,7 @@ def conformal(data, state):
 
 def gradients(data, state):
     mu, sigma, n = state["mu"], state["sigma"], state["n"]
-    u = mulberry32(4000, state["again"] + 1)
+    u = mulberry32(4000, 1)
     radius, angle = np.sqrt(-2 * np.log(u)), 2 * np.pi * u
     noise = radius[:n] * np.cos(angle[2000 : 2000 + n])
     w = mu + sigma * noise
