@@ -6,7 +6,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 QUICKLY := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: book pdf lighthouse test test-long soak bench bench-grading mnist uci which lint exercises clean help
+.PHONY: book pdf lighthouse live test test-long soak bench bench-grading mnist uci which lint exercises clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -81,6 +81,9 @@ pdf: book  ## the book as one PDF, printed by Chromium
 
 lighthouse: book _build/lighthouse/ready  ## scores of every page, on a desktop and on a phone
 	$(BIN)/python -m studies.lighthouse
+
+live: book  ## how fast figures with controls answer, on a slow processor
+	$(BIN)/python -m studies.live_response
 
 bench: .venv-peers/ready  ## print speed as ratios, side by side
 	@for name in $(basename $(notdir $(wildcard studies/speed/[a-z]*.py))); do .venv-peers/bin/python -m studies.speed.$$name || exit 1; done

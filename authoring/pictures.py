@@ -4,6 +4,7 @@
 - Their text, axes and ground follow the theme: with ``#dark`` at the end of its address, a
   file shows its dark colours. Panels with a map stay as they were drawn.
 - Every picture has its width and height. All but a page's first load when they are needed.
+- Only pages with a figure of ``course.plots.live`` load its script.
 """
 
 from __future__ import annotations
@@ -225,6 +226,8 @@ def show_pictures(app: Sphinx, page, template, context, doctree) -> None:
     """Put both layouts, both themes and sizes into a page."""
     if "body" not in context:
         return
+    if 'class="live"' in context["body"]:
+        app.add_js_file("live.js", loading_method="defer")  # to this page alone
     sources = {name: Path(app.srcdir) / uri for uri, name in app.builder.images.items()}
     first = []
 

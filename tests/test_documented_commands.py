@@ -46,6 +46,7 @@ ELSEWHERE = {
     "make bench-grading ARGS='--growth --save'": "tests/studies/test_bench_grading.py::test_what_is_measured_again_replaces_its_own_rows",
     "make soak": "tests/grading/test_draws.py::test_on_every_draw_the_reference_is_right_and_each_mistake_wrong",
     "make lighthouse": "too slow: it measures, for minutes, on an idle machine",
+    "make live": "too slow: it measures, for minutes, on an idle machine",
     "make bench": "too slow: it measures, for minutes, on an idle machine",
     "apt install bubblewrap": "changes the system",
     "dnf install bubblewrap": "changes the system",

@@ -3,6 +3,7 @@
 Every function takes ``ax`` (by default the current axes) and returns it.
 """
 
+from course.plots import data_views, views
 from course.plots.calibration import (
     confidence_histogram,
     median_interval,
@@ -12,6 +13,7 @@ from course.plots.calibration import (
 )
 from course.plots.fields import class_map, field, scatter_classes
 from course.plots.lines import curves, predictive_band
+from course.plots.live import Button, Radio, Slider, live
 from course.plots.methods import METHODS, method_intervals
 from course.plots.posteriors import density, gaussian_ellipses, probability_map
 from course.plots.steps import stepped
@@ -24,14 +26,19 @@ __all__ = [
     "paired_differences",
     "reliability_diagram",
     "warped_grid",
+    "Button",
     "COLOURS",
     "METHODS",
+    "Radio",
+    "Slider",
     "class_bars",
     "class_map",
     "curves",
+    "data_views",
     "density",
     "field",
     "gaussian_ellipses",
+    "live",
     "method_intervals",
     "predictive_band",
     "probability_map",
@@ -39,5 +46,6 @@ __all__ = [
     "show_image",
     "stepped",
     "use_style",
+    "views",
     "weight_diagram",
 ]

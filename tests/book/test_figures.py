@@ -211,7 +211,7 @@ def test_a_figure_has_the_ground_of_its_page(browser, address, scheme, ground):
     with browser.new_context(color_scheme=scheme) as context:
         page = context.new_page()
         page.goto(f"{address}/book/01a-deep-ensembles.html")
-        figure = page.locator("#fig-scores img:visible")
+        figure = page.locator("#fig-adam img:visible")
         figure.scroll_into_view_if_needed()
         figure.evaluate("image => image.decode()")
         shown = Image.open(io.BytesIO(figure.screenshot())).convert("RGB")

@@ -1,0 +1,589 @@
+// Figures with controls (course/plots/live.py). Each view computes its numbers from the values of
+// the controls, draws them, and returns them; a test compares them with NumPy and SciPy.
+"use strict";
+(() => {
+const PAD = {left: 54, right: 10, top: 8, bottom: 38};
+const show = value => Number(value.toPrecision(3)).toLocaleString("en", {maximumFractionDigits: 10})
+  .replace("-", "−");
+const range = (n, low = 0, high = n - 1) => Array.from({length: n}, (_, i) => low + (high - low) * i / Math.max(n - 1, 1));
+const sum = xs => xs.reduce((total, x) => total + x, 0);
+const mean = xs => sum(xs) / xs.length;
+const dot = (a, b) => { let total = 0; for (let i = 0; i < a.length; i++) total += a[i] * b[i]; return total; };
+const sigmoid = z => 1 / (1 + Math.exp(-z));
+const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+// The uniform numbers in (0, 1) of the generator mulberry32.
+const uniforms = (n, seed) => Array.from({length: n}, () => {
+  seed = (seed + 0x6D2B79F5) | 0;
+  let t = Math.imul(seed ^ (seed >>> 15), seed | 1);
+  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+  return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 4294967296;
+});
+// The lower triangle L of a positive definite matrix A = L Lᵀ, and the solution of L x = b.
+const cholesky = A => {
+  const L = A.map(row => row.map(() => 0));
+  A.forEach((row, i) => {
+    for (let j = 0; j <= i; j++) {
+      let rest = row[j];
+      for (let k = 0; k < j; k++) rest -= L[i][k] * L[j][k];
+      L[i][j] = i === j ? Math.sqrt(rest) : rest / L[j][j];
+    }
+  });
+  return L;
+};
+const forward = (L, b) => {
+  const x = [];
+  L.forEach((row, i) => {
+    let rest = b[i];
+    for (let k = 0; k < i; k++) rest -= row[k] * x[k];
+    x.push(rest / row[i]);
+  });
+  return x;
+};
+const backward = (L, b) => {
+  const x = Array(b.length);
+  for (let i = b.length - 1; i >= 0; i--) {
+    let rest = b[i];
+    for (let k = i + 1; k < b.length; k++) rest -= L[k][i] * x[k];
+    x[i] = rest / L[i][i];
+  }
+  return x;
+};
+
+const make = (tag, attributes, parent, text) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const name in attributes) element.setAttribute(name, attributes[name]);
+  if (text !== undefined) element.textContent = text;
+  parent.append(element);
+  return element;
+};
+// Round numbers between two ends, about as many as asked for.
+const ticks = (low, high, about) => {
+  const rough = (high - low) / about, ten = 10 ** Math.floor(Math.log10(rough));
+  const step = ten * [1, 2, 5, 10].find(factor => factor * ten >= rough * 0.999);
+  const first = Math.ceil(low / step - 1e-9);
+  return range(Math.floor(high / step + 1e-9) - first + 1).map(i => (first + i) * step);
+};
+// What a view draws on: a panel with axes in the units of the data.
+class Panel {
+  constructor(svg) {
+    this.svg = svg;
+    this.height = Number(svg.dataset.height);
+  }
+  // Clear the panel, and draw axes: {x: [low, high], y: …, xlabel, ylabel, equal, log, names of rows}.
+  axes({x, y, xlabel = "", ylabel = "", equal = false, log = false, names}) {
+    const {svg, height} = this;
+    this.width = svg.parentElement.clientWidth || 340;
+    svg.setAttribute("width", this.width);
+    svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
+    svg.replaceChildren();
+    let [left, right] = [names ? 152 : PAD.left, this.width - PAD.right];
+    const [top, bottom] = [PAD.top, height - (xlabel ? PAD.bottom : 22)];
+    if (equal) {
+      const spare = right - left - (bottom - top) * (x[1] - x[0]) / (y[1] - y[0]);
+      left += Math.max(spare, 0) / 2;
+      right -= Math.max(spare, 0) / 2;
+    }
+    const on = log ? Math.log10 : value => value;
+    this.X = value => left + (right - left) * (on(value) - on(x[0])) / (on(x[1]) - on(x[0]));
+    this.Y = value => bottom - (bottom - top) * (value - y[0]) / (y[1] - y[0]);
+    this.xAt = px => x[0] + (x[1] - x[0]) * (px - left) / (right - left);
+    this.yAt = px => y[0] + (y[1] - y[0]) * (bottom - px) / (bottom - top);
+    const xs = log ? range(Math.round(on(x[1]) - on(x[0])) + 1).map(i => 10 ** (Math.ceil(on(x[0])) + i)).filter(t => t <= x[1] * 1.001)
+      : ticks(x[0], x[1], Math.min(6, (right - left) / 50));
+    for (const t of xs) {
+      make("path", {d: `M${this.X(t)} ${top}V${bottom}`, class: "grid"}, svg);
+      make("text", {x: this.X(t), y: bottom + 15, "text-anchor": this.X(t) > this.width - 16 ? "end" : "middle"}, svg, show(t));
+    }
+    names?.forEach((name, i) => {
+      make("text", {x: left - 5, y: top + (bottom - top) * (i + 0.5) / names.length + 4, "text-anchor": "end"}, svg, name);
+    });
+    for (const t of names ? [] : ticks(y[0], y[1], (bottom - top) / 36)) {
+      make("path", {d: `M${left} ${this.Y(t)}H${right}`, class: "grid"}, svg);
+      make("text", {x: left - 5, y: this.Y(t) + 4, "text-anchor": "end"}, svg, show(t));
+    }
+    make("path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"}, svg);
+    make("text", {x: (left + right) / 2, y: height - 5, "text-anchor": "middle"}, svg, xlabel);
+    const middle = (top + bottom) / 2;
+    make("text", {x: 11, y: middle, transform: `rotate(-90 11 ${middle})`, "text-anchor": "middle"}, svg, ylabel);
+    const clip = `${svg.closest(".live").id}-${[...svg.parentElement.children].indexOf(svg)}`;
+    make("rect", {x: left, y: top, width: right - left, height: bottom - top}, make("clipPath", {id: `${clip}-clip`}, svg));
+    this.inside = make("g", {"clip-path": `url(#${clip}-clip)`}, svg);
+    return this;
+  }
+  way(xs, ys) {
+    return xs.map((x, i) => `${this.X(x).toFixed(2)} ${clamp(this.Y(ys[i]), -999, 9999).toFixed(2)}`).join("L");
+  }
+  line(xs, ys, colour, look = "") {
+    return make("path", {d: `M${this.way(xs, ys)}`, class: `line ${look}`, style: `stroke:var(--${colour})`}, this.inside);
+  }
+  band(xs, low, high, colour) {
+    const there = this.way(xs, high), back = this.way([...xs].reverse(), [...low].reverse());
+    make("path", {d: `M${there}L${back}z`, class: "band", style: `fill:var(--${colour})`}, this.inside);
+  }
+  dots(xs, ys, colour, r = 4) {
+    return xs.map((x, i) => make("circle", {cx: this.X(x), cy: this.Y(ys[i]), r, style: `fill:var(--${colour})`}, this.inside));
+  }
+  bar(x0, x1, y0, y1, colour, look = "") {
+    make("rect", {
+      x: this.X(x0), y: this.Y(Math.max(y0, y1)), class: look, style: `fill:var(--${colour});stroke:var(--${colour})`,
+      width: Math.max(this.X(x1) - this.X(x0), 0), height: Math.abs(this.Y(y0) - this.Y(y1)),
+    }, this.inside);
+  }
+  // Values between 0 and 1 on a grid, from one colour over the page's ground to another.
+  map(xs, ys, at) {
+    const [w, h] = [xs[1] - xs[0], ys[1] - ys[0]];
+    ys.forEach((y, j) => xs.forEach((x, i) => {
+      const p = at[j][i], share = Math.round(Math.abs(2 * p - 1) * 70);
+      make("rect", {
+        x: this.X(x - w / 2), y: this.Y(y + h / 2), width: this.X(x + w) - this.X(x) + 0.4, height: this.Y(y) - this.Y(y + h) + 0.4,
+        style: `fill:color-mix(in srgb,var(--${p < 0.5 ? "blue" : "orange"}) ${share}%,var(--ground))`,
+      }, this.inside);
+    }));
+  }
+}
+
+const views = {};
+// A Gaussian process with the kernel exp(−(x − x′)² / 2ℓ²), given points with noise.
+views.gp = own => {
+  const {data, state, panels: [panel]} = own;
+  own.points ??= data.points.map(point => [...point]);
+  own.chosen ??= own.points.length - 1;
+  const nearest = (name, value) => data.controls[name].reduce((a, b) => Math.abs(b - value) < Math.abs(a - value) ? b : a);
+  const place = (x, y) => [nearest("x", x), nearest("y", y)];
+  if (own.pressed === "add" && own.points.length < 40) own.chosen = own.points.push(place(0, 0)) - 1;
+  if (own.pressed === "remove") { own.points.splice(own.chosen, 1); own.chosen = own.points.length - 1; }
+  if (own.pressed === "reset") { own.points = data.points.map(point => [...point]); own.chosen = own.points.length - 1; }
+  const {points} = own;
+  if (points.length) {
+    if (own.moved === "x" || own.moved === "y") points[own.chosen] = [state.x, state.y];
+    else { own.set("x", points[own.chosen][0]); own.set("y", points[own.chosen][1]); }
+  }
+  const kernel = (a, b) => Math.exp(-((a - b) ** 2) / (2 * state.length ** 2));
+  const noise = state.noise ** 2;
+  const L = cholesky(points.map(([a], i) => points.map(([b], j) => kernel(a, b) + (i === j ? noise : 0))));
+  const half = forward(L, points.map(point => point[1])), alpha = backward(L, half);
+  const grid = range(121, -3.2, 3.2);
+  const means = [], stds = [];
+  for (const x of grid) {
+    const k = points.map(point => kernel(x, point[0])), v = forward(L, k);
+    means.push(dot(k, alpha));
+    stds.push(Math.sqrt(Math.max(1 - dot(v, v), 0)));
+  }
+  const evidence = -dot(half, half) / 2 - sum(L.map((row, i) => Math.log(row[i]))) - points.length * Math.log(2 * Math.PI) / 2;
+  panel.axes({x: [-3.2, 3.2], y: [-3, 3], xlabel: "x", ylabel: "y"});
+  const edge = (sign, extra) => means.map((m, i) => m + sign * 2 * Math.sqrt(stds[i] ** 2 + extra));
+  panel.band(grid, edge(-1, noise), edge(1, noise), "sky");
+  panel.band(grid, edge(-1, 0), edge(1, 0), "blue");
+  panel.line(grid, means, "blue");
+  panel.dots(points.map(p => p[0]), points.map(p => p[1]), "ink").forEach((circle, i) => {
+    circle.dataset.point = i;
+    circle.classList.toggle("chosen", i === own.chosen);
+  });
+  if (!own.listens) {
+    own.listens = true;
+    const {svg} = panel;
+    const at = event => {
+      const box = svg.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    svg.classList.add("takes-clicks");
+    let dragged = false;
+    svg.addEventListener("pointerdown", event => {
+      if (event.target.dataset.point === undefined) return;
+      own.chosen = Number(event.target.dataset.point);
+      dragged = true;
+      svg.setPointerCapture(event.pointerId);
+      own.redraw();
+    });
+    svg.addEventListener("pointermove", event => {
+      if (!dragged) return;
+      const [px, py] = at(event);
+      own.points[own.chosen] = place(panel.xAt(px), panel.yAt(py));
+      own.redraw();
+    });
+    for (const kind of ["pointerup", "pointercancel"]) svg.addEventListener(kind, () => setTimeout(() => { dragged = false; }));
+    svg.addEventListener("click", event => {
+      if (dragged || event.target.dataset.point !== undefined || own.points.length >= 40) return;
+      const [px, py] = at(event);
+      own.chosen = own.points.push(place(panel.xAt(px), panel.yAt(py))) - 1;
+      own.redraw();
+    });
+  }
+  return {
+    numbers: {means, stds, evidence, points: points.map(point => [...point])},
+    said: `${points.length} data points, log evidence ${show(evidence)}`,
+    key: [["blue", "f ± 2 std"], ["sky", "y ± 2 std"]],
+  };
+};
+
+// Expected scores of the forecast p of an event with probability q.
+views.scores = ({state: {q, p}, panels: [panel]}) => {
+  const rules = {
+    log: f => q * Math.log(f) + (1 - q) * Math.log(1 - f),
+    brier: f => -2 * (q * (1 - f) ** 2 + (1 - q) * f ** 2),
+    linear: f => q * f + (1 - q) * (1 - f),
+  };
+  const colours = {log: "blue", brier: "green", linear: "vermilion"};
+  const grid = range(199, 0.005, 0.995), numbers = {};
+  panel.axes({x: [0, 1], y: [-2.6, 1], xlabel: "forecast probability of rain", ylabel: "expected score"});
+  panel.line([q, q], [-9, 9], "ink", "dashed");
+  for (const rule in rules) {
+    panel.line(grid, grid.map(rules[rule]), colours[rule]);
+    panel.dots([p], [rules[rule](p)], colours[rule], 5);
+    const best = rule === "linear" ? (q > 0.5 ? 1 : q < 0.5 ? 0 : p) : q;
+    numbers[rule] = rules[rule](p);
+    const top = rule === "linear" ? Math.max(q, 1 - q) : rules[rule](q);
+    numbers[`${rule}Best`] = best;
+    numbers[`${rule}Lost`] = top - numbers[rule];
+  }
+  const {logLost, brierLost, linearLost} = numbers;
+  return {
+    numbers,
+    said: `Below the best forecast: log ${show(logLost)}, Brier ${show(brierLost)}, linear ${show(linearLost)}`,
+    key: [["blue", "log"], ["green", "Brier"], ["vermilion", "linear"], ["ink", "truth (dashed)"]],
+  };
+};
+
+// A Gaussian p with unit variances and correlation ρ, and q = N(0, s² I).
+views.kl = own => {
+  const {state, panels: [plane, curves]} = own;
+  const {rho} = state, narrow = Math.sqrt(1 - rho ** 2);
+  if (own.pressed === "qp") own.set("s", narrow);
+  if (own.pressed === "pq") own.set("s", 1);
+  const {s} = state;
+  const qp = s => s ** 2 / (1 - rho ** 2) - 1 + Math.log(1 - rho ** 2) / 2 - 2 * Math.log(s);
+  const pq = s => 1 / s ** 2 - 1 + 2 * Math.log(s) - Math.log(1 - rho ** 2) / 2;
+  plane.axes({x: [-3, 3], y: [-3, 3], xlabel: "first weight", equal: true});
+  const turn = range(121, 0, 2 * Math.PI);
+  for (const radius of [1, 2]) {
+    plane.line(turn.map(t => radius * Math.cos(t)), turn.map(t => radius * (rho * Math.cos(t) + narrow * Math.sin(t))), "ink");
+    plane.line(turn.map(t => radius * s * Math.cos(t)), turn.map(t => radius * s * Math.sin(t)), "vermilion");
+  }
+  const grid = range(141, 0.1, 1.5);
+  curves.axes({x: [0, 1.5], y: [0, 4], xlabel: "standard deviation of q", ylabel: "nats"});
+  curves.line([narrow, narrow], [0, 4], "blue", "dashed");
+  curves.line([1, 1], [0, 4], "green", "dashed");
+  curves.line(grid, grid.map(qp), "blue");
+  curves.line(grid, grid.map(pq), "green");
+  curves.dots([s], [qp(s)], "blue", 5);
+  curves.dots([s], [pq(s)], "green", 5);
+  return {
+    numbers: {qp: qp(s), pq: pq(s), narrow},
+    said: `KL(q‖p) ${show(qp(s))}, least at ${show(narrow)}; KL(p‖q) ${show(pq(s))}, least at 1`,
+    key: [["ink", "p"], ["vermilion", "q"], ["blue", "KL(q‖p)"], ["green", "KL(p‖q)"]],
+  };
+};
+
+// A classifier that is right with probability p, uniform on (½, 1), and says σ(logit(p) / T).
+views.reliability = own => {
+  const {state: {temperature, bins, n, again}, panels: [panel]} = own;
+  const drawn = uniforms(2 * n, again + 1);
+  const said = p => sigmoid(Math.log(p / (1 - p)) / temperature);
+  const count = range(bins).map(() => 0), right = [...count], confidence = [...count];
+  for (let i = 0; i < n; i++) {
+    const p = (1 + drawn[i]) / 2, c = said(p), bin = Math.min(Math.floor(c * bins), bins - 1);
+    count[bin]++;
+    confidence[bin] += c;
+    right[bin] += drawn[n + i] < p;
+  }
+  const ece = sum(count.map((_, i) => Math.abs(right[i] - confidence[i]))) / n;
+  // The expected gap: an integral over p = 1 − v⁸ / 2, which is smooth at v = 0.
+  const steps = 4000;
+  const truth = sum(range(steps).map(i => {
+    const v = (i + 0.5) / steps, p = 1 - v ** 8 / 2;
+    return Math.abs(p - said(p)) * 8 * v ** 7;
+  })) / steps;
+  panel.axes({x: [0.5, 1], y: [0, 1], xlabel: "confidence", ylabel: "accuracy"});
+  count.forEach((k, i) => {
+    if (!k) return;
+    const a = right[i] / k, c = confidence[i] / k;
+    panel.bar(i / bins, (i + 1) / bins, 0, a, "blue", "faint");
+    panel.bar(i / bins, (i + 1) / bins, Math.min(a, c), Math.max(a, c), c > a ? "vermilion" : "green", "gap");
+  });
+  panel.line([0, 1], [0, 1], "ink", "dashed");
+  return {
+    numbers: {count, right, confidence, ece, truth},
+    said: `Estimated ECE ${show(ece)}; true calibration error ${show(truth)}`,
+    key: [["blue", "accuracy in a bin"], ["vermilion", "gap, overconfident"], ["green", "gap, underconfident"]],
+  };
+};
+
+// The coverage of split conformal sets: the k-th smallest of n uniform numbers.
+views.conformal = ({state: {alpha, n, again}, panels: [panel]}) => {
+  const sets = 200, rank = Math.ceil((n + 1) * (1 - alpha) - 1e-9);
+  const drawn = Float64Array.from(uniforms(sets * n, again + 1));
+  const coverages = range(sets).map(i => rank > n ? 1 : drawn.subarray(i * n, (i + 1) * n).sort()[rank - 1]);
+  const logs = [0];
+  for (let i = 1; i <= n; i++) logs.push(logs[i - 1] + Math.log(i));
+  const choose = k => logs[n] - logs[k] - logs[n - k];
+  // The law is Beta(k, n + 1 − k): its value at x, and the chance of less than 1 − α.
+  const law = x => rank > n ? 0 : Math.exp(choose(rank) + Math.log(rank) + (rank - 1) * Math.log(x) + (n - rank) * Math.log(1 - x));
+  const below = rank > n ? 0 : sum(range(n - rank + 1).map(i => {
+    const k = rank + i;
+    return Math.exp(choose(k) + k * Math.log(1 - alpha) + (n - k) * Math.log(alpha));
+  }));
+  const low = Math.max(0, 1 - alpha - 4.5 * Math.sqrt(alpha * (1 - alpha) / n)), wide = (1 - low) / 40;
+  const heights = range(40).map(() => 0);
+  for (const c of coverages) if (c >= low) heights[Math.min(Math.floor((c - low) / wide), 39)] += 1 / (sets * wide);
+  const grid = range(201, low + 1e-4, 1 - 1e-4), density = grid.map(law);
+  panel.axes({x: [low, 1], y: [0, 1.15 * Math.max(...density, ...heights)], xlabel: "coverage", ylabel: "density"});
+  heights.forEach((h, i) => panel.bar(low + i * wide, low + (i + 1) * wide, 0, h, "blue", "faint"));
+  if (rank <= n) panel.line(grid, density, "blue");
+  panel.line([1 - alpha, 1 - alpha], [0, 9999], "ink", "dashed");
+  const seen = mean(coverages.map(c => c < 1 - alpha));
+  return {
+    numbers: {rank, coverages, density, below, seen, mean: Math.min(rank, n + 1) / (n + 1)},
+    said: rank > n ? `Rank ${rank} of ${n}: every set holds all labels`
+      : `Rank ${rank} of ${n}. Coverage below ${show(1 - alpha)} in ${show(100 * seen)}% of the sets; law ${show(100 * below)}%`,
+    key: [["blue", "200 calibration sets, and the exact law"], ["ink", "1 − α (dashed)"]],
+  };
+};
+
+// Answer if the confidence is at least a threshold; an abstention costs a price, an error 1.
+views.risk = ({data: {confidence, wrong, controls}, state: {threshold, price}, panels: [left, right]}) => {
+  const n = wrong.length, order = range(n).sort((a, b) => confidence[b] - confidence[a]);
+  const at = t => {
+    let answered = 0, errors = 0;
+    for (let i = 0; i < n; i++) if (confidence[i] >= t) { answered++; errors += wrong[i]; }
+    return {coverage: answered / n, risk: answered ? errors / answered : 0, cost: (errors + price * (n - answered)) / n};
+  };
+  let errors = 0;
+  const risks = order.map((i, k) => (errors += wrong[i]) / (k + 1)), top = Math.max(0.05, ...risks.slice(20));
+  const here = at(threshold), chow = at(1 - price);
+  const costs = controls.threshold.map(t => at(t).cost), best = costs.indexOf(Math.min(...costs));
+  left.axes({x: [0, 1], y: [0, top], xlabel: "coverage", ylabel: "risk"});
+  left.line(range(n).map(k => (k + 1) / n), risks, "blue");
+  left.dots([here.coverage], [here.risk], "blue", 6);
+  right.axes({x: [0, 1], y: [0, 1.1 * Math.max(...costs)], xlabel: "threshold", ylabel: "cost per case"});
+  right.line(controls.threshold, costs, "vermilion");
+  right.line([1 - price, 1 - price], [0, 9], "ink", "dashed");
+  right.dots([threshold], [here.cost], "vermilion", 6);
+  return {
+    numbers: {...here, chow: chow.cost, best: controls.threshold[best], least: costs[best]},
+    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}; Chow's threshold costs ${show(chow.cost)}, the best ${show(costs[best])}`,
+    key: [["blue", "risk of what is answered"], ["vermilion", "cost"], ["ink", "Chow's threshold (dashed)"]],
+  };
+};
+
+// The first members of an ensemble, and the two parts of the variance of their mixture.
+views.ensemble = ({data: {grid, means, stds, x, y}, state: {members, at}, panels: [top, below]}) => {
+  const [some, spread] = [means.slice(0, members), stds.slice(0, members)];
+  const middle = grid.map((_, i) => mean(some.map(m => m[i])));
+  const noise = grid.map((_, i) => mean(spread.map(s => s[i] ** 2)));
+  const apart = grid.map((_, i) => mean(some.map(m => (m[i] - middle[i]) ** 2)));
+  const std = grid.map((_, i) => Math.sqrt(noise[i] + apart[i]));
+  const ends = [grid[0], grid.at(-1)], all = Math.max(...y.map(Math.abs)) * 1.6;
+  top.axes({x: ends, y: [-all, all], ylabel: "y"});
+  top.band(grid, middle.map((m, i) => m - 2 * std[i]), middle.map((m, i) => m + 2 * std[i]), "sky");
+  for (const m of some) top.line(grid, m, "blue", "thin");
+  top.line(grid, middle, "ink");
+  top.dots(x, y, "ink", 2.5);
+  const i = grid.indexOf(at);
+  top.line([at, at], [-all, all], "vermilion", "dashed");
+  below.axes({x: ends, y: [0, 1.05 * Math.max(...std.map(s => s ** 2))], xlabel: "x", ylabel: "variance"});
+  below.band(grid, grid.map(() => 0), noise, "orange");
+  below.band(grid, noise, std.map(s => s ** 2), "blue");
+  below.line([at, at], [0, 1e6], "vermilion", "dashed");
+  return {
+    numbers: {middle, noise, apart},
+    said: `At x = ${show(at)}: noise ${show(noise[i])}, disagreement ${show(apart[i])}`,
+    key: [["blue", "members, and their disagreement"], ["orange", "noise"], ["sky", "mean ± 2 standard deviations"]],
+  };
+};
+
+// Logistic regression with a bias: mode by Newton's method, Laplace's posterior, the evidence.
+views.laplace = own => {
+  const {data: {x, y, axis, controls}, state: {variance}, panels: [plane, curve]} = own;
+  const X = x.map(row => [...row, 1]);
+  const fit = variance => {
+    let w = [0, 0, 0], L;
+    for (let step = 0; step < 30; step++) {
+      const gradient = w.map(one => -one / variance);
+      const H = [[1 / variance, 0, 0], [0, 1 / variance, 0], [0, 0, 1 / variance]];
+      for (let i = 0; i < X.length; i++) {
+        const row = X[i], p = sigmoid(dot(row, w)), weight = p * (1 - p);
+        for (let a = 0; a < 3; a++) {
+          gradient[a] += (y[i] - p) * row[a];
+          for (let b = 0; b <= a; b++) H[a][b] += weight * row[a] * row[b];
+        }
+      }
+      L = cholesky(H);
+      if (Math.max(...gradient.map(Math.abs)) < 1e-9) break;
+      w = w.map((one, a) => one + backward(L, forward(L, gradient))[a]);
+    }
+    const likelihood = sum(X.map((row, i) => { const z = dot(row, w); return y[i] * z - Math.max(z, 0) - Math.log1p(Math.exp(-Math.abs(z))); }));
+    const evidence = likelihood - dot(w, w) / (2 * variance) - 1.5 * Math.log(variance) - sum(L.map((row, a) => Math.log(row[a])));
+    return {w, L, evidence};
+  };
+  own.fits ??= controls.variance.map(fit);
+  const evidences = own.fits.map(one => one.evidence);
+  const {w, L, evidence} = own.fits[controls.variance.indexOf(variance)];
+  const at = row => { const v = forward(L, row); return sigmoid(dot(row, w) / Math.sqrt(1 + Math.PI / 8 * dot(v, v))); };
+  const probs = axis.map(b => axis.map(a => at([a, b, 1])));
+  const ends = [axis[0], axis.at(-1)], half = (axis[1] - axis[0]) / 2;
+  plane.axes({x: [ends[0] - half, ends[1] + half], y: [ends[0] - half, ends[1] + half], xlabel: "x₁", equal: true});
+  plane.map(axis, axis, probs);
+  for (const label of [0, 1]) {
+    const own = x.filter((_, i) => y[i] === label);
+    plane.dots(own.map(row => row[0]), own.map(row => row[1]), label ? "orange" : "blue", 3).forEach(c => c.classList.add("ringed"));
+  }
+  const least = Math.min(...evidences), most = Math.max(...evidences);
+  curve.axes({x: [controls.variance[0], controls.variance.at(-1)], y: [least - 0.05 * (most - least), most + 0.1 * (most - least)], xlabel: "prior variance", ylabel: "log evidence", log: true});
+  curve.line(controls.variance, evidences, "vermilion");
+  curve.dots([variance], [evidence], "vermilion", 6);
+  return {
+    numbers: {w, evidence, probs},
+    said: `Log evidence ${show(evidence)}; best ${show(most)} at ${show(controls.variance[evidences.indexOf(most)])}`,
+    key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "log evidence"]],
+  };
+};
+
+// Two estimators of the gradient of E[(w − 1)²] with respect to the mean of q = N(µ, σ²).
+views.gradients = ({state: {mu, sigma, n}, panels: [panel]}) => {
+  const most = 2000, u = uniforms(2 * most, 1);
+  const noise = range(n).map(i => Math.sqrt(-2 * Math.log(u[i])) * Math.cos(2 * Math.PI * u[most + i]));
+  const truth = 2 * (mu - 1);
+  const all = {
+    pathwise: noise.map(e => 2 * (mu + sigma * e - 1)),
+    score: noise.map(e => (mu + sigma * e - 1) ** 2 * e / sigma),
+  };
+  // The variance of one sample of each.
+  const c = mu - 1, variance = {pathwise: 4 * sigma ** 2, score: c ** 4 / sigma ** 2 + 14 * c ** 2 + 15 * sigma ** 2};
+  const numbers = {truth, pathwiseStd: Math.sqrt(variance.pathwise), scoreStd: Math.sqrt(variance.score)};
+  const half = 1.5 * Math.sqrt(variance.score / 5);
+  panel.axes({x: [1, Math.max(n, 2)], y: [truth - half, truth + half], xlabel: "number of samples", ylabel: "gradient", log: true});
+  for (const [name, colour] of [["score", "vermilion"], ["pathwise", "blue"]]) {
+    const counts = range(Math.max(n, 2)).map(i => i + 1), width = counts.map(k => 2 * Math.sqrt(variance[name] / k));
+    panel.band(counts, width.map(w => truth - w), width.map(w => truth + w), colour);
+    let total = 0;
+    const running = all[name].map((g, i) => (total += g) / (i + 1));
+    panel.line(counts.slice(0, n), running, colour);
+    numbers[name] = running.at(-1);
+  }
+  panel.line([1, 9999], [truth, truth], "ink", "dashed");
+  return {
+    numbers,
+    said: `Truth ${show(truth)}; pathwise ${show(numbers.pathwise)}, score function ${show(numbers.score)}. One needs ${show(variance.score / variance.pathwise)} times as many samples`,
+    key: [["blue", "pathwise"], ["vermilion", "score function"], ["ink", "exact (dashed)"]],
+  };
+};
+
+// The planar flow z + u tanh(w·z + b) of a grid.
+views.planar = ({state: {w1, w2, u1, u2, b}, panels: [panel]}) => {
+  const axis = range(25, -3, 3), inner = w1 * u1 + w2 * u2;
+  const flow = (x, y) => { const t = Math.tanh(w1 * x + w2 * y + b); return [x + u1 * t, y + u2 * t]; };
+  const det = (x, y) => 1 + inner * (1 - Math.tanh(w1 * x + w2 * y + b) ** 2);
+  panel.axes({x: [-5, 5], y: [-5, 5], equal: true});
+  const dets = [], moved = axis.map(y => axis.map(x => flow(x, y)));
+  for (let j = 0; j < 24; j++) for (let i = 0; i < 24; i++) {
+    const d = det(axis[i] + 0.125, axis[j] + 0.125), corners = [moved[j][i], moved[j][i + 1], moved[j + 1][i + 1], moved[j + 1][i]];
+    dets.push(d);
+    const share = Math.round(clamp(Math.abs(Math.log(Math.abs(d))) / 1.2, 0, 1) * 85);
+    const colour = d <= 0 ? "var(--vermilion)" : `color-mix(in srgb,var(--${d < 1 ? "orange" : "blue"}) ${share}%,var(--ground))`;
+    make("path", {d: `M${corners.map(([x, y]) => `${panel.X(x).toFixed(1)} ${panel.Y(y).toFixed(1)}`).join("L")}z`, style: `fill:${colour}`, class: "cell"}, panel.inside);
+  }
+  const least = 1 + Math.min(inner, 0);
+  return {
+    numbers: {inner, least, dets, moved},
+    said: `w·u = ${show(inner)}: ${inner < -1 ? "not invertible; the grid folds over" : inner === -1 ? "just not invertible" : `invertible; smallest determinant ${inner < 0 ? show(least) : "above 1"}`}`,
+    key: [["blue", "stretched: log det > 0"], ["orange", "squeezed: log det < 0"], ["vermilion", "turned over: det < 0"]],
+  };
+};
+
+// Class probabilities under several posteriors, and the boundary of one draw for each press.
+views.posteriors = ({data: {axis, maps, draws, x, y}, state: {method, draw}, panels: [panel]}) => {
+  const half = (axis[1] - axis[0]) / 2, ends = [axis[0] - half, axis.at(-1) + half];
+  panel.axes({x: ends, y: ends, xlabel: "x₁", ylabel: "x₂", equal: true});
+  panel.map(axis, axis, maps[method]);
+  const shown = draws[method].slice(0, Math.min(draw, draws[method].length));
+  const boundaries = shown.map(([a, b, c]) => Math.abs(b) > 1e-6 ? ends.map(x => -(c + a * x) / b) : [NaN, NaN]);
+  boundaries.forEach((ys, i) => { if (ys[0] === ys[0]) panel.line(ends, ys, "ink", i === shown.length - 1 ? "" : "thin"); });
+  for (const label of [0, 1]) {
+    const own = x.filter((_, i) => y[i] === label);
+    panel.dots(own.map(row => row[0]), own.map(row => row[1]), label ? "orange" : "blue", 3).forEach(c => c.classList.add("ringed"));
+  }
+  const last = draws[0][0].length && maps[0], gap = mean(maps[method].flatMap((row, j) => row.map((p, i) => Math.abs(p - last[j][i]))));
+  return {
+    numbers: {boundaries, gap},
+    said: `${shown.length} boundaries drawn; mean distance of the map from the exact one ${show(gap)}`,
+    key: [["blue", "class 0"], ["orange", "class 1"], ["ink", "boundaries of draws"]],
+  };
+};
+
+// Estimates with 95% intervals of several methods, in order.
+views.comparison = ({data: {methods, names, lower, table}, state, panels: [panel]}) => {
+  const rows = table[state.metric][state.data];
+  const order = range(methods.length).filter(i => rows[i]).sort((a, b) => (rows[a][0] - rows[b][0]) * (lower[state.metric] ? 1 : -1));
+  const lows = order.map(i => rows[i][0] - rows[i][1]), highs = order.map(i => rows[i][0] + rows[i][1]);
+  const spare = 0.06 * (Math.max(...highs) - Math.min(...lows) || 1);
+  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: names[state.metric], names: order.map(i => methods[i])});
+  order.forEach((i, place) => {
+    const y = 1 - (place + 0.5) / order.length;
+    panel.line([lows[place], highs[place]], [y, y], "blue");
+    panel.dots([rows[i][0]], [y], "blue", 4);
+  });
+  const first = rows[order[0]], level = order.filter(i => Math.abs(rows[i][0] - first[0]) <= Math.hypot(rows[i][1], first[1]));
+  return {
+    numbers: {order, lows, highs},
+    said: `Best: ${methods[order[0]]}, ${show(first[0])} ± ${show(first[1])}`,
+    key: [["blue", "mean and 95% interval"]],
+  };
+};
+
+const start = figure => {
+  const data = JSON.parse(figure.querySelector("script").textContent);
+  const panels = [...figure.querySelectorAll(".live-plots > svg")].map(svg => new Panel(svg));
+  const sliders = [...figure.querySelectorAll("input[type=range]")];
+  const radios = [...figure.querySelectorAll("input[type=radio]")];
+  const state = {};
+  const legend = figure.querySelector(".live-legend"), says = figure.querySelector(".live-says");
+  // What a view gets: the data, the controls' values, the panels, a place for its own state.
+  const own = {
+    data, state, panels, figure,
+    // Put a slider at the stop that is nearest to a value.
+    set(name, value) {
+      const stops = data.controls[name];
+      const at = stops.reduce((best, stop, i) => Math.abs(stop - value) < Math.abs(stops[best] - value) ? i : best, 0);
+      const slider = sliders.find(slider => slider.name === name);
+      slider.value = at;
+      tell(slider);
+    },
+    redraw: () => draw(),
+  };
+  const tell = slider => {
+    state[slider.name] = data.controls[slider.name][slider.value];
+    const text = show(state[slider.name]);
+    slider.setAttribute("aria-valuetext", text);
+    if (slider.nextElementSibling.value !== text) slider.nextElementSibling.value = text;
+  };
+  const read = () => {
+    sliders.forEach(tell);
+    for (const radio of radios) if (radio.checked) state[radio.dataset.name] = Number(radio.value);
+  };
+  const draw = () => {
+    read();
+    const {numbers, said, key} = views[figure.dataset.view](own);
+    figure.numbers = numbers;
+    if (says.value !== said) says.value = said;
+    legend.replaceChildren(...key.map(([colour, text]) => {
+      const item = document.createElement("span");
+      item.style.setProperty("--own", `var(--${colour})`);
+      item.textContent = text;
+      return item;
+    }));
+  };
+  for (const button of figure.querySelectorAll("button")) {
+    state[button.name] = 0;
+    button.addEventListener("click", () => { state[button.name]++; own.pressed = button.name; draw(); own.pressed = null; });
+  }
+  figure.addEventListener("input", event => { own.moved = event.target.name; draw(); own.moved = null; });
+  figure.classList.add("moves");
+  figure.querySelector(".live-plots").hidden = legend.hidden = false;
+  let width = 0;
+  new ResizeObserver(([{contentRect}]) => {
+    if (contentRect.width && contentRect.width !== width) { width = contentRect.width; draw(); }
+  }).observe(figure.querySelector(".live-plots"));
+  draw();
+};
+document.querySelectorAll(".live").forEach(start);
+})();

@@ -1,0 +1,70 @@
+"""Print how long each figure with controls takes to answer, on a slow processor.
+
+    make live
+
+opens the pages of ``_build/html`` in Chromium, whose processor it makes four times as slow, and
+moves every control to five positions. It prints the longest time from the event to the end of
+the layout for each figure; a reader calls up to 100 ms instant (Nielsen, 1993). It needs
+Chromium and a machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+from playwright.sync_api import sync_playwright
+from rich.console import Console
+from rich.table import Table
+
+from studies.pdf import BUILT
+
+SLOWER, LONGEST = 4, 100  # times; milliseconds
+MOVES = """
+() => [...document.querySelectorAll(".live")].map(figure => {
+  let longest = 0;
+  for (const slider of figure.querySelectorAll("input[type=range]"))
+    for (let share = 0; share <= 4; share++) {
+      slider.value = Math.round(share * slider.max / 4);
+      const start = performance.now();
+      slider.dispatchEvent(new Event("input", {bubbles: true}));
+      figure.getBoundingClientRect();
+      longest = Math.max(longest, performance.now() - start);
+    }
+  for (const button of figure.querySelectorAll("button, input[type=radio]")) {
+    const start = performance.now();
+    button.click();
+    figure.getBoundingClientRect();
+    longest = Math.max(longest, performance.now() - start);
+  }
+  return [figure.id, longest];
+})
+"""
+
+
+def main() -> int:
+    """Print the table; return 1 if a figure takes longer than ``LONGEST``."""
+    table = Table("page", "figure", "longest, ms")
+    slow = False
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        for path in sorted((BUILT / "book").glob("*.html")):
+            if 'class="live"' not in path.read_text("utf-8"):
+                continue
+            page = browser.new_page(viewport={"width": 390, "height": 844})
+            page.goto(path.as_uri())
+            session = page.context.new_cdp_session(page)
+            session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+            for figure, longest in page.evaluate(MOVES):
+                table.add_row(path.stem, figure, f"{longest:.0f}")
+                slow |= longest > LONGEST
+            page.close()
+        browser.close()
+    Console().print(table)
+    return int(slow)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

