@@ -95,10 +95,7 @@ def feedback_page(
         titles: the titles of tasks and questions, by id; see ``marking.titles``.
         comments: a person's comments on the answers; see ``marking.read_comments``.
     """
-    counts = {
-        status: sum(verdict.status == status for verdict in result.verdicts)
-        for status in ("right", "wrong", "not-reached", "not-graded")
-    }
+    counts = Counter(verdict.status for verdict in result.verdicts)
     return render(
         "feedback.html.j2",
         result=result,

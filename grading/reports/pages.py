@@ -23,10 +23,17 @@ LONGEST = 20_000  # characters of an answer that a page shows
 # is rendered in 0.05 s and grows by less than a factor of ten.
 RENDER_SECONDS, RENDER_MEMORY, RENDER_LONGEST = 2.0, 256 * 1024**2, 20 * LONGEST
 
-SYMBOLS = {"right": "✓", "wrong": "✗", "not-reached": "–", "not-graded": "?"}
+SYMBOLS = {
+    "right": "✓",
+    "wrong": "✗",
+    "not-attempted": "○",
+    "not-reached": "–",
+    "not-graded": "?",
+}
 WORDS = {
     "right": "right",
     "wrong": "not right yet",
+    "not-attempted": "not attempted",
     "not-reached": "not reached",
     "not-graded": "not graded",
 }

@@ -34,14 +34,20 @@ class TaskRow:
     right: int
     named: int
     other: int
+    skipped: int
     missed: int
     ungraded: int
 
     @property
     def share(self) -> float:
-        """The share that solved it, of those whose answer was judged or not reached."""
+        """The share that solved it, of all whose notebook was judged."""
         judged = self.of - self.ungraded
         return self.right / judged if judged else 0.0
+
+    @property
+    def tried(self) -> int:
+        """The number of students who wrote an answer, judged or not reached."""
+        return self.of - self.ungraded - self.skipped
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,7 @@ def task_rows(
                 right=count["right"],
                 named=count["named"],
                 other=count["other"],
+                skipped=count["not-attempted"],
                 missed=count["not-reached"],
                 ungraded=count["not-graded"],
             )
@@ -162,7 +169,8 @@ def talking_points(
     """At most four talking points: common mistakes, then tasks that few solved.
 
     A mistake is common if at least a tenth of the class and at least two students make it; in
-    a class of three or fewer, if anybody does.
+    a class of three or fewer, if anybody does. Of a task, only the students who attempted it
+    are counted: a task that nobody began is no topic for a lecture.
     """
     points, found = [], mistakes(roster, titles)
     for mistake in found:
@@ -182,18 +190,20 @@ def talking_points(
         row
         for practical in roster.practicals
         for row in task_rows(roster, practical, titles)
-        if row.of - row.ungraded and row.share < FEW and row.id not in told
+        if row.right < FEW * row.tried and row.id not in told
     ]
-    for row in sorted(rows, key=lambda row: (row.share, row.id)):
+    for row in sorted(rows, key=lambda row: (row.right / row.tried, row.id)):
         if len(points) == 4:
             break
-        missing = row.of - row.ungraded - row.right
+        missing = row.tried - row.right
         text = "Not solved."
         if row.missed:
-            text += f" {row.missed} of them left it out or never got to it."
+            text += f" {row.missed} of them were not reached."
         if top := next((one for one in found if one.task == row.id), None):
             text += f" {top.count} of them: {sentence(top.hint)}"
-        points.append(Point(missing, row.of - row.ungraded, row.id, row.title, text))
+        if row.skipped:
+            text += f" Not attempted by {row.skipped} more."
+        points.append(Point(missing, row.tried, row.id, row.title, text))
     return points
 
 

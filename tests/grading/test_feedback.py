@@ -129,6 +129,14 @@ def test_page_says_what_went_wrong():
         assert part in text, part
 
 
+def test_not_attempted_is_not_called_wrong():
+    begun = dataclasses.replace(WRONG, status="not-attempted", reason="", hint="")
+    text = text_of(feedback_page(result(verdicts=(RIGHT, begun))))
+    assert "1 of 2 tasks right, 1 not attempted" in text
+    assert "Not attempted." in text
+    assert "ot right" not in text
+
+
 def test_nothing_that_python_printed():
     reason = "It failed. Traceback (most recent call last):\n  File 'probe.py' secret"
     wrong = dataclasses.replace(WRONG, reason=reason)

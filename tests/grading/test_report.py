@@ -63,15 +63,19 @@ def test_rows_add_up():
     for roster in (Roster(classroom(50, STEMS)), Roster(classroom(1))):
         for practical in roster.practicals:
             for row in task_rows(roster, practical):
-                parts = row.right + row.named + row.other + row.missed + row.ungraded
+                parts = row.right + row.named + row.other + row.skipped
+                parts += row.missed + row.ungraded
                 assert parts == row.of == len(roster.graded(practical.stem))
 
 
 def test_share_leaves_out_what_could_not_be_judged():
-    roster = a_class("right", "known", "wrong", "not-reached", "not-graded")
+    kinds = "right", "known", "wrong", "not-attempted", "not-reached", "not-graded"
+    roster = a_class(*kinds)
     row = task_rows(roster, roster.practicals[0])[1]
-    assert (row.right, row.named, row.other, row.missed, row.ungraded) == (1,) * 5
-    assert row.share == 1 / 4
+    counts = row.right, row.named, row.other, row.skipped, row.missed, row.ungraded
+    assert counts == (1,) * 6
+    assert row.share == 1 / 5
+    assert row.tried == 4
 
 
 def test_mistakes_are_counted_by_student_and_ranked():
@@ -108,8 +112,23 @@ def test_one_of_forty_is_no_lecture():
 def test_talk_about_what_few_solved():
     (point,) = talking_points(a_class("wrong", "wrong", "not-reached", "right"))
     assert (point.count, point.of, point.task) == (3, 4, NLL)
-    assert point.text == "Not solved. 1 of them left it out or never got to it."
+    assert point.text == "Not solved. 1 of them were not reached."
     assert len(talking_points(Roster(classroom(200, STEMS)))) <= 4
+
+
+def test_a_task_that_nobody_attempted_is_no_talking_point():
+    assert talking_points(a_class(*["not-attempted"] * 9, "right")) == []
+    (point,) = talking_points(a_class(*["not-attempted"] * 8, "wrong", "wrong"))
+    assert (point.count, point.of) == (2, 2)
+    assert point.text == "Not solved. Not attempted by 8 more."
+
+
+def test_the_map_tells_not_attempted_from_wrong():
+    page = report_page(a_class("not-attempted", "not-reached"))
+    assert page.count('<td class="x">○') == 1
+    assert page.count('<td class="n">–') == 1
+    assert '<td class="m">' not in page
+    assert "0 wrong otherwise, 1 not attempted, 1 not reached" in page
 
 
 def test_histogram():
