@@ -133,7 +133,9 @@ class Grades(Struct, frozen=True, forbid_unknown_fields=True):
 
     version: Annotated[
         Literal[1, 2],
-        about("Of this layout; 1 has no status `not-attempted` and says `wrong` instead."),
+        about(
+            "Of this layout; 1 has no status `not-attempted` and says `wrong` instead."
+        ),
     ]
     practicals: Annotated[list[PracticalGrades], about("In the order of the course.")]
     students: Annotated[list[StudentGrades], about("One for each student, by name.")]

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from authoring.questions import formula
 from grading.bounded import TooCostly, bounded
 
 GENERATOR = "Known Unknowns, course grade"
@@ -96,7 +97,8 @@ def to_student(message: str) -> str:
 def markdown(text: str, *, trusted: bool = False) -> Markup:
     """Render Markdown as harmless HTML: without its raw HTML, with formulas as text.
 
-    Links and pictures are shown as typed, unless the text is the course's (``trusted``).
+    Links and pictures are shown as typed, unless the text is the course's (``trusted``), whose
+    formulas are typeset as well.
     """
     cut = text[:LONGEST]
     html = _TRUSTED.render(cut) if trusted else _answer(cut)
@@ -138,6 +140,12 @@ def render(template: str, **values: Any) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def _typeset(content: str, options: dict[str, Any]) -> str:
+    """A formula of the course as MathML, or as it was typed if it is not stored."""
+    found = formula(content.strip(), display=options["display_mode"])
+    return found or _formula(content, options)
+
+
 def _formula(content: str, options: dict[str, Any]) -> str:
     mark = "$$" if options["display_mode"] else "$"
     return f"<code class=math>{mark}{escape(content.strip())}{mark}</code>"
@@ -145,7 +153,8 @@ def _formula(content: str, options: dict[str, Any]) -> str:
 
 def _parser(*, trusted: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.use(dollarmath_plugin, renderer=_formula, allow_labels=False)
+    shown = _typeset if trusted else _formula
+    parser.use(dollarmath_plugin, renderer=shown, allow_labels=False)
     parser.disable("image")  # a picture would be fetched
     if not trusted:
         # A link is shown as typed, so that its target stays visible.

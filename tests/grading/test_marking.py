@@ -8,11 +8,9 @@ import nbformat
 import pytest
 from classroom import IMAGE, REMOTE, SCRIPT, classroom
 from graded_class import finish, start, table, write_submissions
-from labs import COURSE, LABS, each_lab
+from labs import COURSE
 from pages import assert_harmless, assert_readable, text_of
 
-from authoring.chapter import read_chapter
-from course.task import stems, tasks_of
 from grading.record import Result, Written
 from grading.reports.marking import (
     COLUMNS,
@@ -23,7 +21,6 @@ from grading.reports.marking import (
     questions,
     read_comments,
     read_marks,
-    titles,
     write_marking,
 )
 from grading.reports.roster import Roster
@@ -53,52 +50,6 @@ def written(tmp_path, *lines, header=HEADER, encoding="utf-8"):
     path = tmp_path / "marks.csv"
     path.write_bytes("\n".join([header, *lines, ""]).encode(encoding))
     return path
-
-
-# --- the questions of the chapters ------------------------------------------------------
-
-
-@each_lab
-def test_every_question_has_a_model_answer_and_a_rubric(lab):
-    cells = [cell for cell in read_chapter(lab.chapter).cells if cell.role == "written"]
-    found = questions(lab)
-    assert [question.id for question in found] == [cell.task for cell in cells]
-    for question in found:
-        assert question.title
-        assert question.prompt
-        if question.id.endswith("/survey"):
-            assert (question.model_answer, question.rubric) == ("", ())
-            continue
-        assert len(question.model_answer) > 100
-        assert len(question.rubric) == 3
-        assert all(point.startswith("1 point: ") for point in question.rubric)
-        text = "".join([question.prompt, question.model_answer, *question.rubric])
-        for mark in ("{glue", "{eq}", "{cite", "Rubric", ":class:", "```"):
-            assert mark not in text, (question.id, mark)
-
-
-def test_numbers_of_the_page_stand_by_name():
-    lab = COURSE.lab("deep_ensembles_b")
-    (question,) = [q for q in questions(lab) if q.id.endswith("spirals")]
-    assert (
-        "the NLL is ⟨spirals-adversarial-nll⟩ with and ⟨spirals-plain-nll⟩ without"
-        in (question.model_answer)
-    )
-
-
-def test_titles_of_all_tasks_and_questions():
-    found = titles(LABS)
-    assert found["deep-ensembles/gaussian-nll"] == "The Gaussian NLL"
-    assert found["bayes-by-backprop/log-prior"] == "Three log-densities: log_prior"
-    for stem in stems():
-        assert set(tasks_of(stem)) <= set(found)
-    for lab in LABS:
-        assert {question.id for question in questions(lab)} <= set(found)
-
-
-def test_unknown_practical():
-    with pytest.raises(CourseError, match="no practical 'nothing'"):
-        questions(COURSE.lab("nothing"))
 
 
 # --- the page ---------------------------------------------------------------------------
