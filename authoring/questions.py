@@ -26,6 +26,7 @@ from project.practicals import Lab
 STORED = Path(__file__).with_name("model_answers.json")
 GLUED = re.compile(r"\{glue:?[a-z]*\}`([^`:]+)(?::([^`]*))?`")
 RUBRIC = re.compile(r"^\*Rubric\.\*\s*", re.MULTILINE)
+HONEST = "Any honest answer gets full marks."
 POINT = re.compile(r"(?=\b\d+ points?: )")
 
 
@@ -41,6 +42,11 @@ class Question:
     prompt: str
     model_answer: str
     rubric: tuple[str, ...]
+
+    @property
+    def honest(self) -> bool:
+        """Does every answer that is not blank get full marks?"""
+        return HONEST in self.prompt
 
 
 def questions(lab: Lab) -> list[Question]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from grading.record import Result
 from grading.reports.feedback import page_paths, write_feedback
 from grading.reports.marking import (
+    mark_honest,
     questions,
     read_comments,
     read_marks,
@@ -42,12 +43,13 @@ def write_outcome(
     if marks is not None:
         comments = read_comments(marks, results)
         results = read_marks(marks, results)
-    roster = Roster(results, course.stems)
-    labs = {one.stem: course.labs(one.stem) for one in roster.practicals}
+    stems = {result.practical for result in results if result.practical}
+    labs = {stem: course.labs(stem) for stem in course.stems if stem in stems}
     asked = {
         stem: [question for lab in those for question in questions(lab)]
         for stem, those in labs.items()
     }
+    roster = Roster(mark_honest(results, asked), course.stems)
     called = titles(lab for those in labs.values() for lab in those)
     pages = page_paths(roster.results)
     return [

@@ -16,6 +16,7 @@ from grading.reports.marking import (
     COLUMNS,
     Question,
     filled_table,
+    mark_honest,
     marking_page,
     marks_csv,
     questions,
@@ -53,6 +54,29 @@ def written(tmp_path, *lines, header=HEADER, encoding="utf-8"):
 
 
 # --- the page ---------------------------------------------------------------------------
+
+
+def test_an_honest_answer_has_full_marks():
+    survey = Question(
+        TWO, "Survey", "How long? (Any honest answer gets full marks.)", "", ()
+    )
+    other = Question(ONE, "Overconfidence", "Why?", "It is.", ("1 point: a",))
+    blank = Written(TWO, 3, " ")
+    less = Written(TWO, 3, "No comment.", 1.0)
+    given = [result(), result("bob", written=(blank,)), result("cy", written=(less,))]
+    asked = {STEM: [other, survey]}
+    results = mark_honest(given, asked)
+    assert marks_of(results) == {
+        ("ada", ONE): None,
+        ("ada", TWO): 3,
+        ("bob", TWO): None,
+        ("cy", TWO): 1.0,
+    }
+    table = marks_csv(Roster(results), asked=asked)
+    found = list(csv.reader(io.StringIO(table.removeprefix("\ufeff"))))
+    assert [(row[0], row[2]) for row in found[1:]] == [("ada", ONE), ("cy", TWO)]
+    page = text_of(marking_page(Roster(results), asked))
+    assert "all answers that are not blank have them already" in page
 
 
 def test_page_shows_answers_beside_the_model():
