@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -273,6 +274,12 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     help="marks.csv, filled in: the marks for the answers in words.",
 )
 @click.option(
+    "--answers-from",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="From this day on, such as 2027-01-31, the feedback shows the model answers.",
+)
+@click.option(
     "--retry",
     is_flag=True,
     help="Grade again the notebooks whose code a time limit or another limit stopped.",
@@ -313,6 +320,7 @@ def grade(
     out: Path,
     jobs: int,
     manual: Path | None,
+    answers_from: datetime | None,
     retry: bool,
     several: str,
     warm: bool,
@@ -351,7 +359,10 @@ def grade(
         warm=warm,
         dask=dask,
     )
-    results = grade_folder(submissions, settings, manual, Screen(), several)
+    answers = answers_from is not None and answers_from <= datetime.now()
+    results = grade_folder(
+        submissions, settings, manual, Screen(), several, answers=answers
+    )
     if not all(result.graded for result in results):
         ctx.exit(1)
 

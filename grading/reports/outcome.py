@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from grading.record import Result
+from grading.reports.examples import Example
 from grading.reports.feedback import page_paths, write_feedback
 from grading.reports.marking import (
     mark_honest,
@@ -22,7 +23,13 @@ from project.practicals import Course
 
 
 def write_outcome(
-    results: Iterable[Result], out: Path, *, course: Course, marks: Path | None = None
+    results: Iterable[Result],
+    out: Path,
+    *,
+    course: Course,
+    marks: Path | None = None,
+    examples: Mapping[str, Example] | None = None,
+    answers: bool = False,
 ) -> list[Path]:
     """Write the sheets, the feedback, the report and the page for marking.
 
@@ -31,6 +38,8 @@ def write_outcome(
         out: the folder; it is created if it does not exist.
         course: the checkout, whose chapters give titles, order and model answers.
         marks: a table of marks to merge first.
+        examples: public examples for the feedback, by task.
+        answers: show the model answers to the students.
 
     Returns:
         The files written, the report first.
@@ -55,6 +64,14 @@ def write_outcome(
     return [
         write_report(roster, out, titles=called, pages=pages),
         *write_sheets(roster, out),
-        *write_feedback(roster.results, out, titles=called, comments=comments),
+        *write_feedback(
+            roster.results,
+            out,
+            titles=called,
+            comments=comments,
+            examples=examples,
+            asked={one.id: one for found in asked.values() for one in found},
+            answers=answers,
+        ),
         *write_marking(roster, out, asked, comments),
     ]
