@@ -120,6 +120,27 @@ def titles(labs: Iterable[Lab]) -> dict[str, str]:
     return found
 
 
+def places(labs: Iterable[Lab]) -> dict[str, str]:
+    """Map the id of every task to the lab and the section of the book that treat it."""
+    found = {}
+    for lab in labs:
+        section, before = "", ""
+        lab_number = f"{lab.number.lstrip('0') or '0'}{lab.part}"
+        for cell in read_chapter(lab.chapter).cells:
+            if cell.kind != "markdown":
+                continue
+            for token in PARSER.parse(cell.source):
+                if before == "heading_open":
+                    section = token.content
+                before = token.type
+                if token.type in ("fence", "colon_fence"):
+                    options, body = options_of(token.content)
+                    ids = {*TASK_INFO.findall(body), options.get("label", "")} - {""}
+                    for id_ in ids:
+                        found[id_] = f"lab {lab_number}, “{section}”"
+    return found
+
+
 def _directives(source: str) -> list[tuple[str, str, str, str]]:
     """List name, title, label and body of the directives in a cell, nested ones included."""
     found = []

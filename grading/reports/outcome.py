@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from authoring.questions import places
 from grading.record import Result
 from grading.reports.examples import Example
 from grading.reports.feedback import page_paths, write_feedback
@@ -62,7 +63,14 @@ def write_outcome(
     called = titles(lab for those in labs.values() for lab in those)
     pages = page_paths(roster.results)
     return [
-        write_report(roster, out, titles=called, pages=pages),
+        write_report(
+            roster,
+            out,
+            titles=called,
+            pages=pages,
+            places=places(lab for those in labs.values() for lab in those),
+            examples=examples,
+        ),
         *write_sheets(roster, out),
         *write_feedback(
             roster.results,

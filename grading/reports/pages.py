@@ -78,6 +78,11 @@ def sentence(text: str) -> str:
     return (head.upper() if head.isascii() else head) + text[1:]
 
 
+def no_period(text: str) -> str:
+    """A sentence that another one contains: without its period."""
+    return text.rstrip().removesuffix(".")
+
+
 def short(task: str) -> str:
     """The part of an id that distinguishes the tasks of one practical."""
     return task.partition("/")[2] or task
@@ -176,6 +181,7 @@ _ENVIRONMENT.filters.update(
     percent=percent,
     duration=duration,
     sentence=sentence,
+    no_period=no_period,
     short=short,
     place=place,
     to_student=to_student,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grading.record import Result, Verdict
+from grading.reports.examples import Example
 from grading.reports.pages import plural, render, sentence, short
 from grading.reports.roster import ColumnGroup, Roster, verdicts_of
 from project.files import write_whole
@@ -74,13 +75,17 @@ class MistakeRow:
 
 @dataclass(frozen=True)
 class Point:
-    """A talking point: how many students of how many, the task, and a sentence."""
+    """A talking point: how many students of how many, the task, and a sentence.
+
+    ``mistake`` is a misconception as it continues "you get this if", or the empty string.
+    """
 
     count: int
     of: int
     task: str
     title: str
     text: str
+    mistake: str = ""
 
 
 @dataclass(frozen=True)
@@ -183,6 +188,7 @@ def talking_points(
                     mistake.task,
                     mistake.title,
                     sentence(mistake.hint),
+                    mistake.hint,
                 )
             )
     told = {point.task for point in points}
@@ -228,6 +234,8 @@ def report_page(
     *,
     titles: Mapping[str, str] | None = None,
     pages: Mapping[tuple[str, ...], PurePosixPath] | None = None,
+    places: Mapping[str, str] | None = None,
+    examples: Mapping[str, Example] | None = None,
 ) -> str:
     """Render the class report.
 
@@ -235,6 +243,8 @@ def report_page(
         roster: the class.
         titles: the titles of tasks, by id; see ``marking.titles``.
         pages: the paths of the feedback pages; see ``feedback.page_paths``.
+        places: where the book treats each task; see ``questions.places``.
+        examples: an input of each task's own check, to ask the class about.
     """
     graded = [result for result in roster.results if result.graded]
     rows = {
@@ -257,6 +267,8 @@ def report_page(
         students=_by_score(roster),
         cells=verdicts_of,
         pages=pages or {},
+        places=places or {},
+        examples=examples or {},
         graded=graded,
         failed=[result for result in roster.results if not result.graded],
         flagged=[result for result in roster.results if result.flags],
@@ -276,9 +288,14 @@ def write_report(
     *,
     titles: Mapping[str, str] | None = None,
     pages: Mapping[tuple[str, ...], PurePosixPath] | None = None,
+    places: Mapping[str, str] | None = None,
+    examples: Mapping[str, Example] | None = None,
 ) -> Path:
     """Write ``report.html``; see ``report_page``."""
-    write_whole(out / "report.html", report_page(roster, titles=titles, pages=pages))
+    page = report_page(
+        roster, titles=titles, pages=pages, places=places, examples=examples
+    )
+    write_whole(out / "report.html", page)
     return out / "report.html"
 
 

@@ -7,7 +7,7 @@ from labs import COURSE, LABS, each_lab
 
 from authoring.chapter import read_chapter
 from authoring.model_answers import formulas, numbers, typeset
-from authoring.questions import STORED, formula
+from authoring.questions import STORED, formula, places
 from course.task import stems, tasks_of
 from grading.reports.marking import questions, titles
 from grading.reports.pages import markdown
@@ -76,6 +76,13 @@ def test_titles_of_all_tasks_and_questions():
         assert set(tasks_of(stem)) <= set(found)
     for lab in LABS:
         assert {question.id for question in questions(lab)} <= set(found)
+
+
+def test_every_task_has_a_place_in_the_book():
+    found = places(LABS)
+    assert all(set(tasks_of(stem)) <= set(found) for stem in stems())
+    assert "“”" not in "".join(found.values())
+    assert found["deep-ensembles/gaussian-nll"].startswith("lab 1a, “")
 
 
 def test_unknown_practical():

@@ -10,6 +10,7 @@ from classroom import SCRIPT, classroom
 from pages import assert_harmless, assert_readable, text_of
 
 from grading.record import Result, Verdict
+from grading.reports.examples import Example
 from grading.reports.feedback import page_paths, write_feedback
 from grading.reports.pages import (
     duration,
@@ -129,6 +130,18 @@ def test_the_map_tells_not_attempted_from_wrong():
     assert page.count('<td class="n">–') == 1
     assert '<td class="m">' not in page
     assert "0 wrong otherwise, 1 not attempted, 1 not reached" in page
+
+
+def test_a_talking_point_has_a_place_and_a_question():
+    example = Example("    y = <1>", "    nll = 0.5", ())
+    page = report_page(
+        a_class(*["known"] * 4), places={NLL: "lab 1a, “NLL”"}, examples={NLL: example}
+    )
+    text = text_of(page)
+    assert "See lab 1a, “NLL”." in text
+    assert f"and what comes out if {HINT[:-1]}?" in text
+    assert "y = &lt;1&gt;" in page
+    assert "to ask the class" not in report_page(a_class(*["known"] * 4))
 
 
 def test_histogram():
