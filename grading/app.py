@@ -42,7 +42,7 @@ PROJECT = {
 }
 # Files and folders that the grader writes.
 WRITTEN = re.compile(
-    r"(report|marking)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new)\.csv"
+    r"(report|marking|items)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new)\.csv"
     rf"|(grades|timings)\.json|feedback|{re.escape(STATE)}"
 )
 

@@ -9,6 +9,7 @@ from authoring.questions import places
 from grading.record import Result
 from grading.reports.examples import Example
 from grading.reports.feedback import page_paths, write_feedback
+from grading.reports.items import write_items
 from grading.reports.marking import (
     mark_honest,
     questions,
@@ -71,6 +72,7 @@ def write_outcome(
             places=places(lab for those in labs.values() for lab in those),
             examples=examples,
         ),
+        write_items(roster, out, titles=called, asked=asked),
         *write_sheets(roster, out),
         *write_feedback(
             roster.results,
