@@ -280,6 +280,12 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     help="From this day on, such as 2027-01-31, the feedback shows the model answers.",
 )
 @click.option(
+    "--diff",
+    is_flag=True,
+    help="Only say whose points would move since the last run, and why: difference.csv and "
+    "difference.html. Nothing else is written; what has been graded is kept.",
+)
+@click.option(
     "--retry",
     is_flag=True,
     help="Grade again the notebooks whose code a time limit or another limit stopped.",
@@ -321,6 +327,7 @@ def grade(
     jobs: int,
     manual: Path | None,
     answers_from: datetime | None,
+    diff: bool,
     retry: bool,
     several: str,
     warm: bool,
@@ -361,7 +368,7 @@ def grade(
     )
     answers = answers_from is not None and answers_from <= datetime.now()
     results = grade_folder(
-        submissions, settings, manual, Screen(), several, answers=answers
+        submissions, settings, manual, Screen(), several, answers=answers, diff=diff
     )
     if not all(result.graded for result in results):
         ctx.exit(1)

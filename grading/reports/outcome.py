@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from authoring.questions import places
+from authoring.questions import Question, places
 from grading.record import Result
 from grading.reports.examples import Example
-from grading.reports.feedback import page_paths, write_feedback
+from grading.reports.feedback import Comments, page_paths, write_feedback
 from grading.reports.items import write_items
 from grading.reports.marking import (
     mark_honest,
@@ -50,18 +50,9 @@ def write_outcome(
         CourseError: the marks cannot be merged, or a chapter cannot be read; nothing has
             been written then.
     """
-    results, comments = list(results), {}
-    if marks is not None:
-        comments = read_comments(marks, results)
-        results = read_marks(marks, results)
-    stems = {result.practical for result in results if result.practical}
-    labs = {stem: course.labs(stem) for stem in course.stems if stem in stems}
-    asked = {
-        stem: [question for lab in those for question in questions(lab)]
-        for stem, those in labs.items()
-    }
-    roster = Roster(mark_honest(results, asked), course.stems)
-    called = titles(lab for those in labs.values() for lab in those)
+    roster, asked, comments = class_of(results, course, marks)
+    labs = course.labs(*asked) if asked else []
+    called = titles(labs)
     pages = page_paths(roster.results)
     return [
         write_report(
@@ -69,7 +60,7 @@ def write_outcome(
             out,
             titles=called,
             pages=pages,
-            places=places(lab for those in labs.values() for lab in those),
+            places=places(labs),
             examples=examples,
         ),
         write_items(roster, out, titles=called, asked=asked),
@@ -85,3 +76,25 @@ def write_outcome(
         ),
         *write_marking(roster, out, asked, comments),
     ]
+
+
+def class_of(
+    results: Iterable[Result], course: Course, marks: Path | None = None
+) -> tuple[Roster, dict[str, list[Question]], Comments]:
+    """Merge the marks; return the class, its questions by practical, and the comments.
+
+    Raises:
+        CourseError: as ``write_outcome``.
+    """
+    results, comments = list(results), {}
+    if marks is not None:
+        comments = read_comments(marks, results)
+        results = read_marks(marks, results)
+    stems = {result.practical for result in results if result.practical}
+    labs = {stem: course.labs(stem) for stem in course.stems if stem in stems}
+    asked = {
+        stem: [question for lab in those for question in questions(lab)]
+        for stem, those in labs.items()
+    }
+    roster = Roster(mark_honest(results, asked), course.stems)
+    return roster, asked, comments
