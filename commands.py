@@ -374,5 +374,21 @@ def grade(
         ctx.exit(1)
 
 
+@main.command()
+@click.argument("grades", type=Place(), nargs=-1, required=True)
+@click.option("--out", type=Place(), metavar="DIR", required=True, help="The folder.")
+def gradebook(grades: tuple[Path, ...], out: Path) -> None:
+    """Merge the grades of a term: gradebook.csv and gradebook.html, with all labs.
+
+    \b
+    Example:
+      course gradebook practical-1/grades.json practical-2/grades.json --out term/
+    """
+    from grading.reports.gradebook import write_gradebook
+
+    for path in write_gradebook(grades, out):
+        click.echo(path)
+
+
 if __name__ == "__main__":
     sys.exit(main())
