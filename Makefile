@@ -6,7 +6,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 QUICKLY := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: book pdf lighthouse live test test-long soak bench bench-grading mnist uci which lint exercises clean help
+.PHONY: book model-answers pdf lighthouse live test test-long soak bench bench-grading mnist uci which lint exercises clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -54,6 +54,9 @@ BUILT := $(if $(filter class,$(EDITION)),_build/class/_build,_build)
 book: .venv/ready  ## build the book and say where to open it
 	$(BIN)/jupyter-book build . -W --keep-going $(if $(filter class,$(EDITION)),--path-output _build/class)
 	@echo "Open $(CURDIR)/$(BUILT)/html/index.html"
+
+model-answers: .venv/ready  ## after make book: store the numbers of the model answers
+	$(BIN)/python -m authoring.model_answers
 
 # One worker more than cores, because some tests wait for clocks; one thread each.
 test test-long soak: export OMP_NUM_THREADS = 1

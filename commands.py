@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -273,6 +274,18 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     help="marks.csv, filled in: the marks for the answers in words.",
 )
 @click.option(
+    "--answers-from",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="From this day on, such as 2027-01-31, the feedback shows the model answers.",
+)
+@click.option(
+    "--diff",
+    is_flag=True,
+    help="Only say whose points would move since the last run, and why: difference.csv and "
+    "difference.html. Nothing else is written; what has been graded is kept.",
+)
+@click.option(
     "--retry",
     is_flag=True,
     help="Grade again the notebooks whose code a time limit or another limit stopped.",
@@ -313,6 +326,8 @@ def grade(
     out: Path,
     jobs: int,
     manual: Path | None,
+    answers_from: datetime | None,
+    diff: bool,
     retry: bool,
     several: str,
     warm: bool,
@@ -351,9 +366,28 @@ def grade(
         warm=warm,
         dask=dask,
     )
-    results = grade_folder(submissions, settings, manual, Screen(), several)
+    answers = answers_from is not None and answers_from <= datetime.now()
+    results = grade_folder(
+        submissions, settings, manual, Screen(), several, answers=answers, diff=diff
+    )
     if not all(result.graded for result in results):
         ctx.exit(1)
+
+
+@main.command()
+@click.argument("grades", type=Place(), nargs=-1, required=True)
+@click.option("--out", type=Place(), metavar="DIR", required=True, help="The folder.")
+def gradebook(grades: tuple[Path, ...], out: Path) -> None:
+    """Merge the grades of a term: gradebook.csv and gradebook.html, with all labs.
+
+    \b
+    Example:
+      course gradebook practical-1/grades.json practical-2/grades.json --out term/
+    """
+    from grading.reports.gradebook import write_gradebook
+
+    for path in write_gradebook(grades, out):
+        click.echo(path)
 
 
 if __name__ == "__main__":

@@ -2,15 +2,20 @@
 
 A question is an ``exercise`` of the class ``question``; its model answer is the ``solution``
 with the same label, whose last paragraph begins with ``*Rubric.*``. The numbers in a model
-answer are computed when the page is built. Nothing is run here, so each is replaced with its
-glue name in brackets, such as ``⟨spirals-plain-nll⟩``; the built chapter shows the number.
+answer are computed when the page is built. Nothing is run here: they come from
+``model_answers.json``, which is stored with the project, as do the typeset formulas. A number
+that it lacks is shown by its glue name in brackets, such as ``⟨spirals-plain-nll⟩``.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from authoring.chapter import TASK_INFO, read_chapter
 from authoring.exercises import translator_of
@@ -18,8 +23,10 @@ from authoring.markdown import PARSER, options_of
 from course.task import task_id
 from project.practicals import Lab
 
-GLUED = re.compile(r"\{glue:?[a-z]*\}`([^`:]+)(?::[^`]*)?`")
+STORED = Path(__file__).with_name("model_answers.json")
+GLUED = re.compile(r"\{glue:?[a-z]*\}`([^`:]+)(?::([^`]*))?`")
 RUBRIC = re.compile(r"^\*Rubric\.\*\s*", re.MULTILINE)
+HONEST = "Any honest answer gets full marks."
 POINT = re.compile(r"(?=\b\d+ points?: )")
 
 
@@ -36,6 +43,11 @@ class Question:
     model_answer: str
     rubric: tuple[str, ...]
 
+    @property
+    def honest(self) -> bool:
+        """Does every answer that is not blank get full marks?"""
+        return HONEST in self.prompt
+
 
 def questions(lab: Lab) -> list[Question]:
     """Read the questions of a lab, in order.
@@ -44,11 +56,12 @@ def questions(lab: Lab) -> list[Question]:
         CourseError: its chapter cannot be read.
     """
     translator = translator_of(lab)
+    known = _stored().get("numbers", {}).get(lab.name, {})
     prompts, answers = {}, {}
     for cell in read_chapter(lab.chapter).cells:
         if cell.kind != "markdown":
             continue
-        source = GLUED.sub(r"⟨\1⟩", cell.source)
+        source = GLUED.sub(lambda match: _number(match, known), cell.source)
         translator.number(source)
         for name, title, label, body in _directives(source):
             if name == "solution":
@@ -71,6 +84,23 @@ def questions(lab: Lab) -> list[Question]:
     return found
 
 
+def glued(lab: Lab) -> set[str]:
+    """Return the names of the numbers in a lab's questions, model answers and rubrics."""
+    found = set()
+    for cell in read_chapter(lab.chapter).cells:
+        if cell.kind == "markdown":
+            for name, _, label, body in _directives(cell.source):
+                if name == "solution" or (label and cell.role == "written"):
+                    found |= {match[1] for match in GLUED.finditer(body)}
+    return found
+
+
+def formula(tex: str, *, display: bool) -> str | None:
+    """Return a formula of the questions as MathML; None if it is not stored."""
+    key = f"$${tex}$$" if display else f"${tex}$"
+    return _stored().get("formulas", {}).get(key)
+
+
 def titles(labs: Iterable[Lab]) -> dict[str, str]:
     """Map the id of every task and question of these labs to its title.
 
@@ -90,6 +120,27 @@ def titles(labs: Iterable[Lab]) -> dict[str, str]:
     return found
 
 
+def places(labs: Iterable[Lab]) -> dict[str, str]:
+    """Map the id of every task to the lab and the section of the book that treat it."""
+    found = {}
+    for lab in labs:
+        section, before = "", ""
+        lab_number = f"{lab.number.lstrip('0') or '0'}{lab.part}"
+        for cell in read_chapter(lab.chapter).cells:
+            if cell.kind != "markdown":
+                continue
+            for token in PARSER.parse(cell.source):
+                if before == "heading_open":
+                    section = token.content
+                before = token.type
+                if token.type in ("fence", "colon_fence"):
+                    options, body = options_of(token.content)
+                    ids = {*TASK_INFO.findall(body), options.get("label", "")} - {""}
+                    for id_ in ids:
+                        found[id_] = f"lab {lab_number}, “{section}”"
+    return found
+
+
 def _directives(source: str) -> list[tuple[str, str, str, str]]:
     """List name, title, label and body of the directives in a cell, nested ones included."""
     found = []
@@ -100,6 +151,20 @@ def _directives(source: str) -> list[tuple[str, str, str, str]]:
             entry = name, title.strip(), options.get("label", ""), body.strip()
             found += [entry, *_directives(body)]
     return found
+
+
+@cache
+def _stored() -> Mapping[str, Mapping]:
+    return json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
+
+
+def _number(match: re.Match[str], known: Mapping[str, str]) -> str:
+    """Format a number as the built page does; its name in brackets if it is not known."""
+    name, form = match[1], match[2] or ""
+    if name not in known:
+        return f"⟨{name}⟩"
+    value = ast.literal_eval(known[name])
+    return format(value, form).replace("-", "−")
 
 
 def _split(text: str) -> tuple[str, list[str]]:

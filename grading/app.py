@@ -21,13 +21,15 @@ from rich.progress import (
 
 from grading.classroom import STATE, grade_class
 from grading.record import Result
+from grading.reports.difference import read_grades, write_difference
+from grading.reports.examples import examples
 from grading.reports.marking import check_marks, filled_table
-from grading.reports.outcome import write_outcome
+from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural
 from grading.reports.several import best_by_task
 from grading.settings import Settings
 from grading.submissions.intake import Intake, Submission, take_in
-from grading.submissions.names import shown
+from grading.submissions.names import shown as shown_name
 from grading.submissions.several import Several
 from grading.worker import blank, in_words
 from project.errors import CourseError
@@ -41,7 +43,7 @@ PROJECT = {
 }
 # Files and folders that the grader writes.
 WRITTEN = re.compile(
-    r"(report|marking)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new)\.csv"
+    r"(report|marking|items|difference|gradebook)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new|difference|gradebook)\.csv"
     rf"|(grades|timings)\.json|feedback|{re.escape(STATE)}"
 )
 
@@ -60,6 +62,9 @@ def grade_folder(
     manual: Path | None,
     console: Console,
     several: Several = "last",
+    *,
+    answers: bool = False,
+    diff: bool = False,
 ) -> list[Result]:
     """Grade the submissions, and write the sheets, the feedback and the report.
 
@@ -70,6 +75,8 @@ def grade_folder(
             output folder, if somebody has written in it.
         console: for the progress and the summary.
         several: which of several notebooks of one student and practical counts.
+        answers: show the model answers in the feedback.
+        diff: only compare with the grades of the last run, and write no others.
 
     Raises:
         CourseError: wrong use; no output has been changed.
@@ -79,6 +86,8 @@ def grade_folder(
     manual = manual or filled_table(settings.out)
     if manual is not None:
         check_marks(manual)
+    if diff:
+        read_grades(settings.out / "grades.json")
     course = Course.read(settings.root)
     intake = take_in(submissions_path, course, several)
     if manual is not None:
@@ -93,8 +102,23 @@ def grade_folder(
     ]
     if several == "best":
         results = best_by_task(results)
+    if diff:
+        roster, _, _ = class_of(results, course, manual)
+        found = write_difference(settings.out / "grades.json", roster)
+        console.print(f"The points of {plural(len(found), 'item')} would change.")
+        console.print(f"Open {settings.out / 'difference.html'}", soft_wrap=True)
+        return results
+    labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
+    shown = examples(labs, settings.out / STATE / "examples")
     with all_or_none():
-        write_outcome(results, settings.out, course=course, marks=manual)
+        write_outcome(
+            results,
+            settings.out,
+            course=course,
+            marks=manual,
+            examples=shown,
+            answers=answers,
+        )
     _summary(results, intake, settings, console)
     if manual is not None:
         console.print(f"The marks of {manual} were merged.", soft_wrap=True)
@@ -154,7 +178,7 @@ def _check_out(out: Path, submissions_path: Path, root: Path) -> None:
             and not submissions_path.is_relative_to(path)
         ]
         if foreign:
-            name = shown(foreign[0].name)
+            name = shown_name(foreign[0].name)
             problem = (
                 f"It holds files that `course grade` did not write, such as {name}."
             )

@@ -7,7 +7,7 @@ from typing import Literal
 
 from project.practicals import lab_name
 
-Status = Literal["right", "wrong", "not-reached", "not-graded"]
+Status = Literal["right", "wrong", "not-attempted", "not-reached", "not-graded"]
 NOT_RUN = "The notebook could not be run"  # a fault of the machine or the grader
 STOPPED = "Its code was stopped"  # beginning of the reason if a time or resource limit ended it
 
@@ -35,7 +35,8 @@ class Verdict:
         task: its id.
         points: the points that the task is worth.
         status: only ``right`` earns the points. It is ``not-reached`` at first, so that a
-            task whose probe never ran earns none.
+            task whose probe never ran earns none. It is ``not-attempted`` if the answer's
+            cell is as released, empty or missing.
         attempt: the number of the pass that judged it, from 1 (``grades.json`` has this
             name); in later passes the reference stands in for tasks that are not judged.
         reason: what went wrong, in one sentence or two; empty if it is right.

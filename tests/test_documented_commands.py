@@ -25,6 +25,8 @@ ELSEWHERE = {
     "make book": "tests/conftest.py::book",
     "make book EDITION=class": "tests/book/test_editions.py::class_edition",
     ".venv/bin/jupyter-book build . -W --keep-going": "tests/conftest.py::book",
+    "course gradebook": "tests/grading/test_gradebook.py::test_the_command",
+    "make model-answers": "tests/book/test_book.py::test_every_number_of_the_model_answers_is_found",
     "make test": ".ci/run",
     "make test-long": ".ci/run",
     '.venv/bin/python -m pytest -m "not long"': "make test",

@@ -27,7 +27,6 @@ from grading.execution.assemble import assemble, origin
 from grading.execution.material import LabMaterial
 from grading.execution.passes import PassResult
 from grading.execution.runner import Environment, run_pass
-from grading.execution.verdicts import UNWRITTEN
 from grading.flags import flag
 from grading.record import NOT_RUN, STOPPED, Flag, Verdict
 from grading.submissions.answers import Answer, Answers
@@ -191,14 +190,14 @@ class _Passes:
         return self.verdicts, self.flags, ""
 
     def _written(self) -> list[str]:
-        """Return the tasks whose answers can run, and settle the others as wrong."""
+        """Return the tasks whose answers can run, and settle the others."""
         todo = []
         for task in self.verdicts:
             answer = self.answers.tasks.get(task)
             if answer is None:
-                self._settle(task, "wrong", "Its cell is missing.")
-            elif answer.untouched:
-                self._settle(task, "wrong", UNWRITTEN)
+                self._settle(task, "not-attempted", "Its cell is missing.")
+            elif answer.untouched or not answer.source.strip():
+                self._settle(task, "not-attempted", answer.problem)
             elif answer.problem:
                 self._settle(task, "wrong", answer.problem)
             else:

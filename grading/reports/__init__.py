@@ -3,5 +3,7 @@
 ``roster``   holds the class as rows and columns, for all other modules;
 ``sheets``   writes the grade sheets, ``feedback`` and ``report`` the pages, ``marking`` the page
              and the table for answers in words; ``pages`` is what the pages share;
-``outcome``  writes all of these at once.
+``items``    computes statistics of tasks and questions, ``examples`` the feedback's examples;
+``outcome``  writes all of these at once;
+``difference`` and ``gradebook`` compare and merge what earlier runs have written.
 """

@@ -1,7 +1,8 @@
 """The students' feedback: one page for each notebook, in a folder for each student.
 
 A page says for each task whether it is right and, if not, what is wrong, in the words of the
-verdict. It contains no input, no expected value, no solution, and nothing that Python printed.
+verdict. It contains no input and no expected value of the run, no solution, and nothing that
+Python printed. Its examples are inputs of the notebook's own check, which students can see.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
+from authoring.questions import Question
 from grading.flags import PRIVATE
 from grading.record import Result
+from grading.reports.examples import Example
 from grading.reports.pages import GENERATOR, render
 from grading.reports.roster import score_of, title_of, unanswered
 from project.files import discard, write_whole
@@ -87,18 +91,21 @@ def feedback_page(
     *,
     titles: Mapping[str, str] | None = None,
     comments: Comments | None = None,
+    examples: Mapping[str, Example] | None = None,
+    asked: Mapping[str, Question] | None = None,
+    answers: bool = False,
 ) -> str:
     """Render the page for one notebook.
 
     Args:
         result: its grade.
+        examples: public examples and hints, by task.
+        asked: the questions, by id.
+        answers: show the model answers.
         titles: the titles of tasks and questions, by id; see ``marking.titles``.
         comments: a person's comments on the answers; see ``marking.read_comments``.
     """
-    counts = {
-        status: sum(verdict.status == status for verdict in result.verdicts)
-        for status in ("right", "wrong", "not-reached", "not-graded")
-    }
+    counts = Counter(verdict.status for verdict in result.verdicts)
     return render(
         "feedback.html.j2",
         result=result,
@@ -106,6 +113,11 @@ def feedback_page(
         practical=title_of(result.practical) + f" {result.part}" * bool(result.part),
         titles=titles or {},
         comments=comments or {},
+        examples=examples or {},
+        asked=asked or {},
+        answers=answers,
+        totals=list(accumulate(verdict.earned for verdict in result.verdicts)),
+        worth=list(accumulate(verdict.points for verdict in result.verdicts)),
         counts=counts,
         score=score_of(result),
         reason=_reason,
@@ -119,9 +131,13 @@ def write_feedback(
     *,
     titles: Mapping[str, str] | None = None,
     comments: Comments | None = None,
+    examples: Mapping[str, Example] | None = None,
+    asked: Mapping[str, Question] | None = None,
+    answers: bool = False,
 ) -> list[Path]:
     """Write ``feedback/<student>/<notebook>.html`` for each result; return the paths.
 
+    The other arguments are those of ``feedback_page``.
     Generated pages that belong to no result any more are removed: the path of a page may
     change as the class grows, and nobody should send the old one.
     """
@@ -130,7 +146,15 @@ def write_feedback(
     paths, written = page_paths(results), []
     for result in results:
         path = folder / paths[result.key]
-        write_whole(path, feedback_page(result, titles=titles, comments=comments))
+        page = feedback_page(
+            result,
+            titles=titles,
+            comments=comments,
+            examples=examples,
+            asked=asked,
+            answers=answers,
+        )
+        write_whole(path, page)
         written.append(path)
     for path in set(folder.glob("*/*.html")) - set(written):
         if GENERATOR in path.read_text(encoding="utf-8", errors="replace")[:1000]:

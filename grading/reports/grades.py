@@ -131,7 +131,12 @@ class NotebookGrade(Struct, frozen=True, forbid_unknown_fields=True):
 class Grades(Struct, frozen=True, forbid_unknown_fields=True):
     """The grades of a class, as `course grade` writes them to grades.json."""
 
-    version: Annotated[Literal[1], about("Of this layout.")]
+    version: Annotated[
+        Literal[1, 2],
+        about(
+            "Of this layout; 1 has no status `not-attempted` and says `wrong` instead."
+        ),
+    ]
     practicals: Annotated[list[PracticalGrades], about("In the order of the course.")]
     students: Annotated[list[StudentGrades], about("One for each student, by name.")]
     results: Annotated[
@@ -143,7 +148,7 @@ class Grades(Struct, frozen=True, forbid_unknown_fields=True):
 def grades(roster: Roster) -> Grades:
     """Return all results without their times."""
     data = {
-        "version": 1,
+        "version": 2,
         "practicals": [
             {
                 "practical": practical.stem,

@@ -6,17 +6,14 @@
 
 from __future__ import annotations
 
-import csv
-import difflib
-import io
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from authoring.questions import Question, questions, titles
 from grading.record import Result, Written
 from grading.reports.feedback import Comments
+from grading.reports.marks import COLUMNS, records, rows_of, shown
 from grading.reports.pages import number, render
 from grading.reports.roster import Roster, unanswered
 from grading.reports.sheets import guarded, plain, table
@@ -28,6 +25,7 @@ __all__ = [
     "Question",
     "check_marks",
     "filled_table",
+    "mark_honest",
     "marking_page",
     "marks_csv",
     "questions",
@@ -36,9 +34,6 @@ __all__ = [
     "titles",
     "write_marking",
 ]
-
-COLUMNS = ("student", "practical", "question", "marks", "comment")
-NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 
 
 def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str:
@@ -66,12 +61,17 @@ def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str
     return render("marking.html.j2", roster=roster, sections=sections)
 
 
-def marks_csv(roster: Roster, comments: Comments | None = None) -> str:
+def marks_csv(
+    roster: Roster,
+    comments: Comments | None = None,
+    asked: Mapping[str, Sequence[Question]] | None = None,
+) -> str:
     """The table to fill in: a row for each answer, in the order of the page.
 
-    Existing marks are filled in; unanswered questions have no row.
+    Existing marks are filled in; unanswered questions have no row, and neither have answers
+    that ``mark_honest`` has marked.
     """
-    return _text(_open_rows(roster, comments))
+    return _text(_open_rows(roster, comments, asked or {}))
 
 
 def write_marking(
@@ -87,14 +87,14 @@ def write_marking(
     entries, is written to ``marks-new.csv``.
     """
     write_whole(out / "marking.html", marking_page(roster, asked))
-    path, rows = out / "marks.csv", _open_rows(roster, comments)
+    path, rows = out / "marks.csv", _open_rows(roster, comments, asked)
     filled = _filled(path) if path.exists() else {}
     if filled is None or filled:
         filled = filled or {}
-        if all(_shown(row[:3]) in filled for row in rows):
+        if all(shown(row[:3]) in filled for row in rows):
             return [out / "marking.html", path]
         path = out / "marks-new.csv"
-        rows = [_kept(row, filled.get(_shown(row[:3]))) for row in rows]
+        rows = [_kept(row, filled.get(shown(row[:3]))) for row in rows]
     write_whole(path, _text(rows))
     return [out / "marking.html", path]
 
@@ -119,10 +119,10 @@ def check_marks(path: Path, results: Iterable[Result] | None = None) -> None:
         CourseError: as ``read_marks``.
     """
     if results is None:
-        for _ in _records(path):
+        for _ in records(path):
             pass
     else:
-        _rows(path, list(results))
+        rows_of(path, list(results))
 
 
 def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
@@ -137,7 +137,7 @@ def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
     """
     results = list(results)
     marks = {
-        row.key: row.marks for row in _rows(path, results) if row.marks is not None
+        row.key: row.marks for row in rows_of(path, results) if row.marks is not None
     }
     roster = Roster(results)
 
@@ -155,6 +155,26 @@ def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
     ]
 
 
+def mark_honest(
+    results: Iterable[Result], asked: Mapping[str, Sequence[Question]]
+) -> list[Result]:
+    """Give full marks to answers to which any honest answer gets full marks.
+
+    Blank answers, and answers that a person has marked, are unchanged.
+    """
+    honest = {one.id for found in asked.values() for one in found if one.honest}
+
+    def marked(answer: Written) -> Written:
+        if answer.task in honest and answer.marks is None and not unanswered(answer):
+            return replace(answer, marks=answer.points)
+        return answer
+
+    return [
+        replace(result, written=tuple(map(marked, result.written)))
+        for result in results
+    ]
+
+
 def read_comments(
     path: Path, results: Iterable[Result]
 ) -> dict[tuple[str, str, str], str]:
@@ -163,33 +183,17 @@ def read_comments(
     Raises:
         CourseError: as ``read_marks``.
     """
-    rows = _rows(path, list(results))
+    rows = rows_of(path, list(results))
     return {row.key: row.comment for row in rows if row.comment}
 
 
-# --- the table --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Row:
-    key: tuple[str, str, str]
-    marks: float | None
-    comment: str
-
-
-def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
-    """What counts, by student and practical."""
-    roster = Roster(results)
-    return {
-        (student, practical.stem): result
-        for student in roster.students
-        for practical in roster.practicals
-        if (result := roster.counting(student, practical.stem)) is not None
-    }
-
-
-def _open_rows(roster: Roster, comments: Comments | None) -> list[list[str]]:
+def _open_rows(
+    roster: Roster,
+    comments: Comments | None,
+    asked: Mapping[str, Sequence[Question]],
+) -> list[list[str]]:
     rows = []
+    honest = {one.id for found in asked.values() for one in found if one.honest}
     for practical in roster.practicals:
         for item in practical.questions:
             for result in roster.graded(practical.stem):
@@ -197,6 +201,9 @@ def _open_rows(roster: Roster, comments: Comments | None) -> list[list[str]]:
                     if answer.task != item.id or unanswered(answer):
                         continue
                     key = (result.student, practical.stem, item.id)
+                    full = item.id in honest and answer.marks == answer.points
+                    if full and key not in (comments or {}):
+                        continue
                     marks = "" if answer.marks is None else number(answer.marks)
                     rows.append([*key, marks, (comments or {}).get(key, "")])
     return rows
@@ -206,11 +213,6 @@ def _text(rows: Iterable[Sequence[str]]) -> str:
     return table(
         [COLUMNS, *([guarded(cell) for cell in row] for row in rows)], mark=True
     )
-
-
-def _shown(cells: Iterable[str]) -> tuple[str, ...]:
-    """Cells as written to the table, where names that are not UTF-8 are escaped."""
-    return tuple(cell.encode("utf-8", "backslashreplace").decode() for cell in cells)
 
 
 def _kept(row: list[str], known: tuple[str, str] | None) -> list[str]:
@@ -223,7 +225,7 @@ def _filled(path: Path) -> dict[tuple[str, ...], tuple[str, str]] | None:
     """Marks and comments by row; empty if nobody has written any, None if unreadable."""
     found = {}
     try:
-        for _, record in _records(path):
+        for _, record in records(path):
             cells = [plain(record[name]) for name in COLUMNS]
             found[tuple(cells[:3])] = cells[3], cells[4]
     except CourseError:
@@ -231,141 +233,3 @@ def _filled(path: Path) -> dict[tuple[str, ...], tuple[str, str]] | None:
     return (
         found if any(cell.strip() for pair in found.values() for cell in pair) else {}
     )
-
-
-def _rows(path: Path, results: list[Result]) -> list[_Row]:
-    counting, seen, rows = _answers(results), {}, []
-    for line, record in _records(path):
-        row = _row(path, line, record, counting)
-        if row.key in seen:
-            raise CourseError(
-                path,
-                line,
-                f"{row.key[0]!r} already has marks for {row.key[2]} in line {seen[row.key]}.",
-                "Delete one of the two rows.",
-            )
-        seen[row.key] = line
-        rows.append(row)
-    return rows
-
-
-def _row(
-    path: Path,
-    line: int,
-    record: dict[str, str],
-    counting: dict[tuple[str, str], Result],
-) -> _Row:
-    student = plain(record["student"])
-    students = {name for name, _ in counting}
-    if student not in students:
-        # A name that is not UTF-8 is escaped by `table`.
-        shown = {_shown([name])[0]: name for name in students}
-        if student not in shown:
-            raise _unknown(path, line, "student", student, shown)
-        student = shown[student]
-    stem = plain(record["practical"]).strip().replace("-", "_")
-    stems = {practical for name, practical in counting if name == student}
-    if stem not in stems:
-        raise _unknown(path, line, f"practical of {student!r}", stem, stems)
-    answers = {answer.task: answer for answer in counting[student, stem].written}
-    question = plain(record["question"]).strip()
-    if not counting[student, stem].graded:  # its questions are not known: keep the row
-        return _Row((student, stem, question), None, "")
-    if question not in answers:
-        raise _unknown(path, line, f"question of {stem}", question, set(answers))
-    text, most = plain(record["marks"]).strip(), answers[question].points
-    marks = None
-    if text:
-        if not NUMBER.fullmatch(text):
-            raise CourseError(
-                path,
-                line,
-                f"The marks {text!r} are not a number.",
-                f"Write a number from 0 to {most}, or leave the cell empty.",
-            )
-        marks = float(text.replace(",", "."))
-        if not 0 <= marks <= most:
-            raise CourseError(
-                path,
-                line,
-                f"{text} marks for {question} are out of range.",
-                f"Give a number from 0 to {most}.",
-            )
-    return _Row((student, stem, question), marks, plain(record["comment"]).strip())
-
-
-def _records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
-    """Yield the rows of a table, each with the line that it begins on."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise CourseError(
-            path, None, f"It cannot be read: {error.strerror}.", "Correct the path."
-        ) from None
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise CourseError(
-            path,
-            line,
-            "It is not UTF-8.",
-            "In a spreadsheet, save it as “CSV UTF-8 (comma delimited)”.",
-        ) from None
-    head = text.partition("\n")[0]
-    separator = max(",;\t", key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    header: list[str] = []
-    begin = 1
-    try:
-        for cells in reader:
-            line, begin = begin, reader.line_num + 1
-            if not any(cell.strip() for cell in cells):
-                continue
-            if not header:
-                header = [cell.strip().lower() for cell in cells]
-                _check_header(path, line, header)
-                continue
-            if len(cells) > len(header) and any(cells[len(header) :]):
-                raise CourseError(
-                    path,
-                    line,
-                    f"The row has {len(cells)} cells, but the header has {len(header)}.",
-                    f'Put text that contains "{separator}" between double quotes.',
-                )
-            cells += [""] * (len(header) - len(cells))
-            yield line, dict(zip(header, cells, strict=False))
-    except csv.Error as error:
-        raise CourseError(
-            path,
-            begin,
-            f"It is not a table: {error}.",
-            "Open it in a spreadsheet and save it as CSV again.",
-        ) from None
-    if not header:
-        raise CourseError(
-            path, None, "It is empty.", f"Begin with the header {','.join(COLUMNS)}."
-        )
-
-
-def _check_header(path: Path, line: int, header: list[str]) -> None:
-    missing = [name for name in COLUMNS if name not in header]
-    double = [name for name in COLUMNS if header.count(name) > 1]
-    if missing or double:
-        what = f"no column {missing[0]!r}" if missing else f"two columns {double[0]!r}"
-        raise CourseError(
-            path,
-            line,
-            f"The header has {what}.",
-            f"Its columns must be {', '.join(COLUMNS)}, in any order.",
-        )
-
-
-def _unknown(
-    path: Path, line: int, what: str, name: str, known: Iterable[str]
-) -> CourseError:
-    near = difflib.get_close_matches(name, sorted(known), n=2, cutoff=0.5)
-    remedy = (
-        f"Did you mean {' or '.join(repr(guess) for guess in near)}?"
-        if near
-        else "Copy the cell from the table that `course grade` wrote."
-    )
-    return CourseError(path, line, f"There is no {what} called {name!r}.", remedy)

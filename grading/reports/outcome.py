@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from authoring.questions import Question, places
 from grading.record import Result
-from grading.reports.feedback import page_paths, write_feedback
+from grading.reports.examples import Example
+from grading.reports.feedback import Comments, page_paths, write_feedback
+from grading.reports.items import write_items
 from grading.reports.marking import (
+    mark_honest,
     questions,
     read_comments,
     read_marks,
@@ -21,7 +25,13 @@ from project.practicals import Course
 
 
 def write_outcome(
-    results: Iterable[Result], out: Path, *, course: Course, marks: Path | None = None
+    results: Iterable[Result],
+    out: Path,
+    *,
+    course: Course,
+    marks: Path | None = None,
+    examples: Mapping[str, Example] | None = None,
+    answers: bool = False,
 ) -> list[Path]:
     """Write the sheets, the feedback, the report and the page for marking.
 
@@ -30,6 +40,8 @@ def write_outcome(
         out: the folder; it is created if it does not exist.
         course: the checkout, whose chapters give titles, order and model answers.
         marks: a table of marks to merge first.
+        examples: public examples for the feedback, by task.
+        answers: show the model answers to the students.
 
     Returns:
         The files written, the report first.
@@ -38,21 +50,51 @@ def write_outcome(
         CourseError: the marks cannot be merged, or a chapter cannot be read; nothing has
             been written then.
     """
+    roster, asked, comments = class_of(results, course, marks)
+    labs = course.labs(*asked) if asked else []
+    called = titles(labs)
+    pages = page_paths(roster.results)
+    return [
+        write_report(
+            roster,
+            out,
+            titles=called,
+            pages=pages,
+            places=places(labs),
+            examples=examples,
+        ),
+        write_items(roster, out, titles=called, asked=asked),
+        *write_sheets(roster, out),
+        *write_feedback(
+            roster.results,
+            out,
+            titles=called,
+            comments=comments,
+            examples=examples,
+            asked={one.id: one for found in asked.values() for one in found},
+            answers=answers,
+        ),
+        *write_marking(roster, out, asked, comments),
+    ]
+
+
+def class_of(
+    results: Iterable[Result], course: Course, marks: Path | None = None
+) -> tuple[Roster, dict[str, list[Question]], Comments]:
+    """Merge the marks; return the class, its questions by practical, and the comments.
+
+    Raises:
+        CourseError: as ``write_outcome``.
+    """
     results, comments = list(results), {}
     if marks is not None:
         comments = read_comments(marks, results)
         results = read_marks(marks, results)
-    roster = Roster(results, course.stems)
-    labs = {one.stem: course.labs(one.stem) for one in roster.practicals}
+    stems = {result.practical for result in results if result.practical}
+    labs = {stem: course.labs(stem) for stem in course.stems if stem in stems}
     asked = {
         stem: [question for lab in those for question in questions(lab)]
         for stem, those in labs.items()
     }
-    called = titles(lab for those in labs.values() for lab in those)
-    pages = page_paths(roster.results)
-    return [
-        write_report(roster, out, titles=called, pages=pages),
-        *write_sheets(roster, out),
-        *write_feedback(roster.results, out, titles=called, comments=comments),
-        *write_marking(roster, out, asked, comments),
-    ]
+    roster = Roster(mark_honest(results, asked), course.stems)
+    return roster, asked, comments

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from authoring.questions import formula
 from grading.bounded import TooCostly, bounded
 
 GENERATOR = "Known Unknowns, course grade"
@@ -23,10 +24,17 @@ LONGEST = 20_000  # characters of an answer that a page shows
 # is rendered in 0.05 s and grows by less than a factor of ten.
 RENDER_SECONDS, RENDER_MEMORY, RENDER_LONGEST = 2.0, 256 * 1024**2, 20 * LONGEST
 
-SYMBOLS = {"right": "✓", "wrong": "✗", "not-reached": "–", "not-graded": "?"}
+SYMBOLS = {
+    "right": "✓",
+    "wrong": "✗",
+    "not-attempted": "○",
+    "not-reached": "–",
+    "not-graded": "?",
+}
 WORDS = {
     "right": "right",
     "wrong": "not right yet",
+    "not-attempted": "not attempted",
     "not-reached": "not reached",
     "not-graded": "not graded",
 }
@@ -70,6 +78,11 @@ def sentence(text: str) -> str:
     return (head.upper() if head.isascii() else head) + text[1:]
 
 
+def no_period(text: str) -> str:
+    """A sentence that another one contains: without its period."""
+    return text.rstrip().removesuffix(".")
+
+
 def short(task: str) -> str:
     """The part of an id that distinguishes the tasks of one practical."""
     return task.partition("/")[2] or task
@@ -89,7 +102,8 @@ def to_student(message: str) -> str:
 def markdown(text: str, *, trusted: bool = False) -> Markup:
     """Render Markdown as harmless HTML: without its raw HTML, with formulas as text.
 
-    Links and pictures are shown as typed, unless the text is the course's (``trusted``).
+    Links and pictures are shown as typed, unless the text is the course's (``trusted``), whose
+    formulas are typeset as well.
     """
     cut = text[:LONGEST]
     html = _TRUSTED.render(cut) if trusted else _answer(cut)
@@ -131,6 +145,12 @@ def render(template: str, **values: Any) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def _typeset(content: str, options: dict[str, Any]) -> str:
+    """A formula of the course as MathML, or as it was typed if it is not stored."""
+    found = formula(content.strip(), display=options["display_mode"])
+    return found or _formula(content, options)
+
+
 def _formula(content: str, options: dict[str, Any]) -> str:
     mark = "$$" if options["display_mode"] else "$"
     return f"<code class=math>{mark}{escape(content.strip())}{mark}</code>"
@@ -138,7 +158,8 @@ def _formula(content: str, options: dict[str, Any]) -> str:
 
 def _parser(*, trusted: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.use(dollarmath_plugin, renderer=_formula, allow_labels=False)
+    shown = _typeset if trusted else _formula
+    parser.use(dollarmath_plugin, renderer=shown, allow_labels=False)
     parser.disable("image")  # a picture would be fetched
     if not trusted:
         # A link is shown as typed, so that its target stays visible.
@@ -160,6 +181,7 @@ _ENVIRONMENT.filters.update(
     percent=percent,
     duration=duration,
     sentence=sentence,
+    no_period=no_period,
     short=short,
     place=place,
     to_student=to_student,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grading.record import Result, Verdict
+from grading.reports.examples import Example
 from grading.reports.pages import plural, render, sentence, short
 from grading.reports.roster import ColumnGroup, Roster, verdicts_of
 from project.files import write_whole
@@ -34,14 +35,20 @@ class TaskRow:
     right: int
     named: int
     other: int
+    skipped: int
     missed: int
     ungraded: int
 
     @property
     def share(self) -> float:
-        """The share that solved it, of those whose answer was judged or not reached."""
+        """The share that solved it, of all whose notebook was judged."""
         judged = self.of - self.ungraded
         return self.right / judged if judged else 0.0
+
+    @property
+    def tried(self) -> int:
+        """The number of students who wrote an answer, judged or not reached."""
+        return self.of - self.ungraded - self.skipped
 
 
 @dataclass(frozen=True)
@@ -68,13 +75,17 @@ class MistakeRow:
 
 @dataclass(frozen=True)
 class Point:
-    """A talking point: how many students of how many, the task, and a sentence."""
+    """A talking point: how many students of how many, the task, and a sentence.
+
+    ``mistake`` is a misconception as it continues "you get this if", or the empty string.
+    """
 
     count: int
     of: int
     task: str
     title: str
     text: str
+    mistake: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,6 +132,7 @@ def task_rows(
                 right=count["right"],
                 named=count["named"],
                 other=count["other"],
+                skipped=count["not-attempted"],
                 missed=count["not-reached"],
                 ungraded=count["not-graded"],
             )
@@ -162,7 +174,8 @@ def talking_points(
     """At most four talking points: common mistakes, then tasks that few solved.
 
     A mistake is common if at least a tenth of the class and at least two students make it; in
-    a class of three or fewer, if anybody does.
+    a class of three or fewer, if anybody does. Of a task, only the students who attempted it
+    are counted: a task that nobody began is no topic for a lecture.
     """
     points, found = [], mistakes(roster, titles)
     for mistake in found:
@@ -175,6 +188,7 @@ def talking_points(
                     mistake.task,
                     mistake.title,
                     sentence(mistake.hint),
+                    mistake.hint,
                 )
             )
     told = {point.task for point in points}
@@ -182,18 +196,20 @@ def talking_points(
         row
         for practical in roster.practicals
         for row in task_rows(roster, practical, titles)
-        if row.of - row.ungraded and row.share < FEW and row.id not in told
+        if row.right < FEW * row.tried and row.id not in told
     ]
-    for row in sorted(rows, key=lambda row: (row.share, row.id)):
+    for row in sorted(rows, key=lambda row: (row.right / row.tried, row.id)):
         if len(points) == 4:
             break
-        missing = row.of - row.ungraded - row.right
+        missing = row.tried - row.right
         text = "Not solved."
         if row.missed:
-            text += f" {row.missed} of them left it out or never got to it."
+            text += f" {row.missed} of them were not reached."
         if top := next((one for one in found if one.task == row.id), None):
             text += f" {top.count} of them: {sentence(top.hint)}"
-        points.append(Point(missing, row.of - row.ungraded, row.id, row.title, text))
+        if row.skipped:
+            text += f" Not attempted by {row.skipped} more."
+        points.append(Point(missing, row.tried, row.id, row.title, text))
     return points
 
 
@@ -218,6 +234,8 @@ def report_page(
     *,
     titles: Mapping[str, str] | None = None,
     pages: Mapping[tuple[str, ...], PurePosixPath] | None = None,
+    places: Mapping[str, str] | None = None,
+    examples: Mapping[str, Example] | None = None,
 ) -> str:
     """Render the class report.
 
@@ -225,6 +243,8 @@ def report_page(
         roster: the class.
         titles: the titles of tasks, by id; see ``marking.titles``.
         pages: the paths of the feedback pages; see ``feedback.page_paths``.
+        places: where the book treats each task; see ``questions.places``.
+        examples: an input of each task's own check, to ask the class about.
     """
     graded = [result for result in roster.results if result.graded]
     rows = {
@@ -247,6 +267,8 @@ def report_page(
         students=_by_score(roster),
         cells=verdicts_of,
         pages=pages or {},
+        places=places or {},
+        examples=examples or {},
         graded=graded,
         failed=[result for result in roster.results if not result.graded],
         flagged=[result for result in roster.results if result.flags],
@@ -266,9 +288,14 @@ def write_report(
     *,
     titles: Mapping[str, str] | None = None,
     pages: Mapping[tuple[str, ...], PurePosixPath] | None = None,
+    places: Mapping[str, str] | None = None,
+    examples: Mapping[str, Example] | None = None,
 ) -> Path:
     """Write ``report.html``; see ``report_page``."""
-    write_whole(out / "report.html", report_page(roster, titles=titles, pages=pages))
+    page = report_page(
+        roster, titles=titles, pages=pages, places=places, examples=examples
+    )
+    write_whole(out / "report.html", page)
     return out / "report.html"
 
 

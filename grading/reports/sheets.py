@@ -258,6 +258,9 @@ def _total(result: Result | None) -> tuple[str, str]:
     score = score_of(result)
     right = sum(verdict.status == "right" for verdict in result.verdicts)
     words = f"{right} of {plural(len(result.verdicts), 'task')} right"
+    missing = sum(verdict.status == "not-attempted" for verdict in result.verdicts)
+    if missing:
+        words += f", {missing} not attempted"
     if score.unmarked:
         words += f"; {plural(score.unmarked, 'answer')} in words not marked yet"
     return number(score.total), f"{words}."

@@ -1,13 +1,16 @@
 """Every page of the built book in a browser: on a desktop, and on a phone in dark mode."""
 
+import json
 import re
 from urllib.parse import urlsplit
 
 import pytest
-from labs import each_lab
+from labs import COURSE, each_lab
 from page_facts import COLOURS, WIDTH
 
 from authoring.chapter import read_chapter
+from authoring.model_answers import numbers
+from authoring.questions import STORED
 from course.task import find
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
@@ -226,3 +229,13 @@ def test_menu_and_search_are_there_once_on_every_screen(browser, address):
             page.get_by_role("link", name="Notation").filter(visible=True).first.click()
             page.wait_for_url("**/book/notation.html")
         page.context.close()
+
+
+@pytest.mark.long
+def test_every_number_of_the_model_answers_is_found(book):
+    """The file that is stored has the numbers of the built book, all of them."""
+    found = numbers(COURSE, book.parent / ".jupyter_cache")
+    stored = json.loads(STORED.read_text("utf-8"))["numbers"]
+    assert {lab: set(names) for lab, names in found.items()} == {
+        lab: set(names) for lab, names in stored.items()
+    }

@@ -6,9 +6,13 @@ import re
 
 import pytest
 from classroom import HOSTILE, IMAGE, REMOTE, SCRIPT, classroom, everybody
+from labs import COURSE
 from pages import assert_harmless, assert_readable, text_of
 
+from authoring.questions import Question
+from course.task import tasks_of
 from grading.record import Flag, Result, Verdict, Written
+from grading.reports.examples import Example, example_of, examples
 from grading.reports.feedback import (
     feedback_page,
     page_paths,
@@ -127,6 +131,69 @@ def test_page_says_what_went_wrong():
         "Comment. Say why.",
     ):
         assert part in text, part
+
+
+def test_not_attempted_is_not_called_wrong():
+    begun = dataclasses.replace(WRONG, status="not-attempted", reason="", hint="")
+    text = text_of(feedback_page(result(verdicts=(RIGHT, begun))))
+    assert "1 of 2 tasks right, 1 not attempted" in text
+    assert "Not attempted." in text
+    assert "ot right" not in text
+
+
+EXAMPLE = Example("    y = <1>", "    nll = 0.5", ("Look at σ.", "Square it."))
+
+
+def test_examples_hints_and_a_running_total():
+    shown = {WRONG.task: EXAMPLE, RIGHT.task: EXAMPLE}
+    begun = dataclasses.replace(WRONG, task="x", status="not-attempted", reason="")
+    verdicts = (RIGHT, WRONG, begun)
+    page = feedback_page(result(verdicts=verdicts), examples=shown | {"x": EXAMPLE})
+    assert page.count("y = &lt;1&gt;") == 1  # of the wrong one only
+    assert page.count("nll = 0.5") == 1
+    assert page.count("Hint 2 of 2") == 2
+    text = text_of(page)
+    totals = re.findall(r"so far (\d) / (\d)", text)
+    assert totals == [("1", "1"), ("1", "3"), ("1", "5")]
+
+
+def test_question_rubric_and_a_model_answer_when_the_time_has_come():
+    question = Question(
+        "q", "Q", "Why *so*?", "It is $x$.", ("1 point: a", "1 point: b")
+    )
+    given = {"asked": {"q": question}}
+    for marks, line in (
+        (2, "✓ 1 point: a met"),
+        (0, "✗ 1 point: a not met"),
+        (1, "• 1"),
+    ):
+        graded = result(written=(Written("q", 2, "Because.", marks),))
+        text = text_of(feedback_page(graded, **given))
+        assert line in text
+        assert "Why so ?" in text
+        assert "It is" not in text
+    assert "A model answer It is" in text_of(
+        feedback_page(graded, answers=True, **given)
+    )
+    open_ = result(written=(Written("q", 2, "Because."),))
+    assert "1 point: a" not in feedback_page(open_, **given)
+
+
+def test_examples_are_those_of_the_check_and_kept(tmp_path, monkeypatch):
+    lab = COURSE.lab("acting_on_uncertainty_a")
+    found = examples([lab], tmp_path)
+    assert set(found) == set(tasks_of(lab.stem))
+    for id_, task in tasks_of(lab.stem).items():
+        assert found[id_] == example_of(task)
+        assert found[id_].inputs
+    monkeypatch.setattr("grading.reports.examples._computed", None)
+    assert examples([lab], tmp_path) == found
+
+
+def test_a_check_that_cannot_run_costs_only_the_examples(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    assert examples([COURSE.lab("acting_on_uncertainty_a")], tmp_path) == {}
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_that_python_printed():

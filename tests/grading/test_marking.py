@@ -8,22 +8,20 @@ import nbformat
 import pytest
 from classroom import IMAGE, REMOTE, SCRIPT, classroom
 from graded_class import finish, start, table, write_submissions
-from labs import COURSE, LABS, each_lab
+from labs import COURSE
 from pages import assert_harmless, assert_readable, text_of
 
-from authoring.chapter import read_chapter
-from course.task import stems, tasks_of
 from grading.record import Result, Written
 from grading.reports.marking import (
     COLUMNS,
     Question,
     filled_table,
+    mark_honest,
     marking_page,
     marks_csv,
     questions,
     read_comments,
     read_marks,
-    titles,
     write_marking,
 )
 from grading.reports.roster import Roster
@@ -55,53 +53,30 @@ def written(tmp_path, *lines, header=HEADER, encoding="utf-8"):
     return path
 
 
-# --- the questions of the chapters ------------------------------------------------------
-
-
-@each_lab
-def test_every_question_has_a_model_answer_and_a_rubric(lab):
-    cells = [cell for cell in read_chapter(lab.chapter).cells if cell.role == "written"]
-    found = questions(lab)
-    assert [question.id for question in found] == [cell.task for cell in cells]
-    for question in found:
-        assert question.title
-        assert question.prompt
-        if question.id.endswith("/survey"):
-            assert (question.model_answer, question.rubric) == ("", ())
-            continue
-        assert len(question.model_answer) > 100
-        assert len(question.rubric) == 3
-        assert all(point.startswith("1 point: ") for point in question.rubric)
-        text = "".join([question.prompt, question.model_answer, *question.rubric])
-        for mark in ("{glue", "{eq}", "{cite", "Rubric", ":class:", "```"):
-            assert mark not in text, (question.id, mark)
-
-
-def test_numbers_of_the_page_stand_by_name():
-    lab = COURSE.lab("deep_ensembles_b")
-    (question,) = [q for q in questions(lab) if q.id.endswith("spirals")]
-    assert (
-        "the NLL is ⟨spirals-adversarial-nll⟩ with and ⟨spirals-plain-nll⟩ without"
-        in (question.model_answer)
-    )
-
-
-def test_titles_of_all_tasks_and_questions():
-    found = titles(LABS)
-    assert found["deep-ensembles/gaussian-nll"] == "The Gaussian NLL"
-    assert found["bayes-by-backprop/log-prior"] == "Three log-densities: log_prior"
-    for stem in stems():
-        assert set(tasks_of(stem)) <= set(found)
-    for lab in LABS:
-        assert {question.id for question in questions(lab)} <= set(found)
-
-
-def test_unknown_practical():
-    with pytest.raises(CourseError, match="no practical 'nothing'"):
-        questions(COURSE.lab("nothing"))
-
-
 # --- the page ---------------------------------------------------------------------------
+
+
+def test_an_honest_answer_has_full_marks():
+    survey = Question(
+        TWO, "Survey", "How long? (Any honest answer gets full marks.)", "", ()
+    )
+    other = Question(ONE, "Overconfidence", "Why?", "It is.", ("1 point: a",))
+    blank = Written(TWO, 3, " ")
+    less = Written(TWO, 3, "No comment.", 1.0)
+    given = [result(), result("bob", written=(blank,)), result("cy", written=(less,))]
+    asked = {STEM: [other, survey]}
+    results = mark_honest(given, asked)
+    assert marks_of(results) == {
+        ("ada", ONE): None,
+        ("ada", TWO): 3,
+        ("bob", TWO): None,
+        ("cy", TWO): 1.0,
+    }
+    table = marks_csv(Roster(results), asked=asked)
+    found = list(csv.reader(io.StringIO(table.removeprefix("\ufeff"))))
+    assert [(row[0], row[2]) for row in found[1:]] == [("ada", ONE), ("cy", TWO)]
+    page = text_of(marking_page(Roster(results), asked))
+    assert "all answers that are not blank have them already" in page
 
 
 def test_page_shows_answers_beside_the_model():

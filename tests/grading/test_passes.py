@@ -99,7 +99,9 @@ def test_missing_answers_are_wrong_and_the_rest_is_judged(graded):
     result, verdicts = graded()
     assert statuses(verdicts) == ["right", "right", "right"]
     others = [v for v in result.verdicts if v.task not in verdicts]
-    assert {(v.status, v.reason) for v in others} == {("wrong", "Its cell is missing.")}
+    assert {(v.status, v.reason) for v in others} == {
+        ("not-attempted", "Its cell is missing.")
+    }
     assert result.flags == ()
 
 

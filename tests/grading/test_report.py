@@ -10,6 +10,7 @@ from classroom import SCRIPT, classroom
 from pages import assert_harmless, assert_readable, text_of
 
 from grading.record import Result, Verdict
+from grading.reports.examples import Example
 from grading.reports.feedback import page_paths, write_feedback
 from grading.reports.pages import (
     duration,
@@ -63,15 +64,19 @@ def test_rows_add_up():
     for roster in (Roster(classroom(50, STEMS)), Roster(classroom(1))):
         for practical in roster.practicals:
             for row in task_rows(roster, practical):
-                parts = row.right + row.named + row.other + row.missed + row.ungraded
+                parts = row.right + row.named + row.other + row.skipped
+                parts += row.missed + row.ungraded
                 assert parts == row.of == len(roster.graded(practical.stem))
 
 
 def test_share_leaves_out_what_could_not_be_judged():
-    roster = a_class("right", "known", "wrong", "not-reached", "not-graded")
+    kinds = "right", "known", "wrong", "not-attempted", "not-reached", "not-graded"
+    roster = a_class(*kinds)
     row = task_rows(roster, roster.practicals[0])[1]
-    assert (row.right, row.named, row.other, row.missed, row.ungraded) == (1,) * 5
-    assert row.share == 1 / 4
+    counts = row.right, row.named, row.other, row.skipped, row.missed, row.ungraded
+    assert counts == (1,) * 6
+    assert row.share == 1 / 5
+    assert row.tried == 4
 
 
 def test_mistakes_are_counted_by_student_and_ranked():
@@ -108,8 +113,35 @@ def test_one_of_forty_is_no_lecture():
 def test_talk_about_what_few_solved():
     (point,) = talking_points(a_class("wrong", "wrong", "not-reached", "right"))
     assert (point.count, point.of, point.task) == (3, 4, NLL)
-    assert point.text == "Not solved. 1 of them left it out or never got to it."
+    assert point.text == "Not solved. 1 of them were not reached."
     assert len(talking_points(Roster(classroom(200, STEMS)))) <= 4
+
+
+def test_a_task_that_nobody_attempted_is_no_talking_point():
+    assert talking_points(a_class(*["not-attempted"] * 9, "right")) == []
+    (point,) = talking_points(a_class(*["not-attempted"] * 8, "wrong", "wrong"))
+    assert (point.count, point.of) == (2, 2)
+    assert point.text == "Not solved. Not attempted by 8 more."
+
+
+def test_the_map_tells_not_attempted_from_wrong():
+    page = report_page(a_class("not-attempted", "not-reached"))
+    assert page.count('<td class="x">○') == 1
+    assert page.count('<td class="n">–') == 1
+    assert '<td class="m">' not in page
+    assert "0 wrong otherwise, 1 not attempted, 1 not reached" in page
+
+
+def test_a_talking_point_has_a_place_and_a_question():
+    example = Example("    y = <1>", "    nll = 0.5", ())
+    page = report_page(
+        a_class(*["known"] * 4), places={NLL: "lab 1a, “NLL”"}, examples={NLL: example}
+    )
+    text = text_of(page)
+    assert "See lab 1a, “NLL”." in text
+    assert f"and what comes out if {HINT[:-1]}?" in text
+    assert "y = &lt;1&gt;" in page
+    assert "to ask the class" not in report_page(a_class(*["known"] * 4))
 
 
 def test_histogram():
@@ -228,7 +260,9 @@ def test_links_lead_to_the_feedback(tmp_path):
 def test_hostile_class_does_nothing(browser, tmp_path):
     roster = Roster(classroom(48, STEMS[:2]), STEMS)
     path = write_report(roster, tmp_path, pages=page_paths(roster.results))
-    assert_harmless(browser, path, links=("#", "data:,", "feedback/", "marking.html"))
+    assert_harmless(
+        browser, path, links=("#", "data:,", "feedback/", "marking.html", "items.html")
+    )
 
 
 @pytest.mark.browser

@@ -85,7 +85,9 @@ def verdict(rng, task, ability):
     if rng.random() < ability ** difficulty(task):
         return Verdict(task.id, task.points, "right", seconds=seconds)
     if rng.random() < 0.12:
-        return Verdict(task.id, task.points)
+        return Verdict(
+            task.id, task.points, rng.choice(["not-attempted", "not-reached"])
+        )
     reason = rng.choice(REASONS)
     if rng.random() < 0.75 and task.misconceptions:
         number = min(int(rng.expovariate(1.6)), len(task.misconceptions) - 1)

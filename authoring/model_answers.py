@@ -1,0 +1,100 @@
+"""Store the numbers and formulas of the written questions, so that no built book is needed.
+
+``python -m authoring.model_answers`` reads the numbers from the notebooks that ``make book``
+executed, typesets the formulas as MathML, which browsers show without a style sheet, and
+writes both to ``model_answers.json`` beside this file. It is committed: an instructor who
+grades a class has neither built the book nor installed Node.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from authoring.questions import STORED, glued, questions
+from project.errors import CourseError
+from project.files import write_whole
+from project.practicals import Course
+
+RECORD = "application/papermill.record/text/plain"
+
+
+def formulas(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the TeX of each formula in a Markdown text, and whether it is displayed."""
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.use(dollarmath_plugin, allow_labels=False)
+    for block in parser.parse(text):
+        for token in (block, *(block.children or ())):
+            if token.type.startswith("math_"):
+                yield token.content.strip(), token.type != "math_inline"
+
+
+def typeset(course: Course) -> dict[str, str]:
+    """Return the MathML of every formula of the written questions, by ``name_of_formula``."""
+    from authoring.exercises import macros
+    from authoring.mathematics import Typesetter
+
+    found: dict[str, str] = {}
+    with contextlib.closing(Typesetter(macros(course.root))) as typesetter:
+        typesetter.options["output"] = "mathml"
+        for tex, display in used(course):
+            key = f"$${tex}$$" if display else f"${tex}$"
+            if key not in found:
+                found[key] = typesetter.typeset(tex, display=display)
+    return dict(sorted(found.items()))
+
+
+def used(course: Course) -> Iterator[tuple[str, bool]]:
+    """Yield the formulas of the written questions of all labs."""
+    for lab in course.labs():
+        for question in questions(lab):
+            for text in (question.prompt, question.model_answer, *question.rubric):
+                yield from formulas(text)
+
+
+def numbers(course: Course, cache: Path) -> dict[str, dict[str, str]]:
+    """Return the numbers in the model answers, by lab and name.
+
+    Raises:
+        CourseError: the book has not been built, or a page lacks a number.
+    """
+    from jupyter_cache import get_cache
+
+    if not cache.is_dir():
+        raise CourseError(cache, None, "There is no built book.", "Run `make book`.")
+    store, known = get_cache(cache), {}
+    for record in store.list_cache_records():
+        for cell in store.get_cache_bundle(record.pk).nb.cells:
+            for output in cell.get("outputs", []):
+                name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+                if name and RECORD in output["data"]:
+                    known.setdefault(Path(record.uri).stem, {})[name] = output["data"][
+                        RECORD
+                    ]
+    found: dict[str, dict[str, str]] = {}
+    for lab in course.labs():
+        page = known.get(lab.chapter.stem, {})
+        for name in sorted(glued(lab)):
+            if name not in page:
+                problem = f"The built page has no number {name!r}."
+                raise CourseError(lab.chapter, None, problem, "Run `make book`.")
+            found.setdefault(lab.name, {})[name] = page[name]
+    return found
+
+
+def main(root: Path) -> None:
+    """Write the file for the checkout ``root``."""
+    course = Course.read(root)
+    cache = root / "_build" / ".jupyter_cache"
+    data = {"numbers": numbers(course, cache), "formulas": typeset(course)}
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    write_whole(STORED, f"{text}\n")
+
+
+if __name__ == "__main__":
+    main(Path(__file__).parents[1])

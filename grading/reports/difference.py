@@ -1,0 +1,143 @@
+"""Regrade difference: whose points would move, by how much and why, before anything is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from grading.reports.grades import Grades, NotebookGrade, grades
+from grading.reports.pages import WORDS, number, render, short
+from grading.reports.roster import Roster
+from grading.reports.sheets import guarded, table
+from project.errors import CourseError
+from project.files import write_whole
+
+HEADER = ("student", "practical", "item", "before", "after", "change", "why")
+LARGEST = 500_000_000  # bytes of a grades.json that is read
+REASON = 300  # characters
+
+
+@dataclass(frozen=True)
+class Change:
+    """An item whose points move; None stands for no grade."""
+
+    student: str
+    practical: str
+    item: str
+    before: float | None
+    after: float | None
+    why: str
+
+    @property
+    def by(self) -> float:
+        """How much they move."""
+        return (self.after or 0) - (self.before or 0)
+
+
+def read_grades(path: Path) -> Grades:
+    """Read a ``grades.json``.
+
+    Raises:
+        CourseError: there is none, or it is not one.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError("it is too large")
+        # Names that are not UTF-8 are lone surrogates, which msgspec's decoder refuses.
+        return msgspec.convert(json.loads(path.read_bytes()), Grades)
+    except OSError as error:
+        problem = f"It cannot be read: {error.strerror}."
+        remedy = "Name a grades.json that `course grade` wrote."
+        raise CourseError(path, None, problem, remedy) from None
+    except (ValueError, msgspec.ValidationError, RecursionError) as error:
+        problem = f"These are not the grades of a class: {str(error)[:REASON]}."
+        remedy = "Name a grades.json that `course grade` wrote."
+        raise CourseError(path, None, problem, remedy) from None
+
+
+def changes(before: Grades, after: Grades) -> list[Change]:
+    """Return the items whose points differ, by student, practical and item."""
+    old, new = _items(before), _items(after)
+    found = []
+    for key in sorted(
+        old.keys() | new.keys(), key=lambda key: (key[0].casefold(), key)
+    ):
+        was, now = old.get(key), new.get(key)
+        points = was and was[0], now and now[0]
+        if points[0] != points[1]:
+            found.append(Change(*key, *points, _why(was, now)))
+    return found
+
+
+def write_difference(
+    path: Path, roster: Roster, *, titles: Mapping[str, str] | None = None
+) -> list[Change]:
+    """Compare a class with ``grades.json``; write ``difference.csv`` and ``.html`` beside it.
+
+    Raises:
+        CourseError: there are no earlier grades.
+    """
+    found = changes(read_grades(path), grades(roster))
+    rows = [HEADER]
+    for one in found:
+        points = [_shown(one.before), _shown(one.after), number(one.by)]
+        cells = [one.student, one.practical, one.item, *points, one.why]
+        rows.append(
+            tuple(
+                cell if index == 5 else guarded(cell)
+                for index, cell in enumerate(cells)
+            )
+        )
+    page = render(
+        "difference.html.j2",
+        changes=found,
+        students={one.student for one in found},
+        total=sum(one.by for one in found),
+        titles=titles or {},
+        shown=_shown,
+        short=short,
+    )
+    write_whole(path.with_name("difference.csv"), table(rows, mark=True))
+    write_whole(path.with_name("difference.html"), page)
+    return found
+
+
+Entry = tuple[float | None, str]
+
+
+def _items(graded: Grades) -> dict[tuple[str, str, str], Entry]:
+    """Points and a reason, by student, practical and item, of the notebooks that count."""
+    found: dict[tuple[str, str, str], Entry] = {}
+    for notebook in graded.results:
+        if notebook.counts:
+            found |= _notebook(notebook)
+    return found
+
+
+def _notebook(notebook: NotebookGrade) -> dict[tuple[str, str, str], Entry]:
+    found: dict[tuple[str, str, str], Entry] = {}
+    for verdict in notebook.verdicts:
+        known = notebook.graded and verdict.status != "not-graded"
+        points = verdict.points if verdict.status == "right" else 0
+        said = " ".join(part for part in (verdict.reason, verdict.hint) if part)
+        text = f"{WORDS[verdict.status]}{': ' + said if said else ''}"[:REASON]
+        key = notebook.student, notebook.practical, verdict.task
+        found[key] = (float(points) if known else None, text)
+    for answer in notebook.written:
+        marks = None if answer.marks is None else float(answer.marks)
+        key = notebook.student, notebook.practical, answer.task
+        found[key] = marks, "marked" if marks is not None else "not marked"
+    return found
+
+
+def _why(was: Entry | None, now: Entry | None) -> str:
+    parts = [entry[1] if entry else "no notebook" for entry in (was, now)]
+    return " → ".join(parts)
+
+
+def _shown(points: float | None) -> str:
+    return "" if points is None else number(points)

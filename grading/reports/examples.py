@@ -1,0 +1,102 @@
+"""Public examples and hints for the feedback: an input that the notebook's own check uses.
+
+Students can see these inputs, and the values expected on them, by running the check. Those
+of the run stay hidden. The oracles need a framework, so they are called in a process of their
+own, once for each state of the checks.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+import course
+from course.differences import inputs
+from course.feedback import SEEDS
+from course.task import Task, tasks_of
+from course.wording import INFINITE, is_property
+from project.closure import closure, digest_of
+from project.files import write_whole
+from project.practicals import Lab
+
+LONGEST = 1_500  # characters of an input or a value that a page shows
+SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Example:
+    """An input of a task's own check, the expected values, and the task's hints."""
+
+    inputs: str
+    expected: str
+    hints: tuple[str, ...]
+
+
+def examples(labs: Iterable[Lab], cache: Path) -> dict[str, Example]:
+    """Return an example for each task of some labs; none where it cannot be computed.
+
+    Args:
+        labs: of one course.
+        cache: a folder in which they are kept; it is created if it does not exist.
+    """
+    package, found = Path(course.__file__).parents[1], {}
+    for stem, checks in sorted({(lab.stem, lab.checks) for lab in labs}):
+        code = closure(package, "", Path(course.__file__), __name__, checks)
+        path = cache / f"{digest_of(package, code)[:40]}.json"
+        try:
+            kept = msgspec.json.decode(path.read_bytes(), type=dict[str, Example])
+        except (FileNotFoundError, ValueError):
+            kept = _computed(stem)
+            if kept:
+                cache.mkdir(parents=True, exist_ok=True)
+                write_whole(path, json.dumps({k: asdict(v) for k, v in kept.items()}))
+        found |= kept
+    return found
+
+
+def example_of(task: Task) -> Example:
+    """Return the smallest input that a task's check draws, with the expected values."""
+    cases = task.cases(np.random.default_rng(SEEDS[0]))
+    case = min(cases, key=lambda one: sum(np.size(value) for value in one.values()))
+    with np.printoptions(precision=5, threshold=24, suppress=True):
+        rows = [
+            f"    {name} = {_number(close.value)}"
+            for name, close in task.oracle(**case).items()
+            if not name.startswith(INFINITE) and not is_property(name)
+        ]
+        shown = inputs(task, None, case)
+    return Example(_cut(shown), _cut("\n".join(rows)), tuple(task.hints))
+
+
+def _computed(stem: str) -> Mapping[str, Example]:
+    """Compute the examples of a practical in a process of its own."""
+    command = [sys.executable, "-m", __name__, stem]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS)
+        return msgspec.json.decode(done.stdout, type=dict[str, Example])
+    except (subprocess.TimeoutExpired, ValueError):
+        return {}  # the feedback does without
+
+
+def _number(value: np.ndarray) -> str:
+    return str(value) if value.shape else f"{float(value):.6g}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()} …"
+
+
+def _main(stem: str) -> None:
+    found = {id_: asdict(example_of(task)) for id_, task in tasks_of(stem).items()}
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,127 @@
+"""A gradebook over the term: several ``grades.json`` become one table and one page.
+
+Students are joined by the name that the platform gave, numbers included. A lab may be in one
+file only, because otherwise it is not clear which of two grades counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grading.reports.difference import read_grades
+from grading.reports.grades import NotebookGrade
+from grading.reports.pages import number, render
+from grading.reports.roster import PLACEHOLDERS
+from grading.reports.sheets import guarded, table
+from project.errors import CourseError
+from project.files import all_or_none, require_writable, write_whole
+from project.practicals import title_of
+
+Lab = tuple[str, str]  # a practical's stem, and the lab's letter or the empty string
+
+
+@dataclass(frozen=True)
+class LabGrade:
+    """A student's grade of one lab; ``points`` is None if it could not be graded."""
+
+    points: float | None
+    possible: int
+    unmarked: int
+
+
+@dataclass(frozen=True)
+class Gradebook:
+    """The labs in the order of the files, and the grades of each student by lab."""
+
+    labs: tuple[Lab, ...]
+    students: dict[str, dict[Lab, LabGrade]]
+
+    def total(self, student: str) -> tuple[float, int]:
+        """A student's points, and the most that they could be, over the labs graded."""
+        known = [
+            one for one in self.students[student].values() if one.points is not None
+        ]
+        return sum(one.points or 0 for one in known), sum(one.possible for one in known)
+
+
+def title(lab: Lab) -> str:
+    """``Deep ensembles a``."""
+    return f"{title_of(lab[0])} {lab[1]}".strip()
+
+
+def gradebook(paths: Sequence[Path]) -> Gradebook:
+    """Merge several ``grades.json``.
+
+    Raises:
+        CourseError: one cannot be read, or two contain the same lab.
+    """
+    origin: dict[Lab, Path] = {}
+    students: dict[str, dict[Lab, LabGrade]] = {}
+    for path in paths:
+        for one in read_grades(path).results:
+            lab = one.practical, one.part or ""
+            if not one.practical or not one.counts:
+                students.setdefault(one.student, {})
+                continue
+            if origin.setdefault(lab, path) != path:
+                raise CourseError(
+                    path,
+                    None,
+                    f"{title(lab)} is also in {origin[lab]}.",
+                    "Name only one of the two files, or grade the lab in one folder.",
+                )
+            students.setdefault(one.student, {})[lab] = _grade(one)
+    ordered = sorted(students, key=lambda name: (name.casefold(), name))
+    return Gradebook(tuple(origin), {name: students[name] for name in ordered})
+
+
+def gradebook_csv(book: Gradebook) -> str:
+    """A row for each student; an empty cell is not known, 0 is known."""
+    names = ["_".join(filter(None, lab)) for lab in book.labs]
+    rows = [["student", *names, "total", "possible", "unmarked"]]
+    for student, grades in book.students.items():
+        cells = [_shown(grades.get(lab)) for lab in book.labs]
+        points, possible = book.total(student)
+        unmarked = sum(one.unmarked for one in grades.values())
+        sums = [number(points), str(possible), str(unmarked)] if possible else [""] * 3
+        rows.append([guarded(cell) for cell in (student, *cells, *sums)])
+    return table(rows, mark=True)
+
+
+def write_gradebook(paths: Sequence[Path], out: Path) -> list[Path]:
+    """Write ``gradebook.csv`` and ``gradebook.html``; return their paths.
+
+    Raises:
+        CourseError: as ``gradebook``; nothing has been written then.
+    """
+    book = gradebook(paths)
+    require_writable(out)
+    possible = {
+        lab: max(
+            (g[lab].possible for g in book.students.values() if lab in g), default=0
+        )
+        for lab in book.labs
+    }
+    page = render(
+        "gradebook.html.j2", book=book, title=title, shown=_shown, possible=possible
+    )
+    with all_or_none():
+        write_whole(out / "gradebook.csv", gradebook_csv(book))
+        write_whole(out / "gradebook.html", page)
+    return [out / "gradebook.csv", out / "gradebook.html"]
+
+
+def _grade(one: NotebookGrade) -> LabGrade:
+    marks = sum(answer.marks or 0 for answer in one.written)
+    possible = one.points + sum(answer.points for answer in one.written)
+    unmarked = sum(
+        answer.marks is None and answer.text.strip() not in PLACEHOLDERS
+        for answer in one.written
+    )
+    return LabGrade(one.earned + marks if one.graded else None, possible, unmarked)
+
+
+def _shown(grade: LabGrade | None) -> str:
+    return "" if grade is None or grade.points is None else number(grade.points)

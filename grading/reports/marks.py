@@ -1,0 +1,187 @@
+"""Read a table of marks: every row is checked, and a wrong one names file, line and remedy."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grading.record import Result
+from grading.reports.roster import Roster
+from grading.reports.sheets import plain
+from project.errors import CourseError
+
+COLUMNS = ("student", "practical", "question", "marks", "comment")
+NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: student, practical and question, and the entries, with None for no marks."""
+
+    key: tuple[str, str, str]
+    marks: float | None
+    comment: str
+
+
+def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
+    """What counts, by student and practical."""
+    roster = Roster(results)
+    return {
+        (student, practical.stem): result
+        for student in roster.students
+        for practical in roster.practicals
+        if (result := roster.counting(student, practical.stem)) is not None
+    }
+
+
+def shown(cells: Iterable[str]) -> tuple[str, ...]:
+    """Cells as written to the table, where names that are not UTF-8 are escaped."""
+    return tuple(cell.encode("utf-8", "backslashreplace").decode() for cell in cells)
+
+
+def rows_of(path: Path, results: list[Result]) -> list[Row]:
+    """Read the rows of a table, and check them against the results of the class.
+
+    Raises:
+        CourseError: a row is invalid.
+    """
+    counting, seen, rows = _answers(results), {}, []
+    for line, record in records(path):
+        row = _row(path, line, record, counting)
+        if row.key in seen:
+            raise CourseError(
+                path,
+                line,
+                f"{row.key[0]!r} already has marks for {row.key[2]} in line {seen[row.key]}.",
+                "Delete one of the two rows.",
+            )
+        seen[row.key] = line
+        rows.append(row)
+    return rows
+
+
+def _row(
+    path: Path,
+    line: int,
+    record: dict[str, str],
+    counting: dict[tuple[str, str], Result],
+) -> Row:
+    student = plain(record["student"])
+    students = {name for name, _ in counting}
+    if student not in students:
+        # A name that is not UTF-8 is escaped by `table`.
+        escaped = {shown([name])[0]: name for name in students}
+        if student not in escaped:
+            raise _unknown(path, line, "student", student, escaped)
+        student = escaped[student]
+    stem = plain(record["practical"]).strip().replace("-", "_")
+    stems = {practical for name, practical in counting if name == student}
+    if stem not in stems:
+        raise _unknown(path, line, f"practical of {student!r}", stem, stems)
+    answers = {answer.task: answer for answer in counting[student, stem].written}
+    question = plain(record["question"]).strip()
+    if not counting[student, stem].graded:  # its questions are not known: keep the row
+        return Row((student, stem, question), None, "")
+    if question not in answers:
+        raise _unknown(path, line, f"question of {stem}", question, set(answers))
+    text, most = plain(record["marks"]).strip(), answers[question].points
+    marks = None
+    if text:
+        if not NUMBER.fullmatch(text):
+            raise CourseError(
+                path,
+                line,
+                f"The marks {text!r} are not a number.",
+                f"Write a number from 0 to {most}, or leave the cell empty.",
+            )
+        marks = float(text.replace(",", "."))
+        if not 0 <= marks <= most:
+            raise CourseError(
+                path,
+                line,
+                f"{text} marks for {question} are out of range.",
+                f"Give a number from 0 to {most}.",
+            )
+    return Row((student, stem, question), marks, plain(record["comment"]).strip())
+
+
+def records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
+    """Yield the rows of a table, each with the line that it begins on."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise CourseError(
+            path, None, f"It cannot be read: {error.strerror}.", "Correct the path."
+        ) from None
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise CourseError(
+            path,
+            line,
+            "It is not UTF-8.",
+            "In a spreadsheet, save it as “CSV UTF-8 (comma delimited)”.",
+        ) from None
+    head = text.partition("\n")[0]
+    separator = max(",;\t", key=head.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    header: list[str] = []
+    begin = 1
+    try:
+        for cells in reader:
+            line, begin = begin, reader.line_num + 1
+            if not any(cell.strip() for cell in cells):
+                continue
+            if not header:
+                header = [cell.strip().lower() for cell in cells]
+                _check_header(path, line, header)
+                continue
+            if len(cells) > len(header) and any(cells[len(header) :]):
+                raise CourseError(
+                    path,
+                    line,
+                    f"The row has {len(cells)} cells, but the header has {len(header)}.",
+                    f'Put text that contains "{separator}" between double quotes.',
+                )
+            cells += [""] * (len(header) - len(cells))
+            yield line, dict(zip(header, cells, strict=False))
+    except csv.Error as error:
+        raise CourseError(
+            path,
+            begin,
+            f"It is not a table: {error}.",
+            "Open it in a spreadsheet and save it as CSV again.",
+        ) from None
+    if not header:
+        raise CourseError(
+            path, None, "It is empty.", f"Begin with the header {','.join(COLUMNS)}."
+        )
+
+
+def _check_header(path: Path, line: int, header: list[str]) -> None:
+    missing = [name for name in COLUMNS if name not in header]
+    double = [name for name in COLUMNS if header.count(name) > 1]
+    if missing or double:
+        what = f"no column {missing[0]!r}" if missing else f"two columns {double[0]!r}"
+        raise CourseError(
+            path,
+            line,
+            f"The header has {what}.",
+            f"Its columns must be {', '.join(COLUMNS)}, in any order.",
+        )
+
+
+def _unknown(
+    path: Path, line: int, what: str, name: str, known: Iterable[str]
+) -> CourseError:
+    near = difflib.get_close_matches(name, sorted(known), n=2, cutoff=0.5)
+    remedy = (
+        f"Did you mean {' or '.join(repr(guess) for guess in near)}?"
+        if near
+        else "Copy the cell from the table that `course grade` wrote."
+    )
+    return CourseError(path, line, f"There is no {what} called {name!r}.", remedy)

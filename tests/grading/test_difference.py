@@ -1,0 +1,96 @@
+"""The regrade difference: whose points move, by how much and why."""
+
+import csv
+import dataclasses
+import io
+
+import msgspec
+import pytest
+from classroom import IMAGE, SCRIPT, classroom
+from pages import assert_harmless, assert_readable, text_of
+
+from grading.record import Result, Verdict, Written
+from grading.reports.difference import changes, read_grades, write_difference
+from grading.reports.grades import grades
+from grading.reports.roster import Roster
+from grading.reports.sheets import write_sheets
+from project.errors import CourseError
+
+WRONG = Verdict("x/a", 2, "wrong", reason="The loss is not right.")
+
+
+def result(student, verdict, marks=None):
+    written = (Written("x/q", 3, "Because.", marks),)
+    return Result(
+        student, "x", "a.ipynb", "0" * 64, verdicts=(verdict,), written=written
+    )
+
+
+def found(before, after):
+    return changes(grades(Roster(before)), grades(Roster(after)))
+
+
+def test_moved_points_and_the_reason():
+    right = dataclasses.replace(WRONG, status="right", reason="")
+    before = [result("ada", WRONG), result("bob", right, 1.5)]
+    after = [result("ada", right), result("bob", right, 2.0), result("cy", WRONG)]
+    ada, bob, cy, *rest = found(before, after)
+    assert (ada.student, ada.item, ada.before, ada.after, ada.by) == (
+        "ada",
+        "x/a",
+        0,
+        2,
+        2,
+    )
+    assert ada.why == "not right yet: The loss is not right. → right"
+    assert (bob.item, bob.by) == ("x/q", 0.5)
+    assert (cy.before, cy.after) == (None, 0)
+    assert rest == []
+
+
+def test_nothing_moves():
+    results = classroom(40)
+    assert found(results, results[::-1]) == []
+    other = dataclasses.replace(WRONG, reason="Another reason.")
+    assert found([result("ada", WRONG)], [result("ada", other)]) == []
+
+
+def test_grades_of_the_first_layout_are_read(tmp_path):
+    """They call a task wrong that was not attempted: its points are the same."""
+    skipped = dataclasses.replace(WRONG, status="not-attempted")
+    data = msgspec.to_builtins(grades(Roster([result("ada", WRONG)]))) | {"version": 1}
+    path = tmp_path / "grades.json"
+    path.write_bytes(msgspec.json.encode(data))
+    assert write_difference(path, Roster([result("ada", skipped)])) == []
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{", '{"version": 9}', "[" * 100_000])
+def test_other_files_are_refused(tmp_path, text):
+    path = tmp_path / "grades.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(CourseError, match="course grade"):
+        read_grades(path)
+
+
+def test_the_table_has_no_formulas(tmp_path):
+    write_sheets(Roster([result("=1+1", WRONG)]), tmp_path)
+    right = dataclasses.replace(WRONG, status="right")
+    write_difference(tmp_path / "grades.json", Roster([result("=1+1", right)]))
+    text = (tmp_path / "difference.csv").read_text("utf-8-sig")
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["student"], row["change"]) == ("'=1+1", "2")
+    page = text_of((tmp_path / "difference.html").read_text("utf-8"))
+    assert "1 item of 1 student, +2.00 points in all" in page
+
+
+@pytest.mark.browser
+def test_page_is_harmless_and_readable(browser, tmp_path):
+    hostile = SCRIPT + IMAGE
+    old = [result(hostile, dataclasses.replace(WRONG, reason=hostile))]
+    write_sheets(Roster([*old, *classroom(40)]), tmp_path)
+    new = [result(hostile, dataclasses.replace(WRONG, status="right"))]
+    roster = Roster([*new, *classroom(40, seed=1)])
+    assert write_difference(tmp_path / "grades.json", roster)
+    assert_harmless(browser, tmp_path / "difference.html")
+    assert_readable(browser, tmp_path / "difference.html")

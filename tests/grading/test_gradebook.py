@@ -1,0 +1,91 @@
+"""The gradebook over the term: several classes in one table and one page."""
+
+import csv
+import io
+
+import pytest
+from classroom import classroom
+from click.testing import CliRunner
+from pages import assert_harmless, assert_readable, text_of
+
+from commands import main
+from grading.record import Result, Verdict, Written
+from grading.reports.gradebook import gradebook, gradebook_csv, write_gradebook
+from grading.reports.roster import Roster
+from grading.reports.sheets import write_sheets
+from project.errors import CourseError
+
+
+def result(student, practical, earned, *, part="", marks=None, **changes):
+    verdicts = tuple(
+        Verdict(f"{practical}/{k}", 1, "right" if k < earned else "wrong")
+        for k in range(4)
+    )
+    written = (Written(f"{practical}/q", 2, "Because.", marks),)
+    given = {"verdicts": verdicts, "written": written, "part": part} | changes
+    return Result(student, practical, "a.ipynb", "0" * 64, **given)
+
+
+def graded(folder, *results):
+    write_sheets(Roster(results), folder)
+    return folder / "grades.json"
+
+
+def rows(book):
+    return list(csv.DictReader(io.StringIO(gradebook_csv(book).removeprefix("\ufeff"))))
+
+
+def test_labs_of_all_files_are_columns(tmp_path):
+    one = graded(
+        tmp_path / "1",
+        result("ada", "first", 4, marks=1.5),
+        result("=bob", "first", 1),
+        result("di", "first", 1, written=(Written("first/q", 2, " "),)),
+        result(
+            "cy", "first", 0, graded=False, problem="Empty.", verdicts=(), written=()
+        ),
+    )
+    two = graded(
+        tmp_path / "2",
+        result("ada", "second", 2, part="a", marks=2),
+        result("ada", "second", 3, part="b", marks=0),
+    )
+    bob, ada, cy, di = rows(gradebook([one, two]))
+    assert list(ada)[:4] == ["student", "first", "second_a", "second_b"]
+    assert [ada[name] for name in list(ada)[1:]] == ["5.5", "4", "3", "12.5", "18", "0"]
+    assert (bob["student"], bob["first"], bob["second_a"]) == ("'=bob", "1", "")
+    assert (bob["total"], bob["possible"], bob["unmarked"]) == ("1", "6", "1")
+    assert di["unmarked"] == "0"
+    assert [cy[name] for name in list(cy)[1:]] == [""] * 6
+
+
+def test_a_lab_that_is_in_two_files_is_refused(tmp_path):
+    one = graded(tmp_path / "1", result("ada", "first", 4))
+    two = graded(tmp_path / "2", result("bob", "first", 4))
+    with pytest.raises(CourseError, match="First is also in"):
+        write_gradebook([one, two], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command(tmp_path):
+    one = graded(tmp_path / "1", *classroom(30))
+    two = graded(tmp_path / "2", *classroom(30, ("bayes_by_backprop",), seed=1))
+    out = tmp_path / "out"
+    done = CliRunner().invoke(
+        main, ["gradebook", str(one), str(two), "--out", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in out.iterdir()} == {"gradebook.csv", "gradebook.html"}
+    page = text_of((out / "gradebook.html").read_text("utf-8"))
+    assert "30 students, 2 labs" in page
+    done = CliRunner().invoke(main, ["gradebook", str(tmp_path), "--out", str(out)])
+    assert done.exit_code == 2
+
+
+@pytest.mark.browser
+def test_page_is_harmless_and_readable(browser, tmp_path):
+    one = graded(tmp_path / "1", *classroom(48))
+    two = graded(tmp_path / "2", *classroom(48, ("bayes_by_backprop",)))
+    _, page = write_gradebook([one, two], tmp_path)
+    assert_harmless(browser, page)
+    assert_readable(browser, page)

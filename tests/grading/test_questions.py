@@ -1,0 +1,95 @@
+"""The written questions of the chapters, with stored numbers and typeset formulas."""
+
+import json
+
+import pytest
+from labs import COURSE, LABS, each_lab
+
+from authoring.chapter import read_chapter
+from authoring.model_answers import formulas, numbers, typeset
+from authoring.questions import STORED, formula, places
+from course.task import stems, tasks_of
+from grading.reports.marking import questions, titles
+from grading.reports.pages import markdown
+from project.errors import CourseError
+
+
+@each_lab
+def test_every_question_has_a_model_answer_and_a_rubric(lab):
+    cells = [cell for cell in read_chapter(lab.chapter).cells if cell.role == "written"]
+    found = questions(lab)
+    assert [question.id for question in found] == [cell.task for cell in cells]
+    for question in found:
+        assert question.title
+        assert question.prompt
+        if question.id.endswith("/survey"):
+            assert (question.model_answer, question.rubric) == ("", ())
+            continue
+        assert len(question.model_answer) > 100
+        assert len(question.rubric) == 3
+        assert all(point.startswith("1 point: ") for point in question.rubric)
+        text = "".join([question.prompt, question.model_answer, *question.rubric])
+        for mark in ("{glue", "{eq}", "{cite", "Rubric", ":class:", "```"):
+            assert mark not in text, (question.id, mark)
+
+
+@each_lab
+def test_every_number_and_formula_is_stored(lab):
+    """After ``make book``, ``make model-answers`` stores what is missing."""
+    for question in questions(lab):
+        for text in (question.prompt, question.model_answer, *question.rubric):
+            assert "⟨" not in text, question.id
+            for tex, display in formulas(text):
+                assert formula(tex, display=display), (question.id, tex)
+
+
+def test_numbers_have_the_format_of_the_page(monkeypatch):
+    lab = COURSE.lab("deep_ensembles_b")
+    known = {"spirals-adversarial-nll": "0.17149", "spirals-plain-nll": "-1.5"}
+    stored = {"numbers": {lab.name: known}}
+    monkeypatch.setattr("authoring.questions._stored", lambda: stored)
+    (question,) = [q for q in questions(lab) if q.id.endswith("spirals")]
+    text = question.model_answer
+    assert "the NLL is 0.171 with and −1.500 without" in text
+    assert "accuracy is ⟨spirals-adversarial-accuracy⟩" in text
+
+
+def test_stored_formulas_are_those_of_katex():
+    stored = json.loads(STORED.read_text("utf-8"))["formulas"]
+    assert stored == typeset(COURSE)
+
+
+def test_only_the_course_has_typeset_formulas():
+    tex = next(iter(json.loads(STORED.read_text("utf-8"))["formulas"]))
+    assert "<math" in markdown(tex, trusted=True)
+    assert "<math" not in markdown(tex)
+    unknown = markdown("$<img src=x>$", trusted=True)
+    assert "<img" not in unknown
+    assert "$&lt;img src=x&gt;$" in unknown
+
+
+def test_titles_of_all_tasks_and_questions():
+    found = titles(LABS)
+    assert found["deep-ensembles/gaussian-nll"] == "The Gaussian NLL"
+    assert found["bayes-by-backprop/log-prior"] == "Three log-densities: log_prior"
+    for stem in stems():
+        assert set(tasks_of(stem)) <= set(found)
+    for lab in LABS:
+        assert {question.id for question in questions(lab)} <= set(found)
+
+
+def test_every_task_has_a_place_in_the_book():
+    found = places(LABS)
+    assert all(set(tasks_of(stem)) <= set(found) for stem in stems())
+    assert "“”" not in "".join(found.values())
+    assert found["deep-ensembles/gaussian-nll"].startswith("lab 1a, “")
+
+
+def test_unknown_practical():
+    with pytest.raises(CourseError, match="no practical 'nothing'"):
+        questions(COURSE.lab("nothing"))
+
+
+def test_numbers_need_a_built_book(tmp_path):
+    with pytest.raises(CourseError, match="make book"):
+        numbers(COURSE, tmp_path / "none")
