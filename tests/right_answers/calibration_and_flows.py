@@ -135,6 +135,13 @@ def planar(z, u, w, b):
     return z + u * h, torch.log(torch.abs(1 + psi @ u))
 
 
+def planar_by_factors(z, u, w, b):
+    h = torch.tanh(torch.einsum("...d,d->...", z, w) + b)
+    slope = (1 - h) * (1 + h)
+    log_det = torch.log1p(slope * (u * w).sum())
+    return z + torch.einsum("...,d->...d", h, u), log_det
+
+
 def planar_by_cosh(z, u, w, b):
     a = torch.einsum("...d,d->...", z, w) + b
     return z + torch.tanh(a)[..., None] * u, (1 + (u * w).sum() / a.cosh() ** 2).log()
@@ -281,6 +288,7 @@ ANSWERS = {
     "planar_flow": {
         "ψ": planar,
         "cosh": planar_by_cosh,
+        "factors": planar_by_factors,
         "the determinant": planar_by_determinant,
     },
     "invertible_u": {
