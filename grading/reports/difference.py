@@ -123,7 +123,8 @@ def _notebook(notebook: NotebookGrade) -> dict[tuple[str, str, str], Entry]:
     for verdict in notebook.verdicts:
         known = notebook.graded and verdict.status != "not-graded"
         points = verdict.points if verdict.status == "right" else 0
-        said = " ".join(part for part in (verdict.reason, verdict.hint) if part)
+        hint = f"You get this if {verdict.hint}" if verdict.hint else ""
+        said = " ".join(part for part in (verdict.reason, hint) if part)
         text = f"{WORDS[verdict.status]}{': ' + said if said else ''}"[:REASON]
         key = notebook.student, notebook.practical, verdict.task
         found[key] = (float(points) if known else None, text)

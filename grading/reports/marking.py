@@ -36,6 +36,10 @@ __all__ = [
 ]
 
 
+LONG = 60  # characters; shorter answers are not compared with each other
+NAMED = 5  # students who are named as having the same answer
+
+
 def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str:
     """Render the page that shows every answer beside the model answer and the rubric.
 
@@ -58,7 +62,34 @@ def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str
             given = [entry for entry in answers if not unanswered(entry[1])]
             marked = sum(answer.marks is not None for _, answer in given)
             sections.append((practical, item, question, given, silent, marked))
-    return render("marking.html.j2", roster=roster, sections=sections)
+    same = {section[1].id: identical(section[3]) for section in sections}
+    return render("marking.html.j2", roster=roster, sections=sections, same=same)
+
+
+def identical(given: Iterable[tuple[str, Written]]) -> dict[str, tuple[list[str], int]]:
+    """Map each student whose answer others have as well to some of them.
+
+    Their number beyond those that are named comes with them.
+
+    Capitals and white space are ignored, and short answers may well agree by chance.
+
+    Args:
+        given: the answers to one question, each with its student.
+    """
+    groups: dict[str, list[str]] = {}
+    for student, answer in given:
+        text = " ".join(answer.text.casefold().split())
+        if len(text) >= LONG:
+            groups.setdefault(text, []).append(student)
+    return {
+        student: (
+            [other for other in group[: NAMED + 1] if other != student][:NAMED],
+            max(len(group) - 1 - NAMED, 0),
+        )
+        for group in groups.values()
+        if len(group) > 1
+        for student in group
+    }
 
 
 def marks_csv(

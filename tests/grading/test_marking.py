@@ -16,6 +16,7 @@ from grading.reports.marking import (
     COLUMNS,
     Question,
     filled_table,
+    identical,
     mark_honest,
     marking_page,
     marks_csv,
@@ -54,6 +55,23 @@ def written(tmp_path, *lines, header=HEADER, encoding="utf-8"):
 
 
 # --- the page ---------------------------------------------------------------------------
+
+
+def test_identical_answers_are_marked_as_such():
+    long = "The band is too narrow far from the data, " * 2
+    texts = {"ada": long, "bob": long.upper().replace(" ", "\n"), "cy": "Because."}
+    texts |= {"di": "Because.", "eve": f"{long} or not"}
+    results = [
+        result(name, written=(Written(ONE, 3, text),)) for name, text in texts.items()
+    ]
+    given = [(one.student, one.written[0]) for one in results]
+    assert identical(given) == {"ada": (["bob"], 0), "bob": (["ada"], 0)}
+    page = text_of(marking_page(Roster(results), {}))
+    assert "The same text as bob" in page
+    assert page.count("The same text as") == 2
+    many = [result(f"s{k}", written=(Written(ONE, 3, long),)) for k in range(300)]
+    page = marking_page(Roster(many), {})
+    assert page.count("and 294 more") == 300
 
 
 def test_an_honest_answer_has_full_marks():
