@@ -131,13 +131,15 @@ class Panel {
   }
   // Values between 0 and 1 on a grid, from one colour over the page's ground to another.
   map(xs, ys, at) {
+    if (this.mapOf === at && this.mapWidth === this.width) { this.inside.append(this.drawn); return; }
+    Object.assign(this, {mapOf: at, mapWidth: this.width, drawn: make("g", {}, this.inside)});
     const [w, h] = [xs[1] - xs[0], ys[1] - ys[0]];
     ys.forEach((y, j) => xs.forEach((x, i) => {
       const p = at[j][i], share = Math.round(Math.abs(2 * p - 1) * 70);
       make("rect", {
         x: this.X(x - w / 2), y: this.Y(y + h / 2), width: this.X(x + w) - this.X(x) + 0.4, height: this.Y(y) - this.Y(y + h) + 0.4,
         style: `fill:color-mix(in srgb,var(--${p < 0.5 ? "blue" : "orange"}) ${share}%,var(--ground))`,
-      }, this.inside);
+      }, this.drawn);
     }));
   }
 }
