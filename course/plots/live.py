@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -232,7 +233,7 @@ def show_in_notebook(
         plt.show()
 
     try:
-        import ipywidgets
+        ipywidgets = import_module("ipywidgets")  # no requirement of the course
     except ImportError:
         show()
         print(
