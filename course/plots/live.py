@@ -203,6 +203,9 @@ def picture(fig: Figure, name: str, alt: str) -> str:
         fig.savefig(drawn, format="svg", dpi=110, metadata={"Date": None})
     plt.close(fig)
     text = re.sub(r"<style.*?</style>", "", drawn.getvalue(), flags=re.DOTALL)
+    # Ids to which nothing refers, such as figure_1, would be on a page once for each figure.
+    named = re.compile(r' id="([^"]+)"')
+    text = named.sub(lambda one: one[0] if f"#{one[1]}" in text else "", text)
     spoken = f'<svg role="img" aria-label="{html.escape(alt)}"'
     return text[text.index("<svg") :].replace("<svg", spoken, 1).strip()
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from course import plots
+from course.plots.live import picture
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
 SCRIPT = STATIC / "live.js"
@@ -320,3 +321,14 @@ def test_mistakes_in_controls_are_reported():
         made(plots.Slider("a", "a", [1, 2], 3))
     with pytest.raises(ValueError, match="same name"):
         made(plots.Button("a", "a"), plots.Button("a", "b"))
+
+
+def test_the_pictures_of_two_figures_share_no_id():
+    def ids(name):
+        fig, ax = plt.subplots()
+        ax.contour([[0, 1], [1, 2]])
+        return set(re.findall(r' id="([^"]+)"', picture(fig, name, "Lines.")))
+
+    one, other = ids("one"), ids("other")
+    assert one
+    assert not one & other
