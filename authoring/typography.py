@@ -49,9 +49,13 @@ def raised(exponent: str) -> str:
 def keep_numbers(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Keep a number on one line with its power of ten, its error and its name."""
     for text in prose(doctree):
-        kept = WITHIN.sub(lambda match: re.sub(r"\s", "\u00a0", match[0]), text)
-        if kept != text:
+        if (kept := with_numbers_kept(text)) != text:
             text.parent.replace(text, nodes.Text(kept))
+
+
+def with_numbers_kept(text: str) -> str:
+    """Put spaces that do not break within the numbers of a text."""
+    return WITHIN.sub(lambda match: re.sub(r"\s", "\u00a0", match[0]), text)
 
 
 def set_greek(app: Sphinx, doctree: nodes.document, page: str) -> None:

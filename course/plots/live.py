@@ -197,7 +197,8 @@ def picture(fig: Figure, name: str, alt: str) -> str:
     """Draw a figure as an SVG for a page, and close it."""
     for ax in fig.axes:
         for artist in ax.collections:  # many points take less space as a bitmap
-            artist.set_rasterized(len(artist.get_offsets()) > MANY)
+            if len(artist.get_offsets()) > MANY:
+                artist.set_rasterized(True)
     drawn = io.StringIO()
     with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         fig.savefig(drawn, format="svg", dpi=110, metadata={"Date": None})

@@ -96,7 +96,7 @@ def adversarial_loss(
 
 @cache  # one function, so that training with it is compiled once
 def shared_pass() -> Callable:
-    """Make the function of (loss, ε, params, x, y) behind ``quick_adversarial_loss``."""
+    """Make the function of (loss, ε, params, x, y) that is compiled."""
 
     def value_and_gradient(loss, epsilon, params, x, y):
         clean, (along_params, along_x) = jax.value_and_grad(loss, argnums=(0, 1))(

@@ -128,7 +128,7 @@ GUESSES = guesses(
         "The prior adds 1 to each of them. Are all of them positive then?",
         (
             Choice(
-                "None is negative, since a mode is a maximum of the posterior",
+                "Not one is negative, since a mode is a maximum of the posterior",
                 "That would hold for the negative log joint at a smooth minimum. The NLL is only "
                 "one part of it, and ReLUs have kinks.",
             ),

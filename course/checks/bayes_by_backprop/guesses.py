@@ -28,7 +28,7 @@ GUESSES = guesses(
         "For which share of the draws does the step go away from 1.5, as it does here?",
         (
             Choice(
-                "None but a few: the estimate is unbiased",
+                "At most a few: the estimate is unbiased",
                 "Unbiased means right on average. Single draws scatter around that by more than "
                 "its size.",
             ),

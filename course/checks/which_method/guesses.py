@@ -79,7 +79,7 @@ GUESSES = guesses(
                 "kind: a temperature changes its NLL hardly at all.",
             ),
             Choice(
-                "None of them",
+                "Not one of them",
                 "The weight decay was chosen by the same score, so little is left to repair.",
                 right=True,
             ),
