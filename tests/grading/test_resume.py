@@ -127,7 +127,7 @@ def test_what_was_stopped_is_judged_once_more_on_request(tmp_path):
 
 def test_the_seed_is_gone_when_the_run_has_ended(once):
     left = {path.name for path in (once / "out" / STATE).iterdir()}
-    assert left == {"lock", "results"}
+    assert left == {"examples", "lock", "results"}
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path):

@@ -101,7 +101,8 @@ def _with_closed_form(mu, rho, epsilon, x, y, *, noise_std, prior_std):
 
 
 def _divergence(mu, std, prior_std):
-    return torch.log(prior_std / std) + (mu**2 + std**2) / (2 * prior_std**2) - 0.5
+    ratio, shift = std / prior_std, mu / prior_std
+    return (ratio.square() + shift.square() - 1) / 2 - ratio.log()
 
 
 DRAW_LOSS = Task(
