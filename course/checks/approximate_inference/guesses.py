@@ -89,17 +89,17 @@ GUESSES = guesses(
         (
             Choice(
                 "It raises it at every p",
-                "Sampling makes the forecasts less sure, and on the test data that is not needed.",
+                "Sampling makes the forecasts less sure, and on the test data that costs.",
                 right=True,
             ),
             Choice(
                 "It lowers it at every p",
-                "Averaging helps if the averaged forecasts are overconfident. On these test data "
-                "the deterministic network is not.",
+                "Sampling makes the forecasts less sure. That may help far from the data; on the "
+                "test data it costs.",
             ),
             Choice(
                 "It lowers it for small p and raises it for large p",
-                "A smaller p makes the loss smaller, but it does not turn it into a gain.",
+                "With a smaller p sampling costs less, but it does not bring a gain.",
             ),
         ),
     ),
