@@ -8,6 +8,7 @@ is executed again when it is read, and MyST-NB reports the error.
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 from jupyter_cache import get_cache
@@ -33,6 +34,8 @@ def execute_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
     if notebooks:
         logger = logging.getLogger(__name__)
         logger.setLevel(logging.INFO)  # to name each chapter when it starts and ends
+        # Where each has a core, more threads wait for one another.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
         executor = load_executor("local-parallel", cache, logger=logger)
         executor.run_and_cache(
             filter_uris=notebooks, timeout=app.config.nb_execution_timeout

@@ -110,9 +110,10 @@ CONCEPTS = {
         acting-on-uncertainty/diverse-batch acting-on-uncertainty/expected-improvement""",
 }
 # What is set as code: names with a dot, an underscore or capitals inside, perhaps called;
-# calls of nothing; and a few words of code.
+# calls of nothing; arguments; and a few words of code.
 CODE = re.compile(
     r"(\.?[A-Za-z]\w*(?:[._]\w+)+(?:\([^()]*\))?|\.?[A-Za-z]\w*\(\)|`[^`]+`"
+    r'|\b\w+="\w+"'
     r"|\b[A-Z][a-z]+[A-Z]\w*|\b(?:inf|nan|NaN|keepdim|klij)\b)"
 )
 
