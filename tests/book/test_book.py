@@ -5,6 +5,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+from book_pages import GUESS
 from labs import COURSE, each_lab
 from page_facts import COLOURS, WIDTH
 
@@ -73,6 +74,7 @@ def visit(browser, url, look, **options):
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", heard)
         page.goto(url)
+        page.evaluate(f"() => {{{GUESS}}}")
         page.wait_for_function(READY, timeout=120_000)
         return look(page) | {"requests": requests, "errors": errors}
 

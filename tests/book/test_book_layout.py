@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from book_pages import pages_of
+from book_pages import UNFOLD, pages_of
 from bs4 import BeautifulSoup
 from labs import COURSE
 
@@ -12,9 +12,10 @@ DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 
 # Code, output and equations that need horizontal scrolling, with everything expanded.
-CUT_OFF = """
-async () => {
-  document.querySelectorAll("details").forEach(fold => fold.open = true);
+CUT_OFF = (
+    "async () => {"
+    + UNFOLD
+    + """
   await document.fonts.ready;
   const schema = box => box.textContent.includes('"description": ');
   const boxes = [...document.querySelectorAll("main pre, main .katex-display")]
@@ -25,10 +26,12 @@ async () => {
     .map(box => box.textContent.split("\\n").sort((a, b) => b.length - a.length)[0]);
 }
 """
+)
 # Inline formulas that are wider than their column, where they would be cut off.
-TOO_WIDE = """
-async () => {
-  document.querySelectorAll("details").forEach(fold => fold.open = true);
+TOO_WIDE = (
+    "async () => {"
+    + UNFOLD
+    + """
   await document.fonts.ready;
   return [...document.querySelectorAll("main span.math .katex")]
     .filter(formula => formula.checkVisibility() && !formula.closest("table"))
@@ -40,9 +43,12 @@ async () => {
     .map(formula => formula.textContent);
 }
 """
+)
 # Punctuation after a formula that wraps to the beginning of the next line.
-PARTED = """
-async () => {
+PARTED = (
+    "async () => {"
+    + UNFOLD
+    + """
   await document.fonts.ready;
   const parted = [];
   for (const formula of document.querySelectorAll("main span.math")) {
@@ -58,6 +64,7 @@ async () => {
   return parted;
 }
 """
+)
 # The share of the main column's height that visible code takes.
 CODE = """
 () => {

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from book_pages import pages_of
+from book_pages import UNFOLD, pages_of
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
@@ -41,19 +41,23 @@ MATCH = """
   };
 }
 """
-CUT_TABLES = """
-async () => {
+CUT_TABLES = (
+    "async () => {"
+    + UNFOLD
+    + """
   await document.fonts.ready;
-  document.querySelectorAll("details").forEach(fold => fold.open = true);
   return [...document.querySelectorAll("main table")]
     .filter(table => table.checkVisibility()
       && table.scrollWidth > table.parentElement.clientWidth + 1)
     .map(table => table.innerText.slice(0, 80));
 }
 """
+)
 # Percent signs that are not on the line of their number.
-PARTED = """
-async () => {
+PARTED = (
+    "async () => {"
+    + UNFOLD
+    + """
   await document.fonts.ready;
   const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   const parted = [], range = document.createRange();
@@ -79,6 +83,7 @@ async () => {
   return parted;
 }
 """
+)
 
 
 @pytest.fixture(scope="module")

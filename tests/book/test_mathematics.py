@@ -1,7 +1,7 @@
 """Formulas in the built pages: complete without scripts, for the eye and for screen readers."""
 
 import pytest
-from book_pages import pages_of
+from book_pages import GUESS, UNFOLD, pages_of
 from bs4 import BeautifulSoup
 
 SCREENS = {
@@ -13,8 +13,10 @@ SCREENS = {
     },
 }
 # Formulas that are not drawn, or drawn without the fonts of the book.
-NOT_DRAWN = """
-async () => {
+NOT_DRAWN = (
+    "async () => {"
+    + GUESS
+    + """
   await document.fonts.ready;
   const fonts = [...document.fonts].filter(font => font.family.startsWith("KaTeX"));
   const loaded = fonts.filter(font => font.status === "loaded").map(font => font.family);
@@ -28,6 +30,7 @@ async () => {
     .map(formula => formula.textContent);
 }
 """
+)
 # Elements within formulas that the tab key would stop at.
 STOPS = """
 () => [...document.querySelectorAll(".math, .math *")]
@@ -35,10 +38,11 @@ STOPS = """
   .map(element => element.outerHTML)
 """
 # Equation numbers that are outside the page, or on their equation.
-NUMBERS = """
-async () => {
+NUMBERS = (
+    "async () => {"
+    + UNFOLD
+    + """
   await document.fonts.ready;
-  document.querySelectorAll("details").forEach(fold => fold.open = true);
   const width = document.documentElement.clientWidth;
   return [...document.querySelectorAll("main .eqno")].filter(number => {
     const [box, formula] = [number, number.parentElement.querySelector(".katex-display")]
@@ -48,6 +52,7 @@ async () => {
   }).map(number => number.textContent);
 }
 """
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,14 @@
 """The pages of a built book."""
 
+# What readers open, as JavaScript: the figures behind guesses, and folds.
+GUESS = """
+  document.querySelectorAll("fieldset.guess").forEach(
+    guess => guess.querySelector("input").checked = true);
+"""
+UNFOLD = f"""{GUESS}
+  document.querySelectorAll("details").forEach(fold => fold.open = true);
+"""
+
 
 def pages_of(book, folder=""):
     """Return the files of the pages in a folder of a book, without those that only lead elsewhere."""

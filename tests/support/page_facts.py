@@ -1,9 +1,12 @@
 """Facts about a page, as JavaScript that a browser evaluates there."""
 
+from book_pages import UNFOLD
+
 # With everything unfolded: the page's width, and what sticks out of it.
-WIDTH = r"""
-() => {
-  for (const fold of document.querySelectorAll("details")) fold.open = true;
+WIDTH = (
+    "() => {"
+    + UNFOLD
+    + r"""
   const scrolls = element => element && (
     getComputedStyle(element).overflowX !== "visible" || scrolls(element.parentElement));
   const wide = [...document.querySelectorAll("main *")]
@@ -14,6 +17,7 @@ WIDTH = r"""
   return {width: document.documentElement.scrollWidth, wide};
 }
 """
+)
 
 # Contrast as in WCAG 2, of every piece of text that is to be seen on the page. A canvas
 # reads colours in any notation, and the corners of pictures.
