@@ -12,6 +12,8 @@ LEGIBLE = """
 figure => Math.min(...[...figure.querySelectorAll(".live-plots text, .live-side *")]
   .filter(one => one.checkVisibility()).map(one => parseFloat(getComputedStyle(one).fontSize)))
 """
+# Of a group of radio buttons, the tab key reaches the chosen one.
+FIRST = ":is(input:not([type=radio]), input:checked, button)"
 NUMBERS = "figure => JSON.stringify(figure.numbers)"
 FOCUSED = """
 figure => {
@@ -58,7 +60,7 @@ def test_every_control_is_reached_by_keyboard_and_changes_its_figure(
             assert figure.evaluate(LEGIBLE) >= 11
             assert len(gzip.compress(figure.evaluate(DATA).encode())) <= MAX_DATA
             figure.scroll_into_view_if_needed()
-            figure.locator(":is(input, button)").first.focus()
+            figure.locator(FIRST).first.focus()
             while held := figure.evaluate(FOCUSED):
                 name, label, kind = held
                 assert label.strip(), name
