@@ -15,12 +15,11 @@ import numpy as np
 from course.differences import Comparison, a, example, headline, inputs
 from course.errors import CheckFailed, NoSuchHint, WrongUse
 from course.judge import (
+    Draw,
     Mismatch,
     Values,
     answered,
     compare,
-    expected,
-    recognise,
     related,
 )
 from course.quiz import LETTERS, NO_GUESS, Choice, Quiz, find_guess, find_quiz
@@ -56,6 +55,7 @@ class Check:
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}  # the last hint that was given, by task
+        self._draws: dict[tuple[str, int], Draw] = {}  # by task and seed
 
     def __call__(self, task_id: str, answer: Any) -> None:
         """Print one line if the answer is right.
@@ -74,7 +74,7 @@ class Check:
         task = find(task_id)
         problem = None
         for seed in SEEDS:
-            problem = _problem(task, answer, task.cases(np.random.default_rng(seed)))
+            problem = _problem(answer, self._drawn(task, seed))
             if problem is not None:
                 error = _report(task, problem)
                 error.show()
@@ -85,6 +85,14 @@ class Check:
                 raise _report(task, [problem]) from None
         points = "1 point" if task.points == 1 else f"{task.points} points"
         print(f"✓ {task.id} · {points}")
+
+    def _drawn(self, task: Task, seed: int) -> Draw:
+        """Return the inputs that a seed draws; they are kept for the next attempt."""
+        draw = self._draws.get((task.id, seed))
+        if draw is None or draw.task is not task:
+            draw = Draw(task, task.cases(np.random.default_rng(seed)))
+            self._draws[task.id, seed] = draw
+        return draw
 
     def hint(self, task_id: str, level: int | None = None) -> None:
         """Print a hint for a task; every call gives the next one, until the last.
@@ -179,10 +187,9 @@ def _said(choice: Choice) -> str:
     return f"{'✓' if choice.right else '✗'} {choice.text}\n\n{wrapped(choice.why)}"
 
 
-def _problem(
-    task: Task, answer: Any, cases: list[Case]
-) -> list[str | Comparison] | None:
+def _problem(answer: Any, draw: Draw) -> list[str | Comparison] | None:
     """Return the paragraphs that say what is wrong."""
+    task, cases = draw.task, draw.cases
     problem = _not_asked_for(task, answer)
     if problem is not None:
         return [problem]
@@ -195,14 +202,14 @@ def _problem(
         # A student's code may raise anything; report it to the student.
         except Exception as error:
             return [_raised(task, answer, error, case)]
-    right = expected(task, cases)
+    right = draw.right
     mismatch = compare(values, right)
     side_effects = wrapped(sentences(left))
     if mismatch is None:
         return [side_effects] if side_effects else None
     mismatch = _smallest(mismatch, values, cases, right)
     told = [headline(task, mismatch)]
-    misconception = recognise(task, values, cases, right)
+    misconception = draw.recognise(values)
     if misconception is not None:
         told.append(f"You get this if {misconception.hint}")
     elif mismatch.kind in ("shape", "nan", "value") and not is_property(mismatch.key):

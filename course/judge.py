@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,38 @@ class Mismatch:
     key: str
     got: Any
     close: Close
+
+
+class Draw:
+    """Inputs of a task; the values of its oracle and its misconceptions are computed once."""
+
+    def __init__(self, task: Task, cases: Sequence[Case]):
+        self.task, self.cases = task, cases
+        self._given: dict[tuple[int, int], Values] = {}
+
+    @cached_property
+    def right(self) -> list[dict[str, Close]]:
+        """The oracle's values, one dictionary per case."""
+        return expected(self.task, self.cases)
+
+    def recognise(self, values: Sequence[Values]) -> Misconception | None:
+        """Return the misconception that gives these same numbers, or ``None``."""
+
+        def gives_them(number: int) -> bool:
+            # One case at a time: most are ruled out by the first.
+            return all(
+                same([got], [self._of(number, at)], [closes])
+                for at, (got, closes) in enumerate(zip(values, self.right, strict=True))
+            )
+
+        mistakes = self.task.misconceptions
+        return next((m for n, m in enumerate(mistakes) if gives_them(n)), None)
+
+    def _of(self, number: int, at: int) -> Values:
+        if (number, at) not in self._given:
+            answer, case = self.task.misconceptions[number].answer, self.cases[at]
+            (self._given[number, at],) = answered(self.task, answer, [case])
+        return self._given[number, at]
 
 
 def expected(task: Task, cases: Sequence[Case]) -> list[dict[str, Close]]:
@@ -128,24 +161,6 @@ def same(
             if not np.all(equal):
                 return False
     return True
-
-
-def recognise(
-    task: Task,
-    values: Sequence[Values],
-    cases: Sequence[Case],
-    right: Sequence[Mapping[str, Close]],
-) -> Misconception | None:
-    """Return the misconception that gives these same numbers, or ``None``."""
-
-    def gives_them(mistake: Misconception) -> bool:
-        # One case at a time: most are ruled out by the first.
-        return all(
-            same([got], answered(task, mistake.answer, [case]), [closes])
-            for got, case, closes in zip(values, cases, right, strict=True)
-        )
-
-    return next((one for one in task.misconceptions if gives_them(one)), None)
 
 
 def related(

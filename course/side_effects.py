@@ -122,6 +122,29 @@ def _differs(one, two):
         return False
 
 
+OTHER_STATES = {}  # of the global generators, by library; computed when first needed
+
+
+def _other_state(library):
+    """Return a state of a library's global generator that no answer sets."""
+    import random
+    import sys
+
+    import numpy as np
+
+    seed = 0x6B6E6F776E
+    if library not in OTHER_STATES:
+        if library == "random":
+            state = random.Random(seed).getstate()
+        elif library == "numpy":
+            state = np.random.RandomState(seed % 2**32).get_state()
+        else:
+            torch = sys.modules["torch"]
+            state = torch.Generator().manual_seed(seed).get_state()
+        OTHER_STATES[library] = state
+    return OTHER_STATES[library]
+
+
 def _displace(left):
     """Give global generators another state, so that it is seen if they are seeded once more.
 
@@ -135,21 +158,21 @@ def _displace(left):
 
     import numpy as np
 
-    torch, seed = sys.modules.get("torch"), 0x6B6E6F776E
+    torch = sys.modules.get("torch")
     known = [name for kind, name in left if kind == "generator"]
     restore = {}
     if "random" not in known:
         old = random.getstate()
         restore["random"] = lambda: random.setstate(old)
-        random.setstate(random.Random(seed).getstate())
+        random.setstate(_other_state("random"))
     if "numpy" not in known:
         numpy_state = np.random.get_state()  # noqa: NPY002
         restore["numpy"] = lambda: np.random.set_state(numpy_state)  # noqa: NPY002
-        np.random.set_state(np.random.RandomState(seed % 2**32).get_state())  # noqa: NPY002
+        np.random.set_state(_other_state("numpy"))  # noqa: NPY002
     if "torch" not in known and hasattr(torch, "get_rng_state"):
         torch_state = torch.get_rng_state()
         restore["torch"] = lambda: torch.set_rng_state(torch_state)
-        torch.set_rng_state(torch.Generator().manual_seed(seed).get_state())
+        torch.set_rng_state(_other_state("torch"))
 
     def restored(but):
         for name, back in restore.items():

@@ -14,7 +14,7 @@ from seeds import SOAK
 from course import feedback
 from course.checks import probing
 from course.feedback import SEEDS, Check, CheckFailed, check
-from course.judge import answered, compare, expected, recognise
+from course.judge import Draw, answered, compare, expected
 from course.task import find, stem_of, stems, tasks_of
 
 TASKS = [task for stem in stems() for task in tasks_of(stem).values()]
@@ -49,10 +49,12 @@ def test_the_check_ticks_the_reference(task, capsys):
 def test_a_known_mistake_fails_and_is_named(task, mistake):
     for seed in range(8 if SOAK else 0):  # `check` below draws some of its own
         cases = task.cases(np.random.default_rng(seed))
-        right = expected(task, cases)
+        draw = Draw(task, cases)
         values = answered(task, mistake.answer, cases)
-        assert compare(values, right) is not None, f"seed {seed}: the mistake passes"
-        assert recognise(task, values, cases, right) is mistake, (
+        assert compare(values, draw.right) is not None, (
+            f"seed {seed}: the mistake passes"
+        )
+        assert draw.recognise(values) is mistake, (
             f"seed {seed}: it is taken for another one"
         )
     with pytest.raises(CheckFailed) as failure:

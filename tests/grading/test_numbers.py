@@ -17,7 +17,7 @@ from assembled import (
     tasks_in,
 )
 
-from course.judge import as_numbers, compare, expected, recognise
+from course.judge import Draw, as_numbers, compare, expected
 from course.task import Task, tasks_of
 from grading.execution.assemble import assemble
 from grading.execution.probe import probe_source
@@ -41,11 +41,11 @@ def test_the_reference_as_answers_gets_full_marks(name, monkeypatch):
 @pytest.mark.parametrize("task", TASKS[::4], ids=lambda task: task.id)
 def test_a_misconception_is_recognised_from_what_arrives(task, monkeypatch):
     cases = task.cases(np.random.default_rng(3))
-    right = expected(task, cases)
+    draw = Draw(task, cases)
     for mistake in task.misconceptions[:2]:
         values = decode_values(probed(task, mistake.answer, monkeypatch, cases))
-        assert compare(values, right) is not None
-        assert recognise(task, values, cases, right) is mistake
+        assert compare(values, draw.right) is not None
+        assert draw.recognise(values) is mistake
 
 
 def echo_task(*cases):
