@@ -74,6 +74,7 @@ def visit(browser, url, look, **options):
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", heard)
         page.goto(url)
+        page.wait_for_function(READY, timeout=120_000)  # also after a redirection
         page.evaluate(f"() => {{{GUESS}}}")
         page.wait_for_function(READY, timeout=120_000)
         return look(page) | {"requests": requests, "errors": errors}
