@@ -100,18 +100,32 @@ def none(found):
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
-@pytest.mark.browser
-def test_axe_finds_no_violation(browser, address, names, screen):
-    """In light mode by all its rules, then in the dark."""
+@pytest.fixture(scope="module")
+def looked_at(browser, address, names, screen):
+    """What axe finds on each page, and the boxes that the tab key does not reach.
+
+    Axe judges in light mode by all its rules, then in the dark.
+    """
     options = screen | {"color_scheme": "light", "reduced_motion": "reduce"}
-    found = {}
+    found, unreached = {}, {}
     for name, page in opened(browser, address, names, **options):
         page.evaluate(f"() => {{{GUESS}}}")
         found[name] = violations(page)
         page.emulate_media(color_scheme="dark")
         page.wait_for_function(DARK)
         found[f"{name} in the dark"] = violations(page, OF_COLOURS)
-    none(found)
+        unreached[name] = page.evaluate(OUT_OF_REACH)
+    return found, unreached
+
+
+@pytest.mark.browser
+def test_axe_finds_no_violation(looked_at):
+    none(looked_at[0])
+
+
+@pytest.mark.browser
+def test_everything_that_scrolls_can_be_reached_by_keyboard(looked_at):
+    none(looked_at[1])
 
 
 @pytest.mark.browser
@@ -145,14 +159,6 @@ def test_the_tab_key_passes_every_control_and_shows_where_it_is(
     # The index and the references are lists of links.
     too_many = {name: n for name, n in stops.items() if n >= MAX_STOPS}
     assert set(too_many) <= {"genindex.html", "book/references.html"}, too_many
-
-
-@pytest.mark.browser
-def test_everything_that_scrolls_can_be_reached_by_keyboard(
-    browser, address, names, screen
-):
-    pages = opened(browser, address, names, **screen)
-    none({name: page.evaluate(OUT_OF_REACH) for name, page in pages})
 
 
 @pytest.mark.browser
