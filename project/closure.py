@@ -89,8 +89,9 @@ def _files(root: Path, text: str, place: Path) -> Iterator[Path]:
     if not NAME.fullmatch(text):
         return
     for folder in [place.parent, root] if "/" in text else [place.parent]:
-        path = (folder / text).resolve()
-        if not path.is_relative_to(root):
+        path = folder / text
+        # Most strings name nothing, and to resolve a path takes longest.
+        if not path.exists() or not (path := path.resolve()).is_relative_to(root):
             continue
         if path.is_file():
             yield path
