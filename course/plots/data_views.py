@@ -16,6 +16,7 @@ from scipy.special import expit, log_expit
 from course.plots.live import Button, Radio, Slider, live
 from course.plots.posteriors import probability_map
 from course.plots.style import COLOURS
+from course.plots.views import uniforms
 
 BLUE, VERMILION, ORANGE, SKY = (
     COLOURS[name] for name in ("blue", "vermilion", "orange", "sky")
@@ -225,6 +226,83 @@ def posterior_maps(
         alt="Two clouds of points and the map of the exact forecast, whose contours open "
         "away from the data.",
         heights=[300],
+    )
+
+
+def dropout_draws(
+    networks: Mapping[float, Sequence[np.ndarray]],
+    test: tuple[np.ndarray, np.ndarray],
+    *,
+    name: str,
+) -> HTML | None:
+    """Show the forecast of Monte Carlo dropout, and its NLL, for a rate and a number of draws.
+
+    Source: Gal and Ghahramani (2016), sections 3 and 4.
+
+    Args:
+        networks: by dropout rate, the weights and biases of H hidden ReLUs, shapes (H, 2) and
+            (H,), then those of the output, shapes (1, H) and (1,).
+        test: inputs, shape (N, 2), and labels 0 or 1, shape (N,).
+        name: the figure's id.
+    """
+    networks = {
+        rate: [np.asarray(part, float) for part in parts]
+        for rate, parts in networks.items()
+    }
+    x, y = np.asarray(test[0], float), np.asarray(test[1], int)
+    xs, ys = np.linspace(-3, 4, 36), np.linspace(-3, 3.4, 33)
+    most = 100
+
+    def probabilities(
+        rate: float, points: np.ndarray, factors: np.ndarray
+    ) -> np.ndarray:
+        """Return forecasts, shape (…, S), for factors of the hidden units, shape (S, H)."""
+        first, shift, output, bias = networks[rate]
+        hidden = np.maximum(points @ first.T + shift, 0)
+        return expit(hidden @ (output * factors).T + bias)
+
+    def nll(probs: np.ndarray) -> np.ndarray:
+        right = np.abs(1 - y[:, None] - probs)
+        return -np.log(np.maximum(right, 1e-12)).mean(0)
+
+    def draw(plane: Axes, curve: Axes, rate: float, draws: int, again: int) -> None:
+        points = np.stack(np.meshgrid(xs, ys), -1)
+        units = len(networks[rate][1])
+        keep = uniforms(most * units, again + 1).reshape(most, units) >= rate
+        masks = keep / (1 - rate)
+        probs = probabilities(rate, points, masks[:draws]).mean(-1)
+        probability_map(xs, ys, probs, data=(x, y), size=6, ax=plane)
+        counts = np.arange(1, most + 1)
+        of_count = nll(np.cumsum(probabilities(rate, x, masks), 1) / counts)
+        curve.semilogx(counts, of_count, color=VERMILION)
+        curve.plot(draws, of_count[draws - 1], "o", color=VERMILION)
+        off = nll(probabilities(rate, x, np.ones((1, units))))
+        curve.axhline(off[0], color="black", ls="--", lw=1)
+        curve.set(xlim=(1, most), xlabel="number of draws", ylabel="NLL")
+        curve.set_xticks([1, 10, most], ["1", "10", str(most)])
+
+    return live(
+        "dropout",
+        draw,
+        [
+            Slider("rate", "dropout rate p", list(networks), list(networks)[-1]),
+            Slider("draws", "draws", [1, 2, 5, 10, 20, 50, most], 5),
+            Button("again", "Draw new masks"),
+        ],
+        {
+            "xs": xs,
+            "ys": ys,
+            "x": np.round(x, 3),
+            "y": y,
+            "hidden": [np.column_stack(parts[:2]) for parts in networks.values()],
+            "output": [parts[2][0] for parts in networks.values()],
+            "bias": [parts[3][0] for parts in networks.values()],
+        },
+        name=name,
+        label="Dropout rate and number of draws",
+        alt="Above, the map of the forecast over two moons, with angular contours. Below, the "
+        "NLL against the number of draws: it falls at first and then stays level.",
+        heights=[270, 150],
     )
 
 

@@ -29,6 +29,7 @@ CURVES = RNG.normal(size=(20, 1)) * np.sin(GRID / 2)
 LABELS = np.repeat([0, 1], 20)
 CLOUDS = RNG.normal(size=(40, 2)) + 2 * LABELS[:, None]
 CONFIDENCE, SHARES = RNG.uniform(0.3, 1, 200), RNG.uniform(size=200)
+RATES, SHAPES = (0.1, 0.3, 0.5, 0.65, 0.8), ((9, 2), (9,), (1, 9), (1,))
 MAPS, DRAWS, ROWS = (
     RNG.uniform(size=shape) for shape in ((2, 21, 21), (12, 3), (8, 2))
 )
@@ -53,6 +54,11 @@ FIGURES = {
         {"exact": DRAWS[:6], "other": DRAWS[6:]},
         (CLOUDS, LABELS),
         name="posteriors",
+    ),
+    "dropout": lambda: DATA_VIEWS.dropout_draws(
+        {rate: [RNG.normal(size=shape) for shape in SHAPES] for rate in RATES},
+        (CLOUDS, LABELS),
+        name="dropout",
     ),
     "comparison": lambda: DATA_VIEWS.comparison(
         {
