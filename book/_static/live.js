@@ -110,7 +110,8 @@ class Panel {
     make("path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"}, svg);
     make("text", {x: (left + right) / 2, y: height - 5, "text-anchor": "middle"}, svg, xlabel);
     const middle = (top + bottom) / 2;
-    make("text", {x: 11, y: middle, transform: `rotate(-90 11 ${middle})`, "text-anchor": "middle"}, svg, ylabel);
+    const side = left - 43;
+    make("text", {x: side, y: middle, transform: `rotate(-90 ${side} ${middle})`, "text-anchor": "middle"}, svg, ylabel);
     make("rect", {x: left, y: top, width: right - left, height: bottom - top}, make("clipPath", {id: this.clip}, svg));
     this.inside = make("g", {"clip-path": `url(#${this.clip})`}, svg);
     return this;
@@ -257,7 +258,7 @@ views.gp = own => {
   return {
     numbers: {means, stds, evidence, points: points.map(point => [...point])},
     said: `${points.length} data points, log evidence ${show(evidence)}`,
-    key: [["blue", "f ± 2 std"], ["sky", "y ± 2 std"]],
+    key: [["blue", "curve ± 2 std"], ["sky", "new data ± 2 std"], ["vermilion", "chosen point"]],
   };
 };
 
@@ -284,7 +285,7 @@ views.scores = ({state: {q, p}, panels: [panel]}) => {
   const {logLost, brierLost, linearLost} = numbers;
   return {
     numbers,
-    said: `Below the best forecast: log ${show(logLost)}, Brier ${show(brierLost)}, linear ${show(linearLost)}`,
+    said: `Expected score below its maximum: log ${show(logLost)}, Brier ${show(brierLost)}, linear ${show(linearLost)}`,
     key: [["blue", "log"], ["green", "Brier"], ["vermilion", "linear"], ["ink", "truth (dashed)"]],
   };
 };
@@ -298,7 +299,7 @@ views.kl = own => {
   const {s} = state;
   const qp = s => s ** 2 / (1 - rho ** 2) - 1 + Math.log(1 - rho ** 2) / 2 - 2 * Math.log(s);
   const pq = s => 1 / s ** 2 - 1 + 2 * Math.log(s) - Math.log(1 - rho ** 2) / 2;
-  plane.axes({x: [-3, 3], y: [-3, 3], xlabel: "first weight", equal: true});
+  plane.axes({x: [-3, 3], y: [-3, 3], xlabel: "first weight", ylabel: "second weight", equal: true});
   const turn = range(121, 0, 2 * Math.PI);
   for (const radius of [1, 2]) {
     plane.line(turn.map(t => radius * Math.cos(t)), turn.map(t => radius * (rho * Math.cos(t) + narrow * Math.sin(t))), "ink");
@@ -314,7 +315,7 @@ views.kl = own => {
   curves.dots([s], [pq(s)], "green", 5);
   return {
     numbers: {qp: qp(s), pq: pq(s), narrow},
-    said: `KL(q‖p) ${show(qp(s))}, least at ${show(narrow)}; KL(p‖q) ${show(pq(s))}, least at 1`,
+    said: `KL(q‖p) = ${show(qp(s))} nats, smallest at a std of ${show(narrow)}; KL(p‖q) = ${show(pq(s))} nats, smallest at 1`,
     key: [["ink", "p"], ["vermilion", "q"], ["blue", "KL(q‖p)"], ["green", "KL(p‖q)"]],
   };
 };
@@ -385,7 +386,7 @@ views.conformal = own => {
   return {
     numbers: {rank, coverages, density, below, seen, mean: Math.min(rank, n + 1) / (n + 1)},
     said: rank > n ? `Rank ${rank} of ${n}: every set holds all labels`
-      : `Rank ${rank} of ${n}. Coverage below ${show(1 - alpha)} in ${show(100 * seen)}% of the sets; law ${show(100 * below)}%`,
+      : `Rank ${rank} of ${n}. Coverage below ${show(1 - alpha)} for ${show(100 * seen)}% of the sets; by the law ${show(100 * below)}%`,
     key: [["blue", "200 calibration sets, and the exact law"], ["ink", "1 − α (dashed)"]],
   };
 };
@@ -417,7 +418,7 @@ views.risk = own => {
   right.dots([threshold], [here.cost], "vermilion", 6);
   return {
     numbers: {...here, chow: chow.cost, best: controls.threshold[best], least: costs[best]},
-    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}; Chow's threshold costs ${show(chow.cost)}, the best ${show(costs[best])}`,
+    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}. Chow's threshold, ${show(1 - price)}, costs ${show(chow.cost)}; the cheapest, ${show(controls.threshold[best])}, costs ${show(costs[best])}`,
     key: [["blue", "risk of what is answered"], ["vermilion", "cost"], ["ink", "Chow's threshold (dashed)"]],
   };
 };
@@ -443,8 +444,8 @@ views.ensemble = ({data: {grid, means, stds, x, y}, state: {members, at}, panels
   below.line([at, at], [0, 1e6], "vermilion", "dashed");
   return {
     numbers: {middle, noise, apart},
-    said: `At x = ${show(at)}: noise ${show(noise[i])}, disagreement ${show(apart[i])}`,
-    key: [["blue", "members, and their disagreement"], ["orange", "noise"], ["sky", "mean ± 2 standard deviations"]],
+    said: `Variance at x = ${show(at)}: noise ${show(noise[i])} + disagreement ${show(apart[i])} = ${show(noise[i] + apart[i])}`,
+    key: [["blue", "members, and their disagreement"], ["orange", "noise"], ["sky", "mean ± 2 standard deviations"], ["vermilion", "x (dashed)"]],
   };
 };
 
@@ -478,7 +479,7 @@ views.laplace = own => {
   const at = row => { const v = forward(L, row); return sigmoid(dot(row, w) / Math.sqrt(1 + Math.PI / 8 * dot(v, v))); };
   const probs = axis.map(b => axis.map(a => at([a, b, 1])));
   const ends = [axis[0], axis.at(-1)], half = (axis[1] - axis[0]) / 2;
-  plane.axes({x: [ends[0] - half, ends[1] + half], y: [ends[0] - half, ends[1] + half], xlabel: "x₁", equal: true});
+  plane.axes({x: [ends[0] - half, ends[1] + half], y: [ends[0] - half, ends[1] + half], xlabel: "x₁", ylabel: "x₂", equal: true});
   plane.map(axis, axis, probs);
   plane.classes(x, y, 2.5);
   const least = Math.min(...evidences), most = Math.max(...evidences);
@@ -487,7 +488,7 @@ views.laplace = own => {
   curve.dots([variance], [evidence], "vermilion", 6);
   return {
     numbers: {w, evidence, probs},
-    said: `Log evidence ${show(evidence)}; best ${show(most)} at ${show(controls.variance[evidences.indexOf(most)])}`,
+    said: `Log evidence ${show(evidence)}; the highest, ${show(most)}, at a prior variance of ${show(controls.variance[evidences.indexOf(most)])}`,
     key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "log evidence"]],
   };
 };
@@ -520,7 +521,7 @@ views.gradients = own => {
   panel.line([1, 9999], [truth, truth], "ink", "dashed");
   return {
     numbers,
-    said: `Truth ${show(truth)}; pathwise ${show(numbers.pathwise)}, score function ${show(numbers.score)}. One needs ${show(variance.score / variance.pathwise)} times as many samples`,
+    said: `Exact ${show(truth)}; pathwise ${show(numbers.pathwise)}, score function ${show(numbers.score)}, which needs ${show(variance.score / variance.pathwise)} times as many samples for the same error`,
     key: [["blue", "pathwise"], ["vermilion", "score function"], ["ink", "exact (dashed)"]],
   };
 };
@@ -530,7 +531,7 @@ views.planar = ({state: {w1, w2, u1, u2, b}, panels: [panel]}) => {
   const axis = range(25, -3, 3), inner = w1 * u1 + w2 * u2;
   const flow = (x, y) => { const t = Math.tanh(w1 * x + w2 * y + b); return [x + u1 * t, y + u2 * t]; };
   const det = (x, y) => 1 + inner * (1 - Math.tanh(w1 * x + w2 * y + b) ** 2);
-  panel.axes({x: [-5, 5], y: [-5, 5], equal: true});
+  panel.axes({x: [-5, 5], y: [-5, 5], xlabel: "z₁", ylabel: "z₂", equal: true});
   const dets = [], paths = {}, moved = axis.map(y => axis.map(x => flow(x, y)));
   for (let j = 0; j < 24; j++) for (let i = 0; i < 24; i++) {
     const d = det(axis[i] + 0.125, axis[j] + 0.125), corners = [moved[j][i], moved[j][i + 1], moved[j + 1][i + 1], moved[j + 1][i]];
@@ -543,7 +544,7 @@ views.planar = ({state: {w1, w2, u1, u2, b}, panels: [panel]}) => {
   const least = 1 + Math.min(inner, 0);
   return {
     numbers: {inner, least, dets, moved},
-    said: `w·u = ${show(inner)}: ${inner < -1 ? "not invertible; the grid folds over" : inner === -1 ? "just not invertible" : `invertible; smallest determinant ${inner < 0 ? show(least) : "above 1"}`}`,
+    said: `w·u = ${show(inner)}: ${inner < -1 ? "not invertible; the grid folds over" : inner === -1 ? "just not invertible" : `invertible; ${inner < 0 ? `smallest determinant ${show(least)}` : inner ? "all determinants above 1" : "all determinants 1"}`}`,
     key: [["blue", "stretched: log det > 0"], ["orange", "squeezed: log det < 0"], ["vermilion", "turned over: det < 0"]],
   };
 };
@@ -555,13 +556,13 @@ views.posteriors = ({data: {axis, maps, draws, x, y}, state: {method, draw}, pan
   panel.map(axis, axis, maps[method]);
   const shown = draws[method].slice(0, Math.min(draw, draws[method].length));
   const boundaries = shown.map(([a, b, c]) => Math.abs(b) > 1e-6 ? ends.map(x => -(c + a * x) / b) : [NaN, NaN]);
-  boundaries.forEach((ys, i) => { if (ys[0] === ys[0]) panel.line(ends, ys, "ink", i === shown.length - 1 ? "" : "thin"); });
+  boundaries.forEach((ys, i) => { if (ys[0] === ys[0]) panel.line(ends, ys, "vermilion", i === shown.length - 1 ? "" : "thin"); });
   panel.classes(x, y, 2.5);
   const last = draws[0][0].length && maps[0], gap = mean(maps[method].flatMap((row, j) => row.map((p, i) => Math.abs(p - last[j][i]))));
   return {
     numbers: {boundaries, gap},
-    said: `${shown.length} boundaries drawn; mean distance of the map from the exact one ${show(gap)}`,
-    key: [["blue", "class 0"], ["orange", "class 1"], ["ink", "boundaries of draws"]],
+    said: `${shown.length} ${shown.length === 1 ? "boundary" : "boundaries"} drawn. Mean distance of the forecasts from the exact ones: ${show(gap)}`,
+    key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "boundaries of draws"]],
   };
 };
 
@@ -610,7 +611,7 @@ views.dropout = own => {
   const numbers = {probs, nll, offNll, far: sure(now), offFar: sure(off)};
   return {
     numbers,
-    said: `NLL ${show(nll[draws - 1])}, with dropout off ${show(offNll)}; confidence at radius 10: ${show(numbers.far)}, off ${show(numbers.offFar)}`,
+    said: `NLL ${show(nll[draws - 1])} (dropout off: ${show(offNll)}); mean confidence at radius 10: ${show(numbers.far)} (off: ${show(numbers.offFar)})`,
     key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "NLL of these points"], ["ink", "dropout off (dashed)"]],
   };
 };
@@ -621,16 +622,16 @@ views.comparison = ({data: {methods, names, lower, table}, state, panels: [panel
   const order = range(methods.length).filter(i => rows[i]).sort((a, b) => (rows[a][0] - rows[b][0]) * (lower[state.metric] ? 1 : -1));
   const lows = order.map(i => rows[i][0] - rows[i][1]), highs = order.map(i => rows[i][0] + rows[i][1]);
   const spare = 0.06 * (Math.max(...highs) - Math.min(...lows) || 1);
-  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: names[state.metric], names: order.map(i => methods[i])});
+  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: `${names[state.metric]} (${lower[state.metric] ? "lower" : "higher"} is better)`, names: order.map(i => methods[i])});
   order.forEach((i, place) => {
     const y = 1 - (place + 0.5) / order.length;
     panel.line([lows[place], highs[place]], [y, y], "blue");
     panel.dots([rows[i][0]], [y], "blue", 4);
   });
-  const first = rows[order[0]], level = order.filter(i => Math.abs(rows[i][0] - first[0]) <= Math.hypot(rows[i][1], first[1]));
+  const first = rows[order[0]], level = order.filter(i => Math.abs(rows[i][0] - first[0]) <= rows[i][1] + first[1]).length - 1;
   return {
-    numbers: {order, lows, highs},
-    said: `Best: ${methods[order[0]]}, ${show(first[0])} ± ${show(first[1])}`,
+    numbers: {order, lows, highs, level},
+    said: `Best: ${methods[order[0]]}, ${show(first[0])} ± ${show(first[1])}. The intervals of ${level} of the ${order.length - 1} others overlap with this one`,
     key: [["blue", "mean and 95% interval"]],
   };
 };
@@ -680,9 +681,15 @@ const start = figure => {
       return item;
     }));
   };
-  for (const button of figure.querySelectorAll("button")) {
+  const buttons = [...figure.querySelectorAll("button")];
+  const reset = () => {
+    for (const {name} of buttons) state[name] = 0;
+    for (const slider of sliders) slider.value = slider.defaultValue;
+    for (const radio of radios) radio.checked = radio.defaultChecked;
+  };
+  for (const button of buttons) {
     state[button.name] = 0;
-    button.addEventListener("click", () => { state[button.name]++; own.pressed = button.name; draw(); own.pressed = null; });
+    button.addEventListener("click", () => { state[button.name]++; if (button.name === "reset") reset(); own.pressed = button.name; draw(); own.pressed = null; });
   }
   figure.addEventListener("input", event => { own.moved = event.target.name; draw(); own.moved = null; });
   figure.classList.add("moves");

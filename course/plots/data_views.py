@@ -44,6 +44,8 @@ def ensemble_parts(
     """
     grid, means, stds = (np.asarray(a, float) for a in (grid, means, stds))
 
+    places = grid[:: (len(grid) - 1) // 20].tolist()
+
     def draw(top: Axes, below: Axes, members: int, at: float) -> None:
         some, middle = means[:members], means[:members].mean(0)
         noise, apart = (stds[:members] ** 2).mean(0), some.var(0)
@@ -63,9 +65,7 @@ def ensemble_parts(
         draw,
         [
             Slider("members", "members", range(1, len(means) + 1), 5),
-            Slider(
-                "at", "read off at x", grid[:: (len(grid) - 1) // 20].tolist(), grid[0]
-            ),
+            Slider("at", "x to look at", places, places[-3]),
         ],
         {"grid": grid, "means": means, "stds": stds, "x": x, "y": y},
         name=name,
@@ -160,7 +160,7 @@ def abstention(confidence: np.ndarray, wrong: np.ndarray, *, name: str) -> HTML 
         left.set(xlim=(0, 1), ylim=(0, None), xlabel="coverage", ylabel="risk")
         costs = [at(t, price)[2] for t in thresholds]
         right.plot(thresholds, costs, color=VERMILION)
-        right.axvline(1 - price, color="black", ls=":")
+        right.axvline(1 - price, color="black", ls="--")
         right.plot(threshold, cost, "o", color=VERMILION)
         right.set(
             xlim=(0, 1), ylim=(0, None), xlabel="threshold", ylabel="cost per case"
@@ -207,13 +207,17 @@ def posterior_maps(
         probs = np.asarray(maps[methods[method]])
         probability_map(axis, axis, probs, data=(x, y), size=2, ax=ax)
         for a, b, c in draws[methods[method]][:draw]:
-            ax.plot(axis, -(c + a * axis) / b, color="black", lw=0.6)
+            ax.plot(axis, -(c + a * axis) / b, color=VERMILION, lw=0.6)
         ax.set(xlim=(axis[0], axis[-1]), ylim=(axis[0], axis[-1]))
 
     return live(
         "posteriors",
         draw_map,
-        [Radio("method", "posterior", methods), Button("draw", "Draw a boundary")],
+        [
+            Radio("method", "posterior", methods),
+            Button("draw", "Draw a boundary", counts=True),
+            Button("reset", "Reset"),
+        ],
         {
             "axis": axis,
             "maps": [np.round(maps[method], 4) for method in methods],
@@ -287,7 +291,7 @@ def dropout_draws(
         [
             Slider("rate", "dropout rate p", list(networks), list(networks)[-1]),
             Slider("draws", "draws", [1, 2, 5, 10, 20, 50, most], 5),
-            Button("again", "Draw new masks"),
+            Button("again", "Draw new masks", counts=True),
         ],
         {
             "xs": xs,
@@ -325,7 +329,8 @@ def comparison(
 
     def draw(ax: Axes, metric: int, data: int) -> None:
         rows = np.array(table[metrics[metric]][sets[data]])
-        order = np.argsort(rows[:, 0] * (1 if metrics[metric] in lower else -1))
+        better = "lower" if metrics[metric] in lower else "higher"
+        order = np.argsort(rows[:, 0] * (1 if better == "lower" else -1))
         ax.errorbar(
             rows[order, 0],
             -np.arange(len(order)),
@@ -334,7 +339,7 @@ def comparison(
             color=BLUE,
         )
         ax.set_yticks(-np.arange(len(order)), [methods[at] for at in order])
-        ax.set(xlabel=metrics[metric])
+        ax.set(xlabel=f"{metrics[metric]} ({better} is better)")
 
     return live(
         "comparison",

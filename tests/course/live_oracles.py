@@ -265,4 +265,5 @@ def comparison(data, state):
     order = rows[:, 0].argsort()
     order = order if data["lower"][state["metric"]] else order[::-1]
     low, high = np.array([[1, -1], [1, 1]]) @ rows[order].T
-    return {"order": order, "lows": low, "highs": high}
+    level = sum(np.maximum(low[0], low[1:]) <= np.minimum(high[0], high[1:]))
+    return {"order": order, "lows": low, "highs": high, "level": level}

@@ -204,10 +204,10 @@ def test_points_of_the_process_are_added_moved_and_removed(page):
     page.mouse.up()
     assert len(points()) == 8
     assert before[0] > 0.2
-    page.get_by_role("button", name="Remove").focus()
+    page.get_by_role("button", name="Remove it").focus()
     page.keyboard.press("Enter")
     assert np.allclose(points(), np.stack([X, Y], 1))
-    page.get_by_role("button", name="Add").press("Space")
+    page.get_by_role("button", name="Add a point").press("Space")
     page.get_by_role("slider", name="point: x").press("ArrowRight")
     assert points()[-1] == [0.1, 0]
     for _ in range(9):
@@ -224,6 +224,19 @@ def test_buttons_go_to_the_least_divergence(page):
         page.evaluate(PRESS, ["kl", name])
         slider = page.get_by_role("slider", name="std of q")
         assert slider.get_attribute("aria-valuetext") == f"{s:g}"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["planar", "posteriors"])
+def test_a_button_puts_every_control_back(page, name):
+    numbers = f"JSON.stringify(document.getElementById('{name}').numbers)"
+    start = page.evaluate(numbers)
+    page.evaluate(PUT, [name, [{"w1": 3, "b": 2, "method": 1}]])
+    for button in page.locator(f"#{name} button:not([name=reset])").all():
+        button.click()
+    assert page.evaluate(numbers) != start
+    page.evaluate(PRESS, [name, "reset"])
+    assert page.evaluate(numbers) == start
 
 
 @pytest.mark.browser
@@ -299,7 +312,11 @@ def test_a_notebook_draws_it_with_controls_where_it_can(monkeypatch, capsys):
     )
     monkeypatch.setattr(plots.live.__globals__["plt"], "get_backend", lambda: "inline")
     monkeypatch.setattr(plots.live.__globals__["plt"], "show", lambda: None)
-    controls = (plots.Slider("size", "Size", [1, 2], 1), plots.Button("draw", "Draw"))
+    controls = (
+        plots.Slider("size", "Size", [1, 2], 1),
+        plots.Button("draw", "Draw", counts=True),
+    )
+    controls += (plots.Button("reset", "Reset"),)
     for module in (None, shown):
         monkeypatch.setitem(sys.modules, "ipywidgets", module)
         figure = plots.live(
