@@ -674,6 +674,8 @@ const start = figure => {
     const {numbers, said, key} = views[figure.dataset.view](own);
     figure.numbers = numbers;
     if (says.value !== said) says.value = said;
+    if (own.legend === String(key)) return;
+    own.legend = String(key);
     legend.replaceChildren(...key.map(([colour, text]) => {
       const item = document.createElement("span");
       item.style.setProperty("--own", `var(--${colour})`);
