@@ -3,8 +3,8 @@
 "use strict";
 (() => {
 const PAD = {left: 54, right: 10, top: 8, bottom: 38};
-const show = value => Number(value.toPrecision(3)).toLocaleString("en", {maximumFractionDigits: 10})
-  .replace("-", "−");
+const {format} = new Intl.NumberFormat("en", {maximumFractionDigits: 10});
+const show = value => format(Number(value.toPrecision(3))).replace("-", "−");
 const range = (n, low = 0, high = n - 1) => Array.from({length: n}, (_, i) => low + (high - low) * i / Math.max(n - 1, 1));
 const sum = xs => xs.reduce((total, x) => total + x, 0);
 const mean = xs => sum(xs) / xs.length;
@@ -93,7 +93,7 @@ class Panel {
     this.Y = value => bottom - (bottom - top) * (value - y[0]) / (y[1] - y[0]);
     this.xAt = px => x[0] + (x[1] - x[0]) * (px - left) / (right - left);
     this.yAt = px => y[0] + (y[1] - y[0]) * (bottom - px) / (bottom - top);
-    const tens = on(x[1]) - on(x[0]), apart = Math.ceil(45 * tens / (right - left)); // in powers of ten
+    const tens = on(x[1]) - on(x[0]), apart = Math.ceil(54 * tens / (right - left)); // in powers of ten
     const xs = log ? range(Math.floor(tens / apart + 1e-9) + 1).map(i => 10 ** (Math.ceil(on(x[0]) - 1e-9) + i * apart)).filter(t => t <= x[1] * 1.001)
       : ticks(x[0], x[1], Math.min(6, (right - left) / 50));
     for (const t of xs) {
@@ -573,22 +573,26 @@ views.dropout = own => {
   const {means, off, nll, offNll} = once(own, [rate, again].join(), () => {
     const [hidden, output, bias] = ["hidden", "output", "bias"].map(part => data[part][controls.rate.indexOf(rate)]);
     const units = output.length;
-    const weights = uniforms(most * units, again + 1).map((u, i) => u < rate ? 0 : output[i % units] / (1 - rate));
+    const drawn = uniforms(most * units, again + 1), kept = range(most).map(s => Int32Array.from(
+      range(units).filter(h => drawn[s * units + h] >= rate)));
+    const weights = Float64Array.from(output, weight => weight / (1 - rate)), parts = new Float64Array(units);
     const circle = range(61, 0, 2 * Math.PI).slice(1).map(t => [10 * Math.cos(t), 10 * Math.sin(t)]);
     const grid = ys.flatMap(b => xs.map(a => [a, b]));
     // Of class 1, but at data points of their own class: 1 − p would be rounded to 0.
     const means = [], off = [];
     [...grid, ...circle, ...x].forEach(([a, b], at) => {
       const sign = y[at - grid.length - circle.length] === 0 ? -1 : 1;
-      const active = hidden.map(([v, w, c]) => Math.max(v * a + w * b + c, 0)), running = new Float64Array(most);
+      const running = new Float64Array(most);
+      for (let h = 0; h < units; h++) parts[h] = weights[h] * Math.max(hidden[h][0] * a + hidden[h][1] * b + hidden[h][2], 0);
       for (let s = 0, total = 0; s < most; s++) {
+        const own = kept[s];
         let z = bias;
-        for (let h = 0; h < units; h++) z += weights[s * units + h] * active[h];
+        for (let k = 0; k < own.length; k++) z += parts[own[k]];
         total += sigmoid(sign * z);
         running[s] = total / (s + 1);
       }
       means.push(running);
-      off.push(sigmoid(sign * (dot(output, active) + bias)));
+      off.push(sigmoid(sign * (sum(parts) * (1 - rate) + bias)));
     });
     const first = grid.length + circle.length;
     return {

@@ -113,7 +113,7 @@ def prior_variance(x: np.ndarray, y: np.ndarray, *, name: str) -> HTML | None:
         points = np.stack([*np.meshgrid(axis, axis), np.ones((31, 31))], -1)
         spread = np.einsum("...i,ij,...j->...", points, covariance, points)
         probs = expit(points @ w / np.sqrt(1 + np.pi / 8 * spread))
-        probability_map(axis, axis, probs, data=(x, y), size=2, ax=plane)
+        probability_map(axis, axis, probs, data=(x, y), size=4, ax=plane)
         evidences = [fit_laplace(inputs, y, v)[2] for v in variances]
         curve.semilogx(variances, evidences, color=VERMILION)
         curve.plot(variance, evidence, "o", color=VERMILION)
@@ -205,7 +205,7 @@ def posterior_maps(
 
     def draw_map(ax: Axes, method: int, draw: int) -> None:
         probs = np.asarray(maps[methods[method]])
-        probability_map(axis, axis, probs, data=(x, y), size=2, ax=ax)
+        probability_map(axis, axis, probs, data=(x, y), size=4, ax=ax)
         for a, b, c in draws[methods[method]][:draw]:
             ax.plot(axis, -(c + a * axis) / b, color=VERMILION, lw=0.6)
         ax.set(xlim=(axis[0], axis[-1]), ylim=(axis[0], axis[-1]))
@@ -254,8 +254,8 @@ def dropout_draws(
         for rate, parts in networks.items()
     }
     x, y = np.asarray(test[0], float), np.asarray(test[1], int)
-    xs, ys = np.linspace(-3, 4, 36), np.linspace(-3, 3.4, 33)
-    most = 100
+    xs, ys = np.linspace(-3, 4, 29), np.linspace(-3, 3.5, 27)
+    most = 50
 
     def probabilities(
         rate: float, points: np.ndarray, factors: np.ndarray
@@ -290,7 +290,7 @@ def dropout_draws(
         draw,
         [
             Slider("rate", "dropout rate p", list(networks), list(networks)[-1]),
-            Slider("draws", "draws", [1, 2, 5, 10, 20, 50, most], 5),
+            Slider("draws", "draws", [1, 2, 5, 10, 20, most], 5),
             Button("again", "Draw new masks", counts=True),
         ],
         {

@@ -226,7 +226,7 @@ def dropout(data, state):
         np.array(data[key][at]) for key in ("hidden", "output", "bias")
     )
     units = len(output)
-    u = mulberry32(100 * units, state["again"] + 1).reshape(100, units)
+    u = mulberry32(50 * units, state["again"] + 1).reshape(50, units)
     angle = 2 * np.pi * np.arange(60) / 60
     circle = 10 * np.stack([np.cos(angle), np.sin(angle)], -1)
     grid = np.stack(np.meshgrid(data["xs"], data["ys"]), -1)
@@ -253,7 +253,7 @@ def dropout(data, state):
 
     return {
         "probs": special.expit(logits(grid, masks[:draws])).mean(0),
-        "nll": [nll(masks[:count]) for count in range(1, 101)],
+        "nll": [nll(masks[:count]) for count in range(1, 51)],
         "offNll": nll(off),
         "far": confidence(masks[:draws]),
         "offFar": confidence(off),
