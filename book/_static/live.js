@@ -239,15 +239,17 @@ views.gp = own => {
       own.chosen = Number(event.target.dataset.point);
       dragged = true;
       svg.setPointerCapture(event.pointerId);
-      own.redraw();
     });
+    // A finger on a point moves it, not the page. Nothing is redrawn before this event: it would
+    // be sent to a point that is gone.
+    svg.addEventListener("touchstart", event => { if (event.target.dataset.point !== undefined) event.preventDefault(); }, {passive: false});
     svg.addEventListener("pointermove", event => {
       if (!dragged) return;
       const [px, py] = at(event);
       own.points[own.chosen] = place(panel.xAt(px), panel.yAt(py));
       own.redraw();
     });
-    for (const kind of ["pointerup", "pointercancel"]) svg.addEventListener(kind, () => setTimeout(() => { dragged = false; }));
+    for (const kind of ["pointerup", "pointercancel"]) svg.addEventListener(kind, () => { if (dragged) own.redraw(); setTimeout(() => { dragged = false; }); });
     svg.addEventListener("click", event => {
       if (dragged || event.target.dataset.point !== undefined || own.points.length >= 40) return;
       const [px, py] = at(event);
@@ -544,7 +546,7 @@ views.planar = ({state: {w1, w2, u1, u2, b}, panels: [panel]}) => {
   const least = 1 + Math.min(inner, 0);
   return {
     numbers: {inner, least, dets, moved},
-    said: `w·u = ${show(inner)}: ${inner < -1 ? "not invertible; the grid folds over" : inner === -1 ? "just not invertible" : `invertible; ${inner < 0 ? `smallest determinant ${show(least)}` : inner ? "all determinants above 1" : "all determinants 1"}`}`,
+    said: `w·u = ${show(inner)}: ${inner < -1 ? "not invertible; the grid folds over" : inner === -1 ? "not invertible; the smallest determinant is 0" : `invertible; ${inner < 0 ? `smallest determinant ${show(least)}` : inner ? "all determinants above 1" : "all determinants 1"}`}`,
     key: [["blue", "stretched: log det > 0"], ["orange", "squeezed: log det < 0"], ["vermilion", "turned over: det < 0"]],
   };
 };

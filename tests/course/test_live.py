@@ -219,6 +219,33 @@ def test_points_of_the_process_are_added_moved_and_removed(page):
 
 
 @pytest.mark.browser
+def test_a_finger_moves_a_point_and_not_the_page(browser, path):
+    options = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
+    with browser.new_context(has_touch=True, **options) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.evaluate("scrollTo(0, 60)")
+        box = page.locator("#gp .chosen").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        session = context.new_cdp_session(page)
+        for kind, step in [
+            ("Start", 0),
+            *(("Move", n) for n in range(1, 7)),
+            ("End", 0),
+        ]:
+            at = [{"x": x - 10 * step, "y": y - 5 * step}] if kind != "End" else []
+            event = {"type": f"touch{kind}", "touchPoints": at}
+            session.send("Input.dispatchTouchEvent", event)
+        assert page.evaluate("scrollY") == 60
+        points = page.evaluate("document.getElementById('gp').numbers.points")
+        assert points[-1][0] < X[-1] - 0.7
+        assert points[-1][1] > Y[-1] + 0.7
+        assert page.get_by_role("slider", name="point: x").get_attribute(
+            "aria-valuetext"
+        ) == f"{points[-1][0]:g}".replace("-", "−")
+
+
+@pytest.mark.browser
 def test_buttons_go_to_the_least_divergence(page):
     for name, s in (("qp", 0.44), ("pq", 1.0)):
         page.evaluate(PRESS, ["kl", name])
