@@ -387,7 +387,7 @@ views.conformal = own => {
   const seen = mean(coverages.map(c => c < 1 - alpha));
   return {
     numbers: {rank, coverages, density, below, seen, mean: Math.min(rank, n + 1) / (n + 1)},
-    said: rank > n ? `Rank ${rank} of ${n}: every set holds all labels`
+    said: rank > n ? `Rank ${rank} of ${n}: every interval is infinite, and covers all data`
       : `Rank ${rank} of ${n}. Coverage below ${show(1 - alpha)} for ${show(100 * seen)}% of the sets; by the law ${show(100 * below)}%`,
     key: [["blue", "200 calibration sets, and the exact law"], ["ink", "1 − α (dashed)"]],
   };
@@ -518,6 +518,7 @@ views.gradients = own => {
     const running = all[name].map((g, i) => (total += g) / (i + 1));
     const seen = counts.filter(k => k <= n);
     panel.line(seen, seen.map(k => running[k - 1]), colour);
+    panel.dots([n], [running[n - 1]], colour, 5);
     numbers[name] = running.at(-1);
   }
   panel.line([1, 9999], [truth, truth], "ink", "dashed");
