@@ -260,7 +260,7 @@ views.gp = own => {
   return {
     numbers: {means, stds, evidence, points: points.map(point => [...point])},
     said: `${points.length} data points, log evidence ${show(evidence)}`,
-    key: [["blue", "curve ± 2 std"], ["sky", "new data ± 2 std"], ["vermilion", "chosen point"]],
+    key: [["blue", "curve ± 2 std"], ["sky", "data ± 2 std"]],
   };
 };
 

@@ -75,10 +75,10 @@ def gaussian_process(x: np.ndarray, y: np.ndarray, *, name: str) -> HTML | None:
             "length", "length scale", [*steps(0.1, 1, 0.1), *steps(1.2, 3, 0.2)], 0.6
         ),
         Slider("noise", "noise std", [0.02, *steps(0.05, 1, 0.05)], 0.1),
-        Slider("x", "point: x", steps(-3.2, 3.2, 0.1), float(x[-1])),
-        Slider("y", "point: y", steps(-3, 3, 0.1), float(y[-1])),
-        Button("add", "Add a point"),
-        Button("remove", "Remove it"),
+        Slider("x", "orange point: x", steps(-3.2, 3.2, 0.1), float(x[-1])),
+        Slider("y", "orange point: y", steps(-3, 3, 0.1), float(y[-1])),
+        Button("add", "Add point"),
+        Button("remove", "Remove"),
         Button("reset", "Reset"),
     ]
     return live(

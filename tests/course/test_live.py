@@ -204,10 +204,10 @@ def test_points_of_the_process_are_added_moved_and_removed(page):
     page.mouse.up()
     assert len(points()) == 8
     assert before[0] > 0.2
-    page.get_by_role("button", name="Remove it").focus()
+    page.get_by_role("button", name="Remove").focus()
     page.keyboard.press("Enter")
     assert np.allclose(points(), np.stack([X, Y], 1))
-    page.get_by_role("button", name="Add a point").press("Space")
+    page.get_by_role("button", name="Add point").press("Space")
     page.get_by_role("slider", name="point: x").press("ArrowRight")
     assert points()[-1] == [0.1, 0]
     for _ in range(9):
