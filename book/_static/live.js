@@ -3,8 +3,8 @@
 "use strict";
 (() => {
 const PAD = {left: 54, right: 10, top: 8, bottom: 38};
-const show = value => Number(value.toPrecision(3)).toLocaleString("en", {maximumFractionDigits: 10})
-  .replace("-", "−");
+const {format} = new Intl.NumberFormat("en", {maximumFractionDigits: 10});
+const show = value => format(Number(value.toPrecision(3))).replace("-", "−");
 const range = (n, low = 0, high = n - 1) => Array.from({length: n}, (_, i) => low + (high - low) * i / Math.max(n - 1, 1));
 const sum = xs => xs.reduce((total, x) => total + x, 0);
 const mean = xs => sum(xs) / xs.length;
@@ -12,12 +12,17 @@ const dot = (a, b) => { let total = 0; for (let i = 0; i < a.length; i++) total 
 const sigmoid = z => 1 / (1 + Math.exp(-z));
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 // The uniform numbers in (0, 1) of the generator mulberry32.
-const uniforms = (n, seed) => Array.from({length: n}, () => {
+const uniforms = (n, seed) => Float64Array.from({length: n}, () => {
   seed = (seed + 0x6D2B79F5) | 0;
   let t = Math.imul(seed ^ (seed >>> 15), seed | 1);
   t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
   return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 4294967296;
 });
+// Compute what most controls do not change, again only when its key changes.
+const once = (own, key, compute) => {
+  if (own.key !== key) Object.assign(own, {key, kept: compute()});
+  return own.kept;
+};
 // The lower triangle L of a positive definite matrix A = L Lᵀ, and the solution of L x = b.
 const cholesky = A => {
   const L = A.map(row => row.map(() => 0));
@@ -68,11 +73,11 @@ class Panel {
   constructor(svg) {
     this.svg = svg;
     this.height = Number(svg.dataset.height);
+    this.clip = `${svg.closest(".live").id}-${[...svg.parentElement.children].indexOf(svg)}-clip`;
   }
   // Clear the panel, and draw axes: {x: [low, high], y: …, xlabel, ylabel, equal, log, names of rows}.
   axes({x, y, xlabel = "", ylabel = "", equal = false, log = false, names}) {
     const {svg, height} = this;
-    this.width = svg.parentElement.clientWidth || 340;
     svg.setAttribute("width", this.width);
     svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
     svg.replaceChildren();
@@ -88,7 +93,8 @@ class Panel {
     this.Y = value => bottom - (bottom - top) * (value - y[0]) / (y[1] - y[0]);
     this.xAt = px => x[0] + (x[1] - x[0]) * (px - left) / (right - left);
     this.yAt = px => y[0] + (y[1] - y[0]) * (bottom - px) / (bottom - top);
-    const xs = log ? range(Math.round(on(x[1]) - on(x[0])) + 1).map(i => 10 ** (Math.ceil(on(x[0])) + i)).filter(t => t <= x[1] * 1.001)
+    const tens = on(x[1]) - on(x[0]), apart = Math.ceil(54 * tens / (right - left)); // in powers of ten
+    const xs = log ? range(Math.floor(tens / apart + 1e-9) + 1).map(i => 10 ** (Math.ceil(on(x[0]) - 1e-9) + i * apart)).filter(t => t <= x[1] * 1.001)
       : ticks(x[0], x[1], Math.min(6, (right - left) / 50));
     for (const t of xs) {
       make("path", {d: `M${this.X(t)} ${top}V${bottom}`, class: "grid"}, svg);
@@ -97,21 +103,21 @@ class Panel {
     names?.forEach((name, i) => {
       make("text", {x: left - 5, y: top + (bottom - top) * (i + 0.5) / names.length + 4, "text-anchor": "end"}, svg, name);
     });
-    for (const t of names ? [] : ticks(y[0], y[1], (bottom - top) / 36)) {
+    for (const t of names ? [] : ticks(y[0], y[1], Math.max((bottom - top) / 36, 4))) {
       make("path", {d: `M${left} ${this.Y(t)}H${right}`, class: "grid"}, svg);
       make("text", {x: left - 5, y: this.Y(t) + 4, "text-anchor": "end"}, svg, show(t));
     }
     make("path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"}, svg);
     make("text", {x: (left + right) / 2, y: height - 5, "text-anchor": "middle"}, svg, xlabel);
     const middle = (top + bottom) / 2;
-    make("text", {x: 11, y: middle, transform: `rotate(-90 11 ${middle})`, "text-anchor": "middle"}, svg, ylabel);
-    const clip = `${svg.closest(".live").id}-${[...svg.parentElement.children].indexOf(svg)}`;
-    make("rect", {x: left, y: top, width: right - left, height: bottom - top}, make("clipPath", {id: `${clip}-clip`}, svg));
-    this.inside = make("g", {"clip-path": `url(#${clip}-clip)`}, svg);
+    const side = left - 43;
+    make("text", {x: side, y: middle, transform: `rotate(-90 ${side} ${middle})`, "text-anchor": "middle"}, svg, ylabel);
+    make("rect", {x: left, y: top, width: right - left, height: bottom - top}, make("clipPath", {id: this.clip}, svg));
+    this.inside = make("g", {"clip-path": `url(#${this.clip})`}, svg);
     return this;
   }
   way(xs, ys) {
-    return xs.map((x, i) => `${this.X(x).toFixed(2)} ${clamp(this.Y(ys[i]), -999, 9999).toFixed(2)}`).join("L");
+    return xs.map((x, i) => `${this.X(x).toFixed(1)} ${clamp(this.Y(ys[i]), -999, 9999).toFixed(1)}`).join("L");
   }
   line(xs, ys, colour, look = "") {
     return make("path", {d: `M${this.way(xs, ys)}`, class: `line ${look}`, style: `stroke:var(--${colour})`}, this.inside);
@@ -123,24 +129,62 @@ class Panel {
   dots(xs, ys, colour, r = 4) {
     return xs.map((x, i) => make("circle", {cx: this.X(x), cy: this.Y(ys[i]), r, style: `fill:var(--${colour})`}, this.inside));
   }
+  // Points that are only looked at: a path for all of them, and a rim below it.
+  cloud(points, colour, r) {
+    const d = points.map(([x, y]) => `M${this.X(x).toFixed(1)} ${this.Y(y).toFixed(1)}h0`).join("");
+    for (const [own, width] of [["ground", 2 * r + 1.5], [colour, 2 * r]])
+      make("path", {d, class: "cloud", style: `stroke:var(--${own});stroke-width:${width}`}, this.inside);
+  }
+  // Two classes of them.
+  classes(points, labels, r) {
+    for (const label of [0, 1]) this.cloud(points.filter((_, i) => labels[i] === label), label ? "orange" : "blue", r);
+  }
   bar(x0, x1, y0, y1, colour, look = "") {
     make("rect", {
       x: this.X(x0), y: this.Y(Math.max(y0, y1)), class: look, style: `fill:var(--${colour});stroke:var(--${colour})`,
       width: Math.max(this.X(x1) - this.X(x0), 0), height: Math.abs(this.Y(y0) - this.Y(y1)),
     }, this.inside);
   }
-  // Values between 0 and 1 on a grid, from one colour over the page's ground to another.
+  // Shapes in few paths, one for each colour: {style: path}.
+  shapes(paths, look, parent = this.inside) {
+    for (const style in paths) make("path", {d: paths[style], style: `fill:${style}`, class: look}, parent);
+  }
+  // Probabilities on a grid, from one colour over the page's ground to another, with contours.
   map(xs, ys, at) {
     if (this.mapOf === at && this.mapWidth === this.width) { this.inside.append(this.drawn); return; }
     Object.assign(this, {mapOf: at, mapWidth: this.width, drawn: make("g", {}, this.inside)});
-    const [w, h] = [xs[1] - xs[0], ys[1] - ys[0]];
-    ys.forEach((y, j) => xs.forEach((x, i) => {
-      const p = at[j][i], share = Math.round(Math.abs(2 * p - 1) * 70);
-      make("rect", {
-        x: this.X(x - w / 2), y: this.Y(y + h / 2), width: this.X(x + w) - this.X(x) + 0.4, height: this.Y(y) - this.Y(y + h) + 0.4,
-        style: `fill:color-mix(in srgb,var(--${p < 0.5 ? "blue" : "orange"}) ${share}%,var(--ground))`,
-      }, this.drawn);
-    }));
+    const [w, h] = [(xs[1] - xs[0]) / 2, (ys[1] - ys[0]) / 2], paths = {};
+    ys.forEach((y, j) => {
+      const shade = at[j].map(p => Math.round(40 * p - 20));
+      for (let i = 0, from = 0; i < xs.length; i++) {
+        if (shade[i + 1] === shade[from]) continue;
+        const style = `color-mix(in srgb,var(--${shade[from] < 0 ? "blue" : "orange"}) ${3.5 * Math.abs(shade[from])}%,var(--ground))`;
+        const [left, right] = [this.X(xs[from] - w).toFixed(1), this.X(xs[i] + w).toFixed(1)];
+        paths[style] = `${paths[style] ?? ""}M${left} ${this.Y(y + h).toFixed(1)}H${right}V${this.Y(y - h).toFixed(1)}H${left}z`;
+        from = i + 1;
+      }
+    });
+    this.shapes(paths, "tiles", this.drawn);
+    for (const level of [0.05, 0.25, 0.5, 0.75, 0.95]) this.contour(xs, ys, at, level);
+  }
+  // Where values on a grid equal a level: a piece of a line in each cell.
+  contour(xs, ys, at, level) {
+    let d = "";
+    for (let j = 1; j < ys.length; j++) for (let i = 1; i < xs.length; i++) {
+      const low = at[j - 1][i] < level;
+      if (at[j - 1][i - 1] < level === low && at[j][i] < level === low && at[j][i - 1] < level === low) continue;
+      const corners = [[i - 1, j - 1], [i, j - 1], [i, j], [i - 1, j]];
+      const above = corners.map(([a, b]) => at[b][a] - level);
+      let pen = "M";
+      corners.forEach(([a, b], k) => {
+        const [p, q] = [above[k], above[(k + 1) % 4]], [c, e] = corners[(k + 1) % 4];
+        if (p < 0 === q < 0) return;
+        const x = this.X(xs[a] + (xs[c] - xs[a]) * p / (p - q)), y = this.Y(ys[b] + (ys[e] - ys[b]) * p / (p - q));
+        d += `${pen}${x.toFixed(1)} ${y.toFixed(1)}`;
+        pen = pen === "M" ? "L" : "M";
+      });
+    }
+    make("path", {d, class: `line ${level === 0.5 ? "" : "thin"}`, style: "stroke:var(--ink)"}, this.drawn);
   }
 }
 
@@ -195,15 +239,17 @@ views.gp = own => {
       own.chosen = Number(event.target.dataset.point);
       dragged = true;
       svg.setPointerCapture(event.pointerId);
-      own.redraw();
     });
+    // A finger on a point moves it, not the page. Nothing is redrawn before this event: it would
+    // be sent to a point that is gone.
+    svg.addEventListener("touchstart", event => { if (event.target.dataset.point !== undefined) event.preventDefault(); }, {passive: false});
     svg.addEventListener("pointermove", event => {
       if (!dragged) return;
       const [px, py] = at(event);
       own.points[own.chosen] = place(panel.xAt(px), panel.yAt(py));
       own.redraw();
     });
-    for (const kind of ["pointerup", "pointercancel"]) svg.addEventListener(kind, () => setTimeout(() => { dragged = false; }));
+    for (const kind of ["pointerup", "pointercancel"]) svg.addEventListener(kind, () => { if (dragged) own.redraw(); setTimeout(() => { dragged = false; }); });
     svg.addEventListener("click", event => {
       if (dragged || event.target.dataset.point !== undefined || own.points.length >= 40) return;
       const [px, py] = at(event);
@@ -214,7 +260,7 @@ views.gp = own => {
   return {
     numbers: {means, stds, evidence, points: points.map(point => [...point])},
     said: `${points.length} data points, log evidence ${show(evidence)}`,
-    key: [["blue", "f ± 2 std"], ["sky", "y ± 2 std"]],
+    key: [["blue", "curve ± 2 std"], ["sky", "data ± 2 std"]],
   };
 };
 
@@ -241,7 +287,7 @@ views.scores = ({state: {q, p}, panels: [panel]}) => {
   const {logLost, brierLost, linearLost} = numbers;
   return {
     numbers,
-    said: `Below the best forecast: log ${show(logLost)}, Brier ${show(brierLost)}, linear ${show(linearLost)}`,
+    said: `Expected score below its maximum: log ${show(logLost)}, Brier ${show(brierLost)}, linear ${show(linearLost)}`,
     key: [["blue", "log"], ["green", "Brier"], ["vermilion", "linear"], ["ink", "truth (dashed)"]],
   };
 };
@@ -255,7 +301,7 @@ views.kl = own => {
   const {s} = state;
   const qp = s => s ** 2 / (1 - rho ** 2) - 1 + Math.log(1 - rho ** 2) / 2 - 2 * Math.log(s);
   const pq = s => 1 / s ** 2 - 1 + 2 * Math.log(s) - Math.log(1 - rho ** 2) / 2;
-  plane.axes({x: [-3, 3], y: [-3, 3], xlabel: "first weight", equal: true});
+  plane.axes({x: [-3, 3], y: [-3, 3], xlabel: "first weight", ylabel: "second weight", equal: true});
   const turn = range(121, 0, 2 * Math.PI);
   for (const radius of [1, 2]) {
     plane.line(turn.map(t => radius * Math.cos(t)), turn.map(t => radius * (rho * Math.cos(t) + narrow * Math.sin(t))), "ink");
@@ -271,7 +317,7 @@ views.kl = own => {
   curves.dots([s], [pq(s)], "green", 5);
   return {
     numbers: {qp: qp(s), pq: pq(s), narrow},
-    said: `KL(q‖p) ${show(qp(s))}, least at ${show(narrow)}; KL(p‖q) ${show(pq(s))}, least at 1`,
+    said: `KL(q‖p) = ${show(qp(s))} nats, smallest at a std of ${show(narrow)}; KL(p‖q) = ${show(pq(s))} nats, smallest at 1`,
     key: [["ink", "p"], ["vermilion", "q"], ["blue", "KL(q‖p)"], ["green", "KL(p‖q)"]],
   };
 };
@@ -279,8 +325,16 @@ views.kl = own => {
 // A classifier that is right with probability p, uniform on (½, 1), and says σ(logit(p) / T).
 views.reliability = own => {
   const {state: {temperature, bins, n, again}, panels: [panel]} = own;
-  const drawn = uniforms(2 * n, again + 1);
   const said = p => sigmoid(Math.log(p / (1 - p)) / temperature);
+  // The expected gap: an integral over p = 1 − v⁸ / 2, which is smooth at v = 0.
+  const steps = 4000;
+  const {drawn, truth} = once(own, [temperature, n, again].join(), () => ({
+    drawn: uniforms(2 * n, again + 1),
+    truth: sum(range(steps).map(i => {
+      const v = (i + 0.5) / steps, p = 1 - v ** 8 / 2;
+      return Math.abs(p - said(p)) * 8 * v ** 7;
+    })) / steps,
+  }));
   const count = range(bins).map(() => 0), right = [...count], confidence = [...count];
   for (let i = 0; i < n; i++) {
     const p = (1 + drawn[i]) / 2, c = said(p), bin = Math.min(Math.floor(c * bins), bins - 1);
@@ -289,12 +343,6 @@ views.reliability = own => {
     right[bin] += drawn[n + i] < p;
   }
   const ece = sum(count.map((_, i) => Math.abs(right[i] - confidence[i]))) / n;
-  // The expected gap: an integral over p = 1 − v⁸ / 2, which is smooth at v = 0.
-  const steps = 4000;
-  const truth = sum(range(steps).map(i => {
-    const v = (i + 0.5) / steps, p = 1 - v ** 8 / 2;
-    return Math.abs(p - said(p)) * 8 * v ** 7;
-  })) / steps;
   panel.axes({x: [0.5, 1], y: [0, 1], xlabel: "confidence", ylabel: "accuracy"});
   count.forEach((k, i) => {
     if (!k) return;
@@ -311,10 +359,14 @@ views.reliability = own => {
 };
 
 // The coverage of split conformal sets: the k-th smallest of n uniform numbers.
-views.conformal = ({state: {alpha, n, again}, panels: [panel]}) => {
+views.conformal = own => {
+  const {state: {alpha, n, again}, panels: [panel]} = own;
   const sets = 200, rank = Math.ceil((n + 1) * (1 - alpha) - 1e-9);
-  const drawn = Float64Array.from(uniforms(sets * n, again + 1));
-  const coverages = range(sets).map(i => rank > n ? 1 : drawn.subarray(i * n, (i + 1) * n).sort()[rank - 1]);
+  const sorted = once(own, [n, again].join(), () => {
+    const drawn = uniforms(sets * n, again + 1);
+    return range(sets).map(i => drawn.subarray(i * n, (i + 1) * n).sort());
+  });
+  const coverages = sorted.map(set => rank > n ? 1 : set[rank - 1]);
   const logs = [0];
   for (let i = 1; i <= n; i++) logs.push(logs[i - 1] + Math.log(i));
   const choose = k => logs[n] - logs[k] - logs[n - k];
@@ -335,26 +387,32 @@ views.conformal = ({state: {alpha, n, again}, panels: [panel]}) => {
   const seen = mean(coverages.map(c => c < 1 - alpha));
   return {
     numbers: {rank, coverages, density, below, seen, mean: Math.min(rank, n + 1) / (n + 1)},
-    said: rank > n ? `Rank ${rank} of ${n}: every set holds all labels`
-      : `Rank ${rank} of ${n}. Coverage below ${show(1 - alpha)} in ${show(100 * seen)}% of the sets; law ${show(100 * below)}%`,
+    said: rank > n ? `Rank ${rank} of ${n}: every interval is infinite, and covers all data`
+      : `Rank ${rank} of ${n}. Coverage below ${show(1 - alpha)} for ${show(100 * seen)}% of the sets; by the law ${show(100 * below)}%`,
     key: [["blue", "200 calibration sets, and the exact law"], ["ink", "1 − α (dashed)"]],
   };
 };
 
 // Answer if the confidence is at least a threshold; an abstention costs a price, an error 1.
-views.risk = ({data: {confidence, wrong, controls}, state: {threshold, price}, panels: [left, right]}) => {
-  const n = wrong.length, order = range(n).sort((a, b) => confidence[b] - confidence[a]);
+views.risk = own => {
+  const {data: {confidence, wrong, controls}, state: {threshold, price}, panels: [left, right]} = own;
+  const n = wrong.length;
+  // Confidences from high to low, and the number of errors among the first k.
+  const {sure, errors} = once(own, n, () => {
+    const order = range(n).sort((a, b) => confidence[b] - confidence[a]), errors = [0];
+    for (const i of order) errors.push(errors.at(-1) + wrong[i]);
+    return {sure: order.map(i => confidence[i]), errors};
+  });
   const at = t => {
-    let answered = 0, errors = 0;
-    for (let i = 0; i < n; i++) if (confidence[i] >= t) { answered++; errors += wrong[i]; }
-    return {coverage: answered / n, risk: answered ? errors / answered : 0, cost: (errors + price * (n - answered)) / n};
+    const below = sure.findIndex(c => c < t), k = below < 0 ? n : below;
+    return {coverage: k / n, risk: k ? errors[k] / k : 0, cost: (errors[k] + price * (n - k)) / n};
   };
-  let errors = 0;
-  const risks = order.map((i, k) => (errors += wrong[i]) / (k + 1)), top = Math.max(0.05, ...risks.slice(20));
+  const every = Math.ceil(n / 400), counts = range(Math.floor(n / every)).map(i => (i + 1) * every);
+  const risks = counts.map(k => errors[k] / k), top = Math.max(0.05, ...counts.map((k, i) => k > 20 ? risks[i] : 0));
   const here = at(threshold), chow = at(1 - price);
   const costs = controls.threshold.map(t => at(t).cost), best = costs.indexOf(Math.min(...costs));
   left.axes({x: [0, 1], y: [0, top], xlabel: "coverage", ylabel: "risk"});
-  left.line(range(n).map(k => (k + 1) / n), risks, "blue");
+  left.line(counts.map(k => k / n), risks, "blue");
   left.dots([here.coverage], [here.risk], "blue", 6);
   right.axes({x: [0, 1], y: [0, 1.1 * Math.max(...costs)], xlabel: "threshold", ylabel: "cost per case"});
   right.line(controls.threshold, costs, "vermilion");
@@ -362,7 +420,7 @@ views.risk = ({data: {confidence, wrong, controls}, state: {threshold, price}, p
   right.dots([threshold], [here.cost], "vermilion", 6);
   return {
     numbers: {...here, chow: chow.cost, best: controls.threshold[best], least: costs[best]},
-    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}; Chow's threshold costs ${show(chow.cost)}, the best ${show(costs[best])}`,
+    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}. Chow's threshold, ${show(1 - price)}, costs ${show(chow.cost)}; the cheapest, ${show(controls.threshold[best])}, costs ${show(costs[best])}`,
     key: [["blue", "risk of what is answered"], ["vermilion", "cost"], ["ink", "Chow's threshold (dashed)"]],
   };
 };
@@ -379,7 +437,7 @@ views.ensemble = ({data: {grid, means, stds, x, y}, state: {members, at}, panels
   top.band(grid, middle.map((m, i) => m - 2 * std[i]), middle.map((m, i) => m + 2 * std[i]), "sky");
   for (const m of some) top.line(grid, m, "blue", "thin");
   top.line(grid, middle, "ink");
-  top.dots(x, y, "ink", 2.5);
+  top.cloud(x.map((one, i) => [one, y[i]]), "ink", 2.5);
   const i = grid.indexOf(at);
   top.line([at, at], [-all, all], "vermilion", "dashed");
   below.axes({x: ends, y: [0, 1.05 * Math.max(...std.map(s => s ** 2))], xlabel: "x", ylabel: "variance"});
@@ -388,8 +446,8 @@ views.ensemble = ({data: {grid, means, stds, x, y}, state: {members, at}, panels
   below.line([at, at], [0, 1e6], "vermilion", "dashed");
   return {
     numbers: {middle, noise, apart},
-    said: `At x = ${show(at)}: noise ${show(noise[i])}, disagreement ${show(apart[i])}`,
-    key: [["blue", "members, and their disagreement"], ["orange", "noise"], ["sky", "mean ± 2 standard deviations"]],
+    said: `Variance at x = ${show(at)}: noise ${show(noise[i])} + disagreement ${show(apart[i])} = ${show(noise[i] + apart[i])}`,
+    key: [["blue", "members, and their disagreement"], ["orange", "noise"], ["sky", "mean ± 2 standard deviations"], ["vermilion", "x (dashed)"]],
   };
 };
 
@@ -423,26 +481,24 @@ views.laplace = own => {
   const at = row => { const v = forward(L, row); return sigmoid(dot(row, w) / Math.sqrt(1 + Math.PI / 8 * dot(v, v))); };
   const probs = axis.map(b => axis.map(a => at([a, b, 1])));
   const ends = [axis[0], axis.at(-1)], half = (axis[1] - axis[0]) / 2;
-  plane.axes({x: [ends[0] - half, ends[1] + half], y: [ends[0] - half, ends[1] + half], xlabel: "x₁", equal: true});
+  plane.axes({x: [ends[0] - half, ends[1] + half], y: [ends[0] - half, ends[1] + half], xlabel: "x₁", ylabel: "x₂", equal: true});
   plane.map(axis, axis, probs);
-  for (const label of [0, 1]) {
-    const own = x.filter((_, i) => y[i] === label);
-    plane.dots(own.map(row => row[0]), own.map(row => row[1]), label ? "orange" : "blue", 3).forEach(c => c.classList.add("ringed"));
-  }
+  plane.classes(x, y, 2.5);
   const least = Math.min(...evidences), most = Math.max(...evidences);
   curve.axes({x: [controls.variance[0], controls.variance.at(-1)], y: [least - 0.05 * (most - least), most + 0.1 * (most - least)], xlabel: "prior variance", ylabel: "log evidence", log: true});
   curve.line(controls.variance, evidences, "vermilion");
   curve.dots([variance], [evidence], "vermilion", 6);
   return {
     numbers: {w, evidence, probs},
-    said: `Log evidence ${show(evidence)}; best ${show(most)} at ${show(controls.variance[evidences.indexOf(most)])}`,
+    said: `Log evidence ${show(evidence)}; the highest, ${show(most)}, at a prior variance of ${show(controls.variance[evidences.indexOf(most)])}`,
     key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "log evidence"]],
   };
 };
 
 // Two estimators of the gradient of E[(w − 1)²] with respect to the mean of q = N(µ, σ²).
-views.gradients = ({state: {mu, sigma, n}, panels: [panel]}) => {
-  const most = 2000, u = uniforms(2 * most, 1);
+views.gradients = own => {
+  const {state: {mu, sigma, n}, panels: [panel]} = own;
+  const most = 2000, u = once(own, most, () => uniforms(2 * most, 1));
   const noise = range(n).map(i => Math.sqrt(-2 * Math.log(u[i])) * Math.cos(2 * Math.PI * u[most + i]));
   const truth = 2 * (mu - 1);
   const all = {
@@ -454,18 +510,21 @@ views.gradients = ({state: {mu, sigma, n}, panels: [panel]}) => {
   const numbers = {truth, pathwiseStd: Math.sqrt(variance.pathwise), scoreStd: Math.sqrt(variance.score)};
   const half = 1.5 * Math.sqrt(variance.score / 5);
   panel.axes({x: [1, Math.max(n, 2)], y: [truth - half, truth + half], xlabel: "number of samples", ylabel: "gradient", log: true});
+  const counts = [...new Set(range(200, 0, Math.log(Math.max(n, 2))).map(at => Math.round(Math.exp(at))))];
   for (const [name, colour] of [["score", "vermilion"], ["pathwise", "blue"]]) {
-    const counts = range(Math.max(n, 2)).map(i => i + 1), width = counts.map(k => 2 * Math.sqrt(variance[name] / k));
+    const width = counts.map(k => 2 * Math.sqrt(variance[name] / k));
     panel.band(counts, width.map(w => truth - w), width.map(w => truth + w), colour);
     let total = 0;
     const running = all[name].map((g, i) => (total += g) / (i + 1));
-    panel.line(counts.slice(0, n), running, colour);
+    const seen = counts.filter(k => k <= n);
+    panel.line(seen, seen.map(k => running[k - 1]), colour);
+    panel.dots([n], [running[n - 1]], colour, 5);
     numbers[name] = running.at(-1);
   }
   panel.line([1, 9999], [truth, truth], "ink", "dashed");
   return {
     numbers,
-    said: `Truth ${show(truth)}; pathwise ${show(numbers.pathwise)}, score function ${show(numbers.score)}. One needs ${show(variance.score / variance.pathwise)} times as many samples`,
+    said: `Exact ${show(truth)}; pathwise ${show(numbers.pathwise)}, score function ${show(numbers.score)}, which needs ${show(variance.score / variance.pathwise)} times as many samples for the same error`,
     key: [["blue", "pathwise"], ["vermilion", "score function"], ["ink", "exact (dashed)"]],
   };
 };
@@ -475,19 +534,20 @@ views.planar = ({state: {w1, w2, u1, u2, b}, panels: [panel]}) => {
   const axis = range(25, -3, 3), inner = w1 * u1 + w2 * u2;
   const flow = (x, y) => { const t = Math.tanh(w1 * x + w2 * y + b); return [x + u1 * t, y + u2 * t]; };
   const det = (x, y) => 1 + inner * (1 - Math.tanh(w1 * x + w2 * y + b) ** 2);
-  panel.axes({x: [-5, 5], y: [-5, 5], equal: true});
-  const dets = [], moved = axis.map(y => axis.map(x => flow(x, y)));
+  panel.axes({x: [-5, 5], y: [-5, 5], xlabel: "z₁", ylabel: "z₂", equal: true});
+  const dets = [], paths = {}, moved = axis.map(y => axis.map(x => flow(x, y)));
   for (let j = 0; j < 24; j++) for (let i = 0; i < 24; i++) {
     const d = det(axis[i] + 0.125, axis[j] + 0.125), corners = [moved[j][i], moved[j][i + 1], moved[j + 1][i + 1], moved[j + 1][i]];
     dets.push(d);
-    const share = Math.round(clamp(Math.abs(Math.log(Math.abs(d))) / 1.2, 0, 1) * 85);
+    const share = Math.round(clamp(Math.abs(Math.log(Math.abs(d))) / 1.2, 0, 1) * 17) * 5;
     const colour = d <= 0 ? "var(--vermilion)" : `color-mix(in srgb,var(--${d < 1 ? "orange" : "blue"}) ${share}%,var(--ground))`;
-    make("path", {d: `M${corners.map(([x, y]) => `${panel.X(x).toFixed(1)} ${panel.Y(y).toFixed(1)}`).join("L")}z`, style: `fill:${colour}`, class: "cell"}, panel.inside);
+    paths[colour] = `${paths[colour] ?? ""}M${corners.map(([x, y]) => `${panel.X(x).toFixed(1)} ${panel.Y(y).toFixed(1)}`).join("L")}z`;
   }
+  panel.shapes(paths, "cell");
   const least = 1 + Math.min(inner, 0);
   return {
     numbers: {inner, least, dets, moved},
-    said: `w·u = ${show(inner)}: ${inner < -1 ? "not invertible; the grid folds over" : inner === -1 ? "just not invertible" : `invertible; smallest determinant ${inner < 0 ? show(least) : "above 1"}`}`,
+    said: `w·u = ${show(inner)}: ${inner < -1 ? "not invertible; the grid folds over" : inner === -1 ? "not invertible; the smallest determinant is 0" : `invertible; ${inner < 0 ? `smallest determinant ${show(least)}` : inner ? "all determinants above 1" : "all determinants 1"}`}`,
     key: [["blue", "stretched: log det > 0"], ["orange", "squeezed: log det < 0"], ["vermilion", "turned over: det < 0"]],
   };
 };
@@ -499,16 +559,67 @@ views.posteriors = ({data: {axis, maps, draws, x, y}, state: {method, draw}, pan
   panel.map(axis, axis, maps[method]);
   const shown = draws[method].slice(0, Math.min(draw, draws[method].length));
   const boundaries = shown.map(([a, b, c]) => Math.abs(b) > 1e-6 ? ends.map(x => -(c + a * x) / b) : [NaN, NaN]);
-  boundaries.forEach((ys, i) => { if (ys[0] === ys[0]) panel.line(ends, ys, "ink", i === shown.length - 1 ? "" : "thin"); });
-  for (const label of [0, 1]) {
-    const own = x.filter((_, i) => y[i] === label);
-    panel.dots(own.map(row => row[0]), own.map(row => row[1]), label ? "orange" : "blue", 3).forEach(c => c.classList.add("ringed"));
-  }
+  boundaries.forEach((ys, i) => { if (ys[0] === ys[0]) panel.line(ends, ys, "vermilion", i === shown.length - 1 ? "" : "thin"); });
+  panel.classes(x, y, 2.5);
   const last = draws[0][0].length && maps[0], gap = mean(maps[method].flatMap((row, j) => row.map((p, i) => Math.abs(p - last[j][i]))));
   return {
     numbers: {boundaries, gap},
-    said: `${shown.length} boundaries drawn; mean distance of the map from the exact one ${show(gap)}`,
-    key: [["blue", "class 0"], ["orange", "class 1"], ["ink", "boundaries of draws"]],
+    said: `${shown.length} ${shown.length === 1 ? "boundary" : "boundaries"} drawn. Mean distance of the forecasts from the exact ones: ${show(gap)}`,
+    key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "boundaries of draws"]],
+  };
+};
+
+// Monte Carlo dropout: the mean forecast of a network whose hidden units are dropped at random.
+views.dropout = own => {
+  const {data: {xs, ys, x, y, controls, ...data}, state: {rate, draws, again}, panels: [plane, curve]} = own;
+  const most = controls.draws.at(-1), counts = range(most).map(i => i + 1);
+  const {means, off, nll, offNll} = once(own, [rate, again].join(), () => {
+    const [hidden, output, bias] = ["hidden", "output", "bias"].map(part => data[part][controls.rate.indexOf(rate)]);
+    const units = output.length;
+    const drawn = uniforms(most * units, again + 1), kept = range(most).map(s => Int32Array.from(
+      range(units).filter(h => drawn[s * units + h] >= rate)));
+    const weights = Float64Array.from(output, weight => weight / (1 - rate)), parts = new Float64Array(units);
+    const circle = range(61, 0, 2 * Math.PI).slice(1).map(t => [10 * Math.cos(t), 10 * Math.sin(t)]);
+    const grid = ys.flatMap(b => xs.map(a => [a, b]));
+    // Of class 1, but at data points of their own class: 1 − p would be rounded to 0.
+    const means = [], off = [];
+    [...grid, ...circle, ...x].forEach(([a, b], at) => {
+      const sign = y[at - grid.length - circle.length] === 0 ? -1 : 1;
+      const running = new Float64Array(most);
+      for (let h = 0; h < units; h++) parts[h] = weights[h] * Math.max(hidden[h][0] * a + hidden[h][1] * b + hidden[h][2], 0);
+      for (let s = 0, total = 0; s < most; s++) {
+        const own = kept[s];
+        let z = bias;
+        for (let k = 0; k < own.length; k++) z += parts[own[k]];
+        total += sigmoid(sign * z);
+        running[s] = total / (s + 1);
+      }
+      means.push(running);
+      off.push(sigmoid(sign * (sum(parts) * (1 - rate) + bias)));
+    });
+    const first = grid.length + circle.length;
+    return {
+      means, off,
+      nll: counts.map(k => -mean(means.slice(first).map(one => Math.log(one[k - 1])))),
+      offNll: -mean(off.slice(first).map(Math.log)),
+    };
+  });
+  const now = means.map(one => one[draws - 1]), cells = xs.length * ys.length;
+  const probs = ys.map((_, j) => now.slice(j * xs.length, (j + 1) * xs.length));
+  const sure = ps => mean(ps.slice(cells, cells + 60).map(p => Math.max(p, 1 - p)));
+  plane.axes({x: [xs[0], xs.at(-1)], y: [ys[0], ys.at(-1)], xlabel: "x₁", ylabel: "x₂", equal: true});
+  plane.map(xs, ys, probs);
+  plane.classes(x, y, 2.5);
+  const low = Math.min(offNll, ...nll), high = Math.max(offNll, ...nll), spare = 0.1 * (high - low);
+  curve.axes({x: [1, most], y: [low - spare, high + spare], xlabel: "number of draws", ylabel: "NLL", log: true});
+  curve.line([1, most], [offNll, offNll], "ink", "dashed");
+  curve.line(counts, nll, "vermilion");
+  curve.dots([draws], [nll[draws - 1]], "vermilion", 6);
+  const numbers = {probs, nll, offNll, far: sure(now), offFar: sure(off)};
+  return {
+    numbers,
+    said: `NLL ${show(nll[draws - 1])} (dropout off: ${show(offNll)}); mean confidence at radius 10: ${show(numbers.far)} (off: ${show(numbers.offFar)})`,
+    key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "NLL of these points"], ["ink", "dropout off (dashed)"]],
   };
 };
 
@@ -518,16 +629,16 @@ views.comparison = ({data: {methods, names, lower, table}, state, panels: [panel
   const order = range(methods.length).filter(i => rows[i]).sort((a, b) => (rows[a][0] - rows[b][0]) * (lower[state.metric] ? 1 : -1));
   const lows = order.map(i => rows[i][0] - rows[i][1]), highs = order.map(i => rows[i][0] + rows[i][1]);
   const spare = 0.06 * (Math.max(...highs) - Math.min(...lows) || 1);
-  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: names[state.metric], names: order.map(i => methods[i])});
+  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: `${names[state.metric]} (${lower[state.metric] ? "lower" : "higher"} is better)`, names: order.map(i => methods[i])});
   order.forEach((i, place) => {
     const y = 1 - (place + 0.5) / order.length;
     panel.line([lows[place], highs[place]], [y, y], "blue");
     panel.dots([rows[i][0]], [y], "blue", 4);
   });
-  const first = rows[order[0]], level = order.filter(i => Math.abs(rows[i][0] - first[0]) <= Math.hypot(rows[i][1], first[1]));
+  const first = rows[order[0]], level = order.filter(i => Math.abs(rows[i][0] - first[0]) <= rows[i][1] + first[1]).length - 1;
   return {
-    numbers: {order, lows, highs},
-    said: `Best: ${methods[order[0]]}, ${show(first[0])} ± ${show(first[1])}`,
+    numbers: {order, lows, highs, level},
+    said: `Best: ${methods[order[0]]}, ${show(first[0])} ± ${show(first[1])}. The intervals of ${level} of the ${order.length - 1} others overlap with this one`,
     key: [["blue", "mean and 95% interval"]],
   };
 };
@@ -562,11 +673,16 @@ const start = figure => {
     sliders.forEach(tell);
     for (const radio of radios) if (radio.checked) state[radio.dataset.name] = Number(radio.value);
   };
+  const plots = figure.querySelector(".live-plots");
   const draw = () => {
+    const width = plots.clientWidth || 340; // read before anything is drawn: one layout each time
+    for (const panel of panels) panel.width = width;
     read();
     const {numbers, said, key} = views[figure.dataset.view](own);
     figure.numbers = numbers;
     if (says.value !== said) says.value = said;
+    if (own.legend === String(key)) return;
+    own.legend = String(key);
     legend.replaceChildren(...key.map(([colour, text]) => {
       const item = document.createElement("span");
       item.style.setProperty("--own", `var(--${colour})`);
@@ -574,17 +690,23 @@ const start = figure => {
       return item;
     }));
   };
-  for (const button of figure.querySelectorAll("button")) {
+  const buttons = [...figure.querySelectorAll("button")];
+  const reset = () => {
+    for (const {name} of buttons) state[name] = 0;
+    for (const slider of sliders) slider.value = slider.defaultValue;
+    for (const radio of radios) radio.checked = radio.defaultChecked;
+  };
+  for (const button of buttons) {
     state[button.name] = 0;
-    button.addEventListener("click", () => { state[button.name]++; own.pressed = button.name; draw(); own.pressed = null; });
+    button.addEventListener("click", () => { state[button.name]++; if (button.name === "reset") reset(); own.pressed = button.name; draw(); own.pressed = null; });
   }
   figure.addEventListener("input", event => { own.moved = event.target.name; draw(); own.moved = null; });
   figure.classList.add("moves");
-  figure.querySelector(".live-plots").hidden = legend.hidden = false;
+  plots.hidden = legend.hidden = false;
   let width = 0;
   new ResizeObserver(([{contentRect}]) => {
     if (contentRect.width && contentRect.width !== width) { width = contentRect.width; draw(); }
-  }).observe(figure.querySelector(".live-plots"));
+  }).observe(plots);
   draw();
 };
 document.querySelectorAll(".live").forEach(start);

@@ -16,6 +16,7 @@ from scipy.special import expit, log_expit
 from course.plots.live import Button, Radio, Slider, live
 from course.plots.posteriors import probability_map
 from course.plots.style import COLOURS
+from course.plots.views import uniforms
 
 BLUE, VERMILION, ORANGE, SKY = (
     COLOURS[name] for name in ("blue", "vermilion", "orange", "sky")
@@ -43,6 +44,8 @@ def ensemble_parts(
     """
     grid, means, stds = (np.asarray(a, float) for a in (grid, means, stds))
 
+    places = grid[:: (len(grid) - 1) // 20].tolist()
+
     def draw(top: Axes, below: Axes, members: int, at: float) -> None:
         some, middle = means[:members], means[:members].mean(0)
         noise, apart = (stds[:members] ** 2).mean(0), some.var(0)
@@ -62,9 +65,7 @@ def ensemble_parts(
         draw,
         [
             Slider("members", "members", range(1, len(means) + 1), 5),
-            Slider(
-                "at", "read off at x", grid[:: (len(grid) - 1) // 20].tolist(), grid[0]
-            ),
+            Slider("at", "x to look at", places, places[-3]),
         ],
         {"grid": grid, "means": means, "stds": stds, "x": x, "y": y},
         name=name,
@@ -112,7 +113,7 @@ def prior_variance(x: np.ndarray, y: np.ndarray, *, name: str) -> HTML | None:
         points = np.stack([*np.meshgrid(axis, axis), np.ones((31, 31))], -1)
         spread = np.einsum("...i,ij,...j->...", points, covariance, points)
         probs = expit(points @ w / np.sqrt(1 + np.pi / 8 * spread))
-        probability_map(axis, axis, probs, data=(x, y), size=2, ax=plane)
+        probability_map(axis, axis, probs, data=(x, y), size=4, ax=plane)
         evidences = [fit_laplace(inputs, y, v)[2] for v in variances]
         curve.semilogx(variances, evidences, color=VERMILION)
         curve.plot(variance, evidence, "o", color=VERMILION)
@@ -159,7 +160,7 @@ def abstention(confidence: np.ndarray, wrong: np.ndarray, *, name: str) -> HTML 
         left.set(xlim=(0, 1), ylim=(0, None), xlabel="coverage", ylabel="risk")
         costs = [at(t, price)[2] for t in thresholds]
         right.plot(thresholds, costs, color=VERMILION)
-        right.axvline(1 - price, color="black", ls=":")
+        right.axvline(1 - price, color="black", ls="--")
         right.plot(threshold, cost, "o", color=VERMILION)
         right.set(
             xlim=(0, 1), ylim=(0, None), xlabel="threshold", ylabel="cost per case"
@@ -204,15 +205,19 @@ def posterior_maps(
 
     def draw_map(ax: Axes, method: int, draw: int) -> None:
         probs = np.asarray(maps[methods[method]])
-        probability_map(axis, axis, probs, data=(x, y), size=2, ax=ax)
+        probability_map(axis, axis, probs, data=(x, y), size=4, ax=ax)
         for a, b, c in draws[methods[method]][:draw]:
-            ax.plot(axis, -(c + a * axis) / b, color="black", lw=0.6)
+            ax.plot(axis, -(c + a * axis) / b, color=VERMILION, lw=0.6)
         ax.set(xlim=(axis[0], axis[-1]), ylim=(axis[0], axis[-1]))
 
     return live(
         "posteriors",
         draw_map,
-        [Radio("method", "posterior", methods), Button("draw", "Draw a boundary")],
+        [
+            Radio("method", "posterior", methods),
+            Button("draw", "Draw a boundary", counts=True),
+            Button("reset", "Reset"),
+        ],
         {
             "axis": axis,
             "maps": [np.round(maps[method], 4) for method in methods],
@@ -225,6 +230,83 @@ def posterior_maps(
         alt="Two clouds of points and the map of the exact forecast, whose contours open "
         "away from the data.",
         heights=[300],
+    )
+
+
+def dropout_draws(
+    networks: Mapping[float, Sequence[np.ndarray]],
+    test: tuple[np.ndarray, np.ndarray],
+    *,
+    name: str,
+) -> HTML | None:
+    """Show the forecast of Monte Carlo dropout, and its NLL, for a rate and a number of draws.
+
+    Source: Gal and Ghahramani (2016), sections 3 and 4.
+
+    Args:
+        networks: by dropout rate, the weights and biases of H hidden ReLUs, shapes (H, 2) and
+            (H,), then those of the output, shapes (1, H) and (1,).
+        test: inputs, shape (N, 2), and labels 0 or 1, shape (N,).
+        name: the figure's id.
+    """
+    networks = {
+        rate: [np.asarray(part, float) for part in parts]
+        for rate, parts in networks.items()
+    }
+    x, y = np.asarray(test[0], float), np.asarray(test[1], int)
+    xs, ys = np.linspace(-3, 4, 29), np.linspace(-3, 3.5, 27)
+    most = 50
+
+    def probabilities(
+        rate: float, points: np.ndarray, factors: np.ndarray
+    ) -> np.ndarray:
+        """Return forecasts, shape (…, S), for factors of the hidden units, shape (S, H)."""
+        first, shift, output, bias = networks[rate]
+        hidden = np.maximum(points @ first.T + shift, 0)
+        return expit(hidden @ (output * factors).T + bias)
+
+    def nll(probs: np.ndarray) -> np.ndarray:
+        right = np.abs(1 - y[:, None] - probs)
+        return -np.log(np.maximum(right, 1e-12)).mean(0)
+
+    def draw(plane: Axes, curve: Axes, rate: float, draws: int, again: int) -> None:
+        points = np.stack(np.meshgrid(xs, ys), -1)
+        units = len(networks[rate][1])
+        keep = uniforms(most * units, again + 1).reshape(most, units) >= rate
+        masks = keep / (1 - rate)
+        probs = probabilities(rate, points, masks[:draws]).mean(-1)
+        probability_map(xs, ys, probs, data=(x, y), size=6, ax=plane)
+        counts = np.arange(1, most + 1)
+        of_count = nll(np.cumsum(probabilities(rate, x, masks), 1) / counts)
+        curve.semilogx(counts, of_count, color=VERMILION)
+        curve.plot(draws, of_count[draws - 1], "o", color=VERMILION)
+        off = nll(probabilities(rate, x, np.ones((1, units))))
+        curve.axhline(off[0], color="black", ls="--", lw=1)
+        curve.set(xlim=(1, most), xlabel="number of draws", ylabel="NLL")
+        curve.set_xticks([1, 10, most], ["1", "10", str(most)])
+
+    return live(
+        "dropout",
+        draw,
+        [
+            Slider("rate", "dropout rate p", list(networks), list(networks)[-1]),
+            Slider("draws", "draws", [1, 2, 5, 10, 20, most], 5),
+            Button("again", "Draw new masks", counts=True),
+        ],
+        {
+            "xs": xs,
+            "ys": ys,
+            "x": np.round(x, 3),
+            "y": y,
+            "hidden": [np.column_stack(parts[:2]) for parts in networks.values()],
+            "output": [parts[2][0] for parts in networks.values()],
+            "bias": [parts[3][0] for parts in networks.values()],
+        },
+        name=name,
+        label="Dropout rate and number of draws",
+        alt="Above, the map of the forecast over two moons, with angular contours. Below, the "
+        "NLL against the number of draws: it falls at first and then stays level.",
+        heights=[270, 150],
     )
 
 
@@ -247,7 +329,8 @@ def comparison(
 
     def draw(ax: Axes, metric: int, data: int) -> None:
         rows = np.array(table[metrics[metric]][sets[data]])
-        order = np.argsort(rows[:, 0] * (1 if metrics[metric] in lower else -1))
+        better = "lower" if metrics[metric] in lower else "higher"
+        order = np.argsort(rows[:, 0] * (1 if better == "lower" else -1))
         ax.errorbar(
             rows[order, 0],
             -np.arange(len(order)),
@@ -256,7 +339,7 @@ def comparison(
             color=BLUE,
         )
         ax.set_yticks(-np.arange(len(order)), [methods[at] for at in order])
-        ax.set(xlabel=metrics[metric])
+        ax.set(xlabel=f"{metrics[metric]} ({better} is better)")
 
     return live(
         "comparison",

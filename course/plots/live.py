@@ -99,12 +99,15 @@ class Button:
     """A button; its value is how often it has been pressed.
 
     Attributes:
-        name: the name under which the view knows it.
+        name: the name under which the view knows it. ``reset`` puts every control back to where
+            it started.
         label: what the reader sees on it.
+        counts: the drawing function takes its value; other buttons are left out of notebooks.
     """
 
     name: str
     label: str
+    counts: bool = False
     start = 0
 
     def html(self, figure: str) -> str:
@@ -131,7 +134,7 @@ def live(
     Args:
         view: the function of ``live.js`` that draws it.
         draw: draws the same with Matplotlib; called with one array of axes for each panel,
-            then with the value of each control under its name.
+            then with the value of each control under its name, but only of buttons that count.
         controls: in the order of the tab key.
         data: what the view needs besides the values of the controls; arrays and numbers.
         name: the figure's id, which no other element of the page has.
@@ -164,9 +167,10 @@ def live(
         draw(*axes[:, 0], **values)
         return fig
 
-    starts = {control.name: control.start for control in controls}
+    drawing = [one for one in controls if not isinstance(one, Button) or one.counts]
+    starts = {control.name: control.start for control in drawing}
     if plt.get_backend().endswith("inline"):
-        show_in_notebook(drawn, controls, starts)
+        show_in_notebook(drawn, drawing, starts)
         return None
     given = {
         "controls": {

@@ -22,7 +22,7 @@ BLUE, VERMILION, GREEN, ORANGE, SKY = (
     COLOURS[name] for name in ("blue", "vermilion", "green", "orange", "sky")
 )
 SETS = 200  # calibration sets
-AGAIN = Button("again", "Draw new data")
+AGAIN = Button("again", "Draw new data", counts=True)
 
 
 def steps(low: float, high: float, step: float) -> list[float]:
@@ -75,9 +75,9 @@ def gaussian_process(x: np.ndarray, y: np.ndarray, *, name: str) -> HTML | None:
             "length", "length scale", [*steps(0.1, 1, 0.1), *steps(1.2, 3, 0.2)], 0.6
         ),
         Slider("noise", "noise std", [0.02, *steps(0.05, 1, 0.05)], 0.1),
-        Slider("x", "point: x", steps(-3.2, 3.2, 0.1), float(x[-1])),
-        Slider("y", "point: y", steps(-3, 3, 0.1), float(y[-1])),
-        Button("add", "Add"),
+        Slider("x", "orange point: x", steps(-3.2, 3.2, 0.1), float(x[-1])),
+        Slider("y", "orange point: y", steps(-3, 3, 0.1), float(y[-1])),
+        Button("add", "Add point"),
         Button("remove", "Remove"),
         Button("reset", "Reset"),
     ]
@@ -104,7 +104,7 @@ def proper_scores(*, name: str) -> HTML | None:
             "Brier": (GREEN, lambda f: -2 * (q * (1 - f) ** 2 + (1 - q) * f**2)),
             "linear": (VERMILION, lambda f: q * f + (1 - q) * (1 - f)),
         }
-        ax.axvline(q, color="black", lw=1, ls=":")
+        ax.axvline(q, color="black", lw=1, ls="--")
         for rule, (colour, score) in scores.items():
             ax.plot(grid, score(grid), color=colour, label=rule)
             ax.plot(p, score(p), "o", color=colour)
@@ -140,14 +140,15 @@ def two_divergences(*, name: str) -> HTML | None:
     Source: Bishop (2006), section 10.1.2.
     """
 
-    def draw(plane: Axes, curves: Axes, rho: float, s: float, **_) -> None:
+    def draw(plane: Axes, curves: Axes, rho: float, s: float) -> None:
         turn = np.linspace(0, 2 * np.pi, 121)
         circle = np.stack([np.cos(turn), np.sin(turn)])
         shape = np.array([[1, 0], [rho, math.sqrt(1 - rho**2)]])
         for radius in (1, 2):
             plane.plot(*radius * shape @ circle, color="black")
             plane.plot(*radius * s * circle, color=VERMILION)
-        plane.set(xlim=(-3, 3), ylim=(-3, 3), aspect="equal", xlabel="first weight")
+        plane.set(xlim=(-3, 3), ylim=(-3, 3), aspect="equal")
+        plane.set(xlabel="first weight", ylabel="second weight")
         grid, log_det = np.linspace(0.1, 1.5, 141), math.log(1 - rho**2)
 
         def both(s):
@@ -171,8 +172,8 @@ def two_divergences(*, name: str) -> HTML | None:
         [
             Slider("rho", "correlation of p", [*steps(0, 0.95, 0.05), 0.99], 0.9),
             Slider("s", "std of q", steps(0.1, 1.5, 0.02), 0.7),
-            Button("qp", "Least KL(q‖p)"),
-            Button("pq", "Least KL(p‖q)"),
+            Button("qp", "Minimise KL(q‖p)"),
+            Button("pq", "Minimise KL(p‖q)"),
         ],
         {},
         name=name,
@@ -204,7 +205,7 @@ def reliability(*, name: str) -> HTML | None:
         ax.bar(full / bins, a, color=BLUE, alpha=0.5, **style)
         colours = np.where(c > a, VERMILION, GREEN)
         ax.bar(full / bins, c - a, bottom=a, color=colours, alpha=0.5, **style)
-        ax.plot([0, 1], [0, 1], ":", color="black")
+        ax.plot([0, 1], [0, 1], "--", color="black")
         ax.set(xlim=(0.5, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy")
         ece = np.abs(c - a) @ count[full] / n
         ax.set_title(f"estimated ECE {ece:.3f}")
@@ -248,7 +249,7 @@ def conformal_coverage(*, name: str) -> HTML | None:
         grid = np.linspace(low, 1, 201)
         if rank <= n:
             ax.plot(grid, beta(rank, n + 1 - rank).pdf(grid), color=BLUE)
-        ax.axvline(1 - alpha, color="black", ls=":")
+        ax.axvline(1 - alpha, color="black", ls="--")
         ax.set(xlim=(low, 1), xlabel="coverage", ylabel="density")
 
     return live(
@@ -291,7 +292,7 @@ def gradient_estimators(*, name: str) -> HTML | None:
             ax.fill_between(counts, 2 * c - half, 2 * c + half, color=colour, alpha=0.2)
             ax.plot(counts, np.cumsum(each) / counts, color=colour, label=label)
         half = 1.5 * math.sqrt(variances[0] / 5)
-        ax.axhline(2 * c, color="black", ls=":")
+        ax.axhline(2 * c, color="black", ls="--")
         ax.set(
             xscale="log",
             xlim=(1, max(n, 2)),
@@ -345,7 +346,9 @@ def planar_flow(*, name: str) -> HTML | None:
         for move in (lambda a: a, np.transpose):
             lines = (move(x + u1 * t), move(y + u2 * t))
             ax.plot(*lines, color="black", lw=0.3, rasterized=True)
-        ax.set(xlim=(-5, 5), ylim=(-5, 5), aspect="equal")
+        ax.set(
+            xlim=(-5, 5), ylim=(-5, 5), aspect="equal", xlabel="$z_1$", ylabel="$z_2$"
+        )
 
     parts = steps(-3, 3, 0.25)
     return live(
@@ -357,6 +360,7 @@ def planar_flow(*, name: str) -> HTML | None:
             Slider("u1", "u₁", parts, 1.5),
             Slider("u2", "u₂", parts, 0),
             Slider("b", "b", parts, 0),
+            Button("reset", "Reset"),
         ],
         {},
         name=name,

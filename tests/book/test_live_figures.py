@@ -5,7 +5,7 @@ import gzip
 import pytest
 from book_pages import GUESS, pages_of
 
-FIGURES = 12
+FIGURES = 13
 MAX_DATA = 60_000  # bytes, gzipped
 DATA = "figure => figure.querySelector('script').textContent"
 LEGIBLE = """
@@ -30,6 +30,12 @@ figure => {
   return Math.min(...[...svg.querySelectorAll("text")]
     .map(text => parseFloat(getComputedStyle(text).fontSize) * scale));
 }
+"""
+
+# The colours of a picture's ground and of its text.
+COLOURS = """
+figure => ["path", "text"].map(
+  name => getComputedStyle(figure.querySelector(`.live-still ${name}`)).fill)
 """
 
 
@@ -88,6 +94,10 @@ def test_pictures_in_their_place_are_legible(with_figures, browser, address, wid
         for path in with_figures:
             page.goto(f"{address}/book/{path.name}")
             page.evaluate(f"() => {{{GUESS}}}")
-            sizes += [figure.evaluate(STILL) for figure in page.locator(".live").all()]
+            for figure in page.locator(".live").all():
+                sizes.append(figure.evaluate(STILL))
+                ground, ink = figure.evaluate(COLOURS)
+                assert ground == "rgb(255, 255, 255)"
+                assert ink != ground
     assert len(sizes) >= FIGURES
     assert min(sizes) >= 11

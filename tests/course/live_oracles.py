@@ -219,9 +219,51 @@ def posteriors(data, state):
     return shown
 
 
+def dropout(data, state):
+    rate, draws = state["rate"], state["draws"]
+    at = data["controls"]["rate"].index(rate)
+    first, output, bias = (
+        np.array(data[key][at]) for key in ("hidden", "output", "bias")
+    )
+    units = len(output)
+    u = mulberry32(50 * units, state["again"] + 1).reshape(50, units)
+    angle = 2 * np.pi * np.arange(60) / 60
+    circle = 10 * np.stack([np.cos(angle), np.sin(angle)], -1)
+    grid = np.stack(np.meshgrid(data["xs"], data["ys"]), -1)
+
+    def logits(points, factors):
+        """One row for each draw: every hidden unit is multiplied by its factor."""
+        ones = np.ones((*np.shape(points)[:-1], 1))
+        hidden = np.concatenate([points, ones], -1) @ first.T
+        parts = hidden.clip(0)[None] * factors.reshape(
+            -1, *[1] * (ones.ndim - 1), units
+        )
+        return parts @ output + bias
+
+    masks, off = (u >= rate) / (1 - rate), np.ones((1, units))
+    sign = 2 * np.array(data["y"]) - 1
+
+    def nll(factors):
+        logs = special.log_expit(sign * logits(data["x"], factors))
+        return -np.mean(special.logsumexp(logs, axis=0) - np.log(len(factors)))
+
+    def confidence(factors):
+        p = special.expit(logits(circle, factors)).mean(0)
+        return np.maximum(p, 1 - p).mean()
+
+    return {
+        "probs": special.expit(logits(grid, masks[:draws])).mean(0),
+        "nll": [nll(masks[:count]) for count in range(1, 51)],
+        "offNll": nll(off),
+        "far": confidence(masks[:draws]),
+        "offFar": confidence(off),
+    }
+
+
 def comparison(data, state):
     rows = np.array(data["table"][state["metric"]][state["data"]])
     order = rows[:, 0].argsort()
     order = order if data["lower"][state["metric"]] else order[::-1]
     low, high = np.array([[1, -1], [1, 1]]) @ rows[order].T
-    return {"order": order, "lows": low, "highs": high}
+    level = sum(np.maximum(low[0], low[1:]) <= np.minimum(high[0], high[1:]))
+    return {"order": order, "lows": low, "highs": high, "level": level}

@@ -29,6 +29,7 @@ CURVES = RNG.normal(size=(20, 1)) * np.sin(GRID / 2)
 LABELS = np.repeat([0, 1], 20)
 CLOUDS = RNG.normal(size=(40, 2)) + 2 * LABELS[:, None]
 CONFIDENCE, SHARES = RNG.uniform(0.3, 1, 200), RNG.uniform(size=200)
+RATES, SHAPES = (0.1, 0.3, 0.5, 0.65, 0.8), ((9, 2), (9,), (1, 9), (1,))
 MAPS, DRAWS, ROWS = (
     RNG.uniform(size=shape) for shape in ((2, 21, 21), (12, 3), (8, 2))
 )
@@ -53,6 +54,11 @@ FIGURES = {
         {"exact": DRAWS[:6], "other": DRAWS[6:]},
         (CLOUDS, LABELS),
         name="posteriors",
+    ),
+    "dropout": lambda: DATA_VIEWS.dropout_draws(
+        {rate: [RNG.normal(size=shape) for shape in SHAPES] for rate in RATES},
+        (CLOUDS, LABELS),
+        name="dropout",
     ),
     "comparison": lambda: DATA_VIEWS.comparison(
         {
@@ -201,7 +207,7 @@ def test_points_of_the_process_are_added_moved_and_removed(page):
     page.get_by_role("button", name="Remove").focus()
     page.keyboard.press("Enter")
     assert np.allclose(points(), np.stack([X, Y], 1))
-    page.get_by_role("button", name="Add").press("Space")
+    page.get_by_role("button", name="Add point").press("Space")
     page.get_by_role("slider", name="point: x").press("ArrowRight")
     assert points()[-1] == [0.1, 0]
     for _ in range(9):
@@ -213,11 +219,51 @@ def test_points_of_the_process_are_added_moved_and_removed(page):
 
 
 @pytest.mark.browser
+def test_a_finger_moves_a_point_and_not_the_page(browser, path):
+    options = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
+    with browser.new_context(has_touch=True, **options) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.evaluate("scrollTo(0, 60)")
+        box = page.locator("#gp .chosen").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        session = context.new_cdp_session(page)
+        for kind, step in [
+            ("Start", 0),
+            *(("Move", n) for n in range(1, 7)),
+            ("End", 0),
+        ]:
+            at = [{"x": x - 10 * step, "y": y - 5 * step}] if kind != "End" else []
+            event = {"type": f"touch{kind}", "touchPoints": at}
+            session.send("Input.dispatchTouchEvent", event)
+        assert page.evaluate("scrollY") == 60
+        points = page.evaluate("document.getElementById('gp').numbers.points")
+        assert points[-1][0] < X[-1] - 0.7
+        assert points[-1][1] > Y[-1] + 0.7
+        assert page.get_by_role("slider", name="point: x").get_attribute(
+            "aria-valuetext"
+        ) == f"{points[-1][0]:g}".replace("-", "−")
+
+
+@pytest.mark.browser
 def test_buttons_go_to_the_least_divergence(page):
     for name, s in (("qp", 0.44), ("pq", 1.0)):
         page.evaluate(PRESS, ["kl", name])
         slider = page.get_by_role("slider", name="std of q")
         assert slider.get_attribute("aria-valuetext") == f"{s:g}"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["planar", "posteriors"])
+def test_a_button_puts_every_control_back(page, name):
+    numbers = f"JSON.stringify(document.getElementById('{name}').numbers)"
+    start = page.evaluate(numbers)
+    page.evaluate(PUT, [name, [{"w1": 3, "b": 2, "method": 1}]])
+    for button in page.locator(f"#{name} button:not([name=reset])").all():
+        button.click()
+    assert page.evaluate(numbers) != start
+    page.evaluate(PRESS, [name, "reset"])
+    assert page.evaluate(numbers) == start
 
 
 @pytest.mark.browser
@@ -293,7 +339,11 @@ def test_a_notebook_draws_it_with_controls_where_it_can(monkeypatch, capsys):
     )
     monkeypatch.setattr(plots.live.__globals__["plt"], "get_backend", lambda: "inline")
     monkeypatch.setattr(plots.live.__globals__["plt"], "show", lambda: None)
-    controls = (plots.Slider("size", "Size", [1, 2], 1), plots.Button("draw", "Draw"))
+    controls = (
+        plots.Slider("size", "Size", [1, 2], 1),
+        plots.Button("draw", "Draw", counts=True),
+    )
+    controls += (plots.Button("reset", "Reset"),)
     for module in (None, shown):
         monkeypatch.setitem(sys.modules, "ipywidgets", module)
         figure = plots.live(
