@@ -77,6 +77,14 @@ class Written:
 
 
 @dataclass(frozen=True)
+class Code:
+    """Code that a student wrote; ``where`` is the task, or the id of another cell."""
+
+    where: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Result:
     """The grade of one notebook of one student.
 
@@ -93,6 +101,7 @@ class Result:
         flags: what a person should know.
         seconds: wall time of grading it.
         part: the lab's letter, or the empty string if its practical has only one.
+        code: what the student wrote, for comparisons within the class.
     """
 
     student: str
@@ -107,6 +116,7 @@ class Result:
     flags: tuple[Flag, ...] = field(default=())
     seconds: float = 0.0
     part: str = ""
+    code: tuple[Code, ...] = ()
 
     @property
     def lab(self) -> str:

@@ -197,7 +197,7 @@ def schema() -> dict[str, Any]:
 
 def _graded(roster: Roster, result: Result) -> dict[str, Any]:
     data = msgspec.to_builtins(result)
-    del data["seconds"]
+    del data["seconds"], data["code"]
     for verdict in data["verdicts"]:
         del verdict["seconds"]
     if not data["part"]:

@@ -21,6 +21,7 @@ from grading.reports.marking import (
 from grading.reports.report import write_report
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
+from grading.reports.similar import flagged, similar, write_similar
 from project.practicals import Course
 
 
@@ -52,6 +53,8 @@ def write_outcome(
     """
     roster, asked, comments = class_of(results, course, marks)
     labs = course.labs(*asked) if asked else []
+    pairs = similar(roster, labs)
+    roster = Roster(flagged(roster.results, pairs), course.stems)
     called = titles(labs)
     pages = page_paths(roster.results)
     return [
@@ -62,8 +65,10 @@ def write_outcome(
             pages=pages,
             places=places(labs),
             examples=examples,
+            similar=len(pairs),
         ),
         write_items(roster, out, titles=called, asked=asked),
+        write_similar(pairs, out, titles=called),
         *write_sheets(roster, out),
         *write_feedback(
             roster.results,
