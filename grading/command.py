@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from project.command import Place, project_root
+
+if TYPE_CHECKING:
+    from grading.reports.late import Policy
+
+
+class Read(click.ParamType):
+    """A value that a function of ``grading.reports.late`` reads."""
+
+    name = "text"
+
+    def __init__(self, read: str) -> None:
+        self.read = read
+
+    def convert(self, value, param, ctx):
+        from grading.reports import late
+
+        try:
+            return getattr(late, self.read)(value)
+        except ValueError as error:
+            self.fail(f"{value!r} is not understood: {error}.", param, ctx)
 
 
 @click.command()
@@ -33,6 +54,38 @@ from project.command import Place, project_root
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DATE",
     help="From this day on, such as 2027-01-31, the feedback shows the model answers.",
+)
+@click.option(
+    "--due",
+    type=Read("moment"),
+    metavar="TIME",
+    help="When the submissions were due, such as 2026-10-01T12:00.",
+)
+@click.option(
+    "--times",
+    type=Place(),
+    metavar="FILE",
+    help="When each submission was made: a table with the columns submission,when, or "
+    "Moodle's grading worksheet.",
+)
+@click.option(
+    "--late",
+    type=Read("rate_of"),
+    metavar="RATE",
+    help="Deduct this share of a lab's points for each begun day, hour or week after the due "
+    "time, such as 10%/day.",
+)
+@click.option(
+    "--grace",
+    type=Read("seconds_of"),
+    metavar="TIME",
+    help="Deduct nothing up to so long after the due time, such as 15min.",
+)
+@click.option(
+    "--late-most",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Deduct at most this percentage of a lab's points.",
 )
 @click.option(
     "--diff",
@@ -82,6 +135,11 @@ def grade(
     jobs: int,
     manual: Path | None,
     answers_from: datetime | None,
+    due: datetime | None,
+    times: Path | None,
+    late: tuple[float, float] | None,
+    grace: float | None,
+    late_most: float | None,
     diff: bool,
     retry: bool,
     several: str,
@@ -96,6 +154,7 @@ def grade(
       course grade handed-in/ --out grades/
       course grade moodle.zip --out grades/ --jobs 4
       course grade handed-in/ --out grades/ --manual grades/marks.csv
+      course grade handed-in/ --out grades/ --due 2026-10-01T12:00 --times times.csv --late 10%/day
       course grade handed-in/ --out grades/ --dask tcp://10.0.0.1:8786
 
     Earlier grades are kept; a run that was killed resumes where it stopped. The exit
@@ -106,6 +165,7 @@ def grade(
     from grading.settings import Settings
 
     root = project_root()
+    policy = _policy(due, times, late, grace, late_most)
     if no_sandbox:
         click.echo(
             "Without the sandbox a submission can read and change whatever you can: your "
@@ -123,10 +183,34 @@ def grade(
     )
     answers = answers_from is not None and answers_from <= datetime.now()
     results = grade_folder(
-        submissions, settings, manual, Screen(), several, answers=answers, diff=diff
+        submissions,
+        settings,
+        manual,
+        Screen(),
+        several,
+        answers=answers,
+        diff=diff,
+        policy=policy,
     )
     if not all(result.graded for result in results):
         ctx.exit(1)
+
+
+def _policy(
+    due: datetime | None,
+    times: Path | None,
+    late: tuple[float, float] | None,
+    grace: float | None,
+    most: float | None,
+) -> Policy | None:
+    """The late policy, or None if no option asks for one."""
+    from grading.reports.late import Policy
+
+    if due is None or times is None or late is None:
+        if {due, times, late, grace, most} != {None}:
+            raise click.UsageError("--late, --due and --times belong together.")
+        return None
+    return Policy(due, times, *late, grace or 0.0, 1.0 if most is None else most / 100)
 
 
 @click.command()

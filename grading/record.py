@@ -77,6 +77,14 @@ class Written:
 
 
 @dataclass(frozen=True)
+class Late:
+    """How late a notebook is, in seconds after the due time, and the points deducted for it."""
+
+    seconds: int
+    deducted: float
+
+
+@dataclass(frozen=True)
 class Code:
     """Code that a student wrote; ``where`` is the task, or the id of another cell."""
 
@@ -102,6 +110,7 @@ class Result:
         seconds: wall time of grading it.
         part: the lab's letter, or the empty string if its practical has only one.
         code: what the student wrote, for comparisons within the class.
+        late: the deduction for lateness; None if no late policy was applied.
     """
 
     student: str
@@ -117,6 +126,7 @@ class Result:
     seconds: float = 0.0
     part: str = ""
     code: tuple[Code, ...] = ()
+    late: Late | None = None
 
     @property
     def lab(self) -> str:

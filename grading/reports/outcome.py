@@ -10,6 +10,7 @@ from grading.record import Result
 from grading.reports.examples import Example
 from grading.reports.feedback import Comments, page_paths, write_feedback
 from grading.reports.items import write_items
+from grading.reports.late import Policy, adjusted
 from grading.reports.marking import (
     mark_honest,
     questions,
@@ -33,6 +34,7 @@ def write_outcome(
     marks: Path | None = None,
     examples: Mapping[str, Example] | None = None,
     answers: bool = False,
+    policy: Policy | None = None,
 ) -> list[Path]:
     """Write the sheets, the feedback, the report and the page for marking.
 
@@ -43,6 +45,7 @@ def write_outcome(
         marks: a table of marks to merge first.
         examples: public examples for the feedback, by task.
         answers: show the model answers to the students.
+        policy: deducts points from late notebooks.
 
     Returns:
         The files written, the report first.
@@ -51,7 +54,7 @@ def write_outcome(
         CourseError: the marks cannot be merged, or a chapter cannot be read; nothing has
             been written then.
     """
-    roster, asked, comments = class_of(results, course, marks)
+    roster, asked, comments = class_of(results, course, marks, policy)
     labs = course.labs(*asked) if asked else []
     pairs = similar(roster, labs)
     roster = Roster(flagged(roster.results, pairs), course.stems)
@@ -84,9 +87,12 @@ def write_outcome(
 
 
 def class_of(
-    results: Iterable[Result], course: Course, marks: Path | None = None
+    results: Iterable[Result],
+    course: Course,
+    marks: Path | None = None,
+    policy: Policy | None = None,
 ) -> tuple[Roster, dict[str, list[Question]], Comments]:
-    """Merge the marks; return the class, its questions by practical, and the comments.
+    """Merge the marks, deduct points for lateness; return the class, its questions by practical, and the comments.
 
     Raises:
         CourseError: as ``write_outcome``.
@@ -101,5 +107,6 @@ def class_of(
         stem: [question for lab in those for question in questions(lab)]
         for stem, those in labs.items()
     }
-    roster = Roster(mark_honest(results, asked), course.stems)
+    results = adjusted(mark_honest(results, asked), policy)
+    roster = Roster(results, course.stems)
     return roster, asked, comments
