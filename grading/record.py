@@ -44,6 +44,7 @@ class Verdict:
             this if"; or the empty string.
         key: the name of the misconception for counting, ``<task>#<number>``, or empty.
         seconds: wall time of its answer and its probe.
+        sketch: of its numbers if they are wrong in no known way; see ``execution.sketch``.
     """
 
     task: str
@@ -54,6 +55,7 @@ class Verdict:
     hint: str = ""
     key: str = ""
     seconds: float = 0.0
+    sketch: str = field(default="", compare=False)
 
     @property
     def earned(self) -> int:

@@ -214,7 +214,7 @@ def _graded(roster: Roster, result: Result) -> dict[str, Any]:
     data = msgspec.to_builtins(result)
     del data["seconds"], data["code"]
     for verdict in data["verdicts"]:
-        del verdict["seconds"]
+        del verdict["seconds"], verdict["sketch"]
     for optional in ("part", "late"):
         if not data[optional]:
             del data[optional]

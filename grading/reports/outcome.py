@@ -23,6 +23,7 @@ from grading.reports.report import write_report
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
 from grading.reports.similar import flagged, similar, write_similar
+from grading.reports.unnamed import write_unnamed
 from project.practicals import Course
 
 
@@ -60,6 +61,7 @@ def write_outcome(
     roster = Roster(flagged(roster.results, pairs), course.stems)
     called = titles(labs)
     pages = page_paths(roster.results)
+    unnamed, groups = write_unnamed(roster, out, titles=called)
     return [
         write_report(
             roster,
@@ -69,7 +71,9 @@ def write_outcome(
             places=places(labs),
             examples=examples,
             similar=len(pairs),
+            unnamed=groups,
         ),
+        unnamed,
         write_items(roster, out, titles=called, asked=asked),
         write_similar(pairs, out, titles=called),
         *write_sheets(roster, out),

@@ -237,6 +237,7 @@ def report_page(
     places: Mapping[str, str] | None = None,
     examples: Mapping[str, Example] | None = None,
     similar: int = 0,
+    unnamed: int = 0,
 ) -> str:
     """Render the class report.
 
@@ -247,6 +248,7 @@ def report_page(
         places: where the book treats each task; see ``questions.places``.
         examples: an input of each task's own check, to ask the class about.
         similar: the number of pairs of notebooks with much code in common.
+        unnamed: the number of groups with the same wrong numbers; see ``unnamed``.
     """
     graded = [result for result in roster.results if result.graded]
     rows = {
@@ -272,6 +274,7 @@ def report_page(
         places=places or {},
         examples=examples or {},
         similar=similar,
+        unnamed=unnamed,
         graded=graded,
         failed=[result for result in roster.results if not result.graded],
         flagged=[result for result in roster.results if result.flags],
@@ -294,6 +297,7 @@ def write_report(
     places: Mapping[str, str] | None = None,
     examples: Mapping[str, Example] | None = None,
     similar: int = 0,
+    unnamed: int = 0,
 ) -> Path:
     """Write ``report.html``; see ``report_page``."""
     page = report_page(
@@ -303,6 +307,7 @@ def write_report(
         places=places,
         examples=examples,
         similar=similar,
+        unnamed=unnamed,
     )
     write_whole(out / "report.html", page)
     return out / "report.html"

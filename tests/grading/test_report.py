@@ -270,6 +270,7 @@ def test_hostile_class_does_nothing(browser, tmp_path):
             "marking.html",
             "items.html",
             "similar.html",
+            "unnamed.html",
         ),
     )
 
