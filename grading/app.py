@@ -24,7 +24,7 @@ from grading.record import Result
 from grading.reports.difference import read_grades, write_difference
 from grading.reports.examples import examples
 from grading.reports.late import Policy, adjusted
-from grading.reports.marking import check_marks, filled_table
+from grading.reports.marking import check_marks, filled_table, titles
 from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural
 from grading.reports.several import best_by_task
@@ -109,7 +109,10 @@ def grade_folder(
         results = best_by_task(results)
     if diff:
         roster, _, _ = class_of(results, course, manual, policy)
-        found = write_difference(settings.out / "grades.json", roster)
+        labs = course.labs(*(p.stem for p in roster.practicals)) if results else []
+        found = write_difference(
+            settings.out / "grades.json", roster, titles=titles(labs)
+        )
         console.print(f"The points of {plural(len(found), 'item')} would change.")
         console.print(f"Open {settings.out / 'difference.html'}", soft_wrap=True)
         return results

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from authoring.questions import Question, places
+from authoring.questions import Question, places, prompts
 from grading.record import Result
 from grading.reports.examples import Example
 from grading.reports.feedback import Comments, page_paths, write_feedback
@@ -84,6 +84,7 @@ def write_outcome(
             comments=comments,
             examples=examples,
             asked={one.id: one for found in asked.values() for one in found},
+            prompts={id_: text for lab in labs for id_, text in prompts(lab).items()},
             answers=answers,
         ),
         *write_marking(roster, out, asked, comments),
