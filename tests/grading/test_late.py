@@ -190,7 +190,7 @@ def test_feedback_gradebook_and_difference(tmp_path):
     first = gradebook_csv(book).splitlines()[1]
     assert first == "ada,6,6,10,1,2"
     _, page = write_gradebook([tmp_path / "grades.json"], tmp_path)
-    assert "6 of 8" in text_of(page.read_text("utf-8"))
+    assert "6 (8 − 2)" in text_of(page.read_text("utf-8"))
 
 
 @pytest.mark.browser
