@@ -3,91 +3,16 @@
 from __future__ import annotations
 
 import sys
-import traceback
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from project.errors import CourseError
-from project.files import absolute
+from grading.command import grade, gradebook
+from project.command import Group, Place, project_root, shown
 
 if TYPE_CHECKING:
     from project.practicals import Course
-
-# 1 is kept for what a command found out: notebooks that could not be graded, exercises
-# that are out of date.
-WRONG_USE, FAULT, INTERRUPTED, CLOSED = 2, 70, 130, 141
-
-
-class Group(click.Group):
-    """Reports errors that a user can fix in one line, with exit status 2."""
-
-    def invoke(self, ctx: click.Context):
-        try:
-            return super().invoke(ctx)
-        except (click.ClickException, click.Abort, click.exceptions.Exit):
-            raise
-        except CourseError as error:
-            _say(error)
-            ctx.exit(WRONG_USE)
-        except BrokenPipeError:
-            ctx.exit(CLOSED)
-        except OSError as error:
-            _say(CourseError.of_system(error))
-            ctx.exit(WRONG_USE)
-        except KeyboardInterrupt:
-            click.echo("course: interrupted", err=True)
-            ctx.exit(INTERRUPTED)
-        except Exception:
-            traceback.print_exc()
-            ctx.exit(FAULT)
-
-
-class Place(click.ParamType):
-    """A path, made absolute; pipes, devices and the empty path are refused."""
-
-    name = "path"
-
-    def convert(self, value, param, ctx) -> Path:
-        return absolute(value)
-
-
-def _say(error: CourseError) -> None:
-    """Print an error in one line."""
-    shown = CourseError(_shown(error.path), error.line, error.problem, error.remedy)
-    text = " ".join(f"course: {shown}".split("\n"))
-    click.echo(text.encode("utf-8", "replace").decode("utf-8"), err=True)
-
-
-def _shown(path: Path | str) -> str:
-    """A path as it is printed: below the current folder without the way to there."""
-    try:
-        here = Path.cwd()
-    except OSError:  # it was removed
-        return str(path)
-    below = here in Path(path).parents
-    text = str(Path(path).relative_to(here)) if below else str(path)
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def project_root() -> Path:
-    """The folder that holds the project: this one or one above it.
-
-    Raises:
-        CourseError: there is none.
-    """
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "_toc.yml").exists() and (folder / "book").is_dir():
-            return folder
-    raise CourseError(
-        str(here),
-        None,
-        "This folder is not in a checkout of the course: no _toc.yml here or above.",
-        "Change into a checkout, then run the command there.",
-    )
 
 
 def read_course() -> Course:
@@ -170,7 +95,7 @@ def new_task(lab: str, name: str, module: str) -> None:
     from authoring.new_task import new_task as write_task
 
     for edit in write_task(read_course(), lab, name, module):
-        click.echo(f"{_shown(edit.path)}: {edit.left}")
+        click.echo(f"{shown(edit.path)}: {edit.left}")
     click.echo("Replace every TODO, then follow the recipe in CONTRIBUTING.md.")
 
 
@@ -222,7 +147,7 @@ def release(folder: Path, practicals: tuple[str, ...], book: bool) -> None:
 
     course = read_course()
     for path in write_bundle(course, folder, practicals, book=book):
-        click.echo(f"wrote {_shown(path)}")
+        click.echo(f"wrote {shown(path)}")
     for lab in course.labs(*practicals):
         if answers := answers_in(lab):
             click.echo(
@@ -252,142 +177,11 @@ def nbgrader(folder: Path, practicals: tuple[str, ...]) -> None:
     from authoring.nbgrader import write_course
 
     for path in write_course(read_course(), folder, practicals):
-        click.echo(f"wrote {_shown(path)}")
+        click.echo(f"wrote {shown(path)}")
 
 
-@main.command()
-@click.argument("submissions", type=Place())
-@click.option(
-    "--out",
-    type=Place(),
-    metavar="DIR",
-    required=True,
-    help="The folder for the grade sheets, the feedback and the report.",
-)
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), default=1, help="How many at a time."
-)
-@click.option(
-    "--manual",
-    type=Place(),
-    metavar="FILE",
-    help="marks.csv, filled in: the marks for the answers in words.",
-)
-@click.option(
-    "--answers-from",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DATE",
-    help="From this day on, such as 2027-01-31, the feedback shows the model answers.",
-)
-@click.option(
-    "--diff",
-    is_flag=True,
-    help="Only say whose points would move since the last run, and why: difference.csv and "
-    "difference.html. Nothing else is written; what has been graded is kept.",
-)
-@click.option(
-    "--retry",
-    is_flag=True,
-    help="Grade again the notebooks whose code a time limit or another limit stopped.",
-)
-@click.option(
-    "--several",
-    type=click.Choice(["last", "best"]),
-    default="last",
-    show_default=True,
-    help="What counts of several notebooks of one student and practical: the last one with "
-    "answers (by the platform's upload number, else by time, else by name), or each task "
-    "if it is right in any of them.",
-)
-@click.option(
-    "--warm/--cold",
-    default=True,
-    help="Fork each kernel from a process that has imported the frameworks (the default; it "
-    "falls back to cold starts where forking is not safe), or start each on its own.",
-)
-@click.option(
-    "--dask",
-    metavar="ADDRESS",
-    default="",
-    help="Grade on a Dask cluster, such as tcp://10.0.0.1:8786. The number of submissions at a "
-    "time depends on its workers, not on --jobs.",
-)
-@click.option(
-    "--no-sandbox",
-    is_flag=True,
-    help="Grade without bubblewrap. Then nothing keeps a submission from reading and "
-    "changing your files, other submissions and the grades, or from using the network; "
-    "only its time, memory, processes and output are limited. For work that you trust.",
-)
-@click.pass_context
-def grade(
-    ctx: click.Context,
-    submissions: Path,
-    out: Path,
-    jobs: int,
-    manual: Path | None,
-    answers_from: datetime | None,
-    diff: bool,
-    retry: bool,
-    several: str,
-    warm: bool,
-    dask: str,
-    no_sandbox: bool,
-) -> None:
-    """Grade a class: a folder of notebooks, or a zip, as a learning platform gives it.
-
-    \b
-    Example:
-      course grade handed-in/ --out grades/
-      course grade moodle.zip --out grades/ --jobs 4
-      course grade handed-in/ --out grades/ --manual grades/marks.csv
-      course grade handed-in/ --out grades/ --dask tcp://10.0.0.1:8786
-
-    Earlier grades are kept; a run that was killed resumes where it stopped. The exit
-    status is 0 if all notebooks were graded, 1 if some could not be, 2 for wrong use or a
-    disk that is full.
-    """
-    from grading.app import Screen, grade_folder
-    from grading.settings import Settings
-
-    root = project_root()
-    if no_sandbox:
-        click.echo(
-            "Without the sandbox a submission can read and change whatever you can: your "
-            "files, other submissions, the grades. Its verdict is not guarded.",
-            err=True,
-        )
-    settings = Settings(
-        root,
-        out,
-        jobs,
-        sandboxed=not no_sandbox,
-        retry=retry,
-        warm=warm,
-        dask=dask,
-    )
-    answers = answers_from is not None and answers_from <= datetime.now()
-    results = grade_folder(
-        submissions, settings, manual, Screen(), several, answers=answers, diff=diff
-    )
-    if not all(result.graded for result in results):
-        ctx.exit(1)
-
-
-@main.command()
-@click.argument("grades", type=Place(), nargs=-1, required=True)
-@click.option("--out", type=Place(), metavar="DIR", required=True, help="The folder.")
-def gradebook(grades: tuple[Path, ...], out: Path) -> None:
-    """Merge the grades of a term: gradebook.csv and gradebook.html, with all labs.
-
-    \b
-    Example:
-      course gradebook practical-1/grades.json practical-2/grades.json --out term/
-    """
-    from grading.reports.gradebook import write_gradebook
-
-    for path in write_gradebook(grades, out):
-        click.echo(path)
+main.add_command(grade)
+main.add_command(gradebook)
 
 
 if __name__ == "__main__":

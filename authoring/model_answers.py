@@ -1,4 +1,4 @@
-"""Store the numbers and formulas of the written questions, so that no built book is needed.
+"""Store the numbers and formulas of questions and tasks, so that no built book is needed.
 
 ``python -m authoring.model_answers`` reads the numbers from the notebooks that ``make book``
 executed, typesets the formulas as MathML, which browsers show without a style sheet, and
@@ -16,7 +16,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from authoring.questions import STORED, glued, questions
+from authoring.questions import STORED, glued, prompts, questions
 from project.errors import CourseError
 from project.files import write_whole
 from project.practicals import Course
@@ -35,7 +35,7 @@ def formulas(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def typeset(course: Course) -> dict[str, str]:
-    """Return the MathML of every formula of the written questions, by ``name_of_formula``."""
+    """Return the MathML of every formula of tasks and written questions, by ``name_of_formula``."""
     from authoring.exercises import macros
     from authoring.mathematics import Typesetter
 
@@ -50,8 +50,10 @@ def typeset(course: Course) -> dict[str, str]:
 
 
 def used(course: Course) -> Iterator[tuple[str, bool]]:
-    """Yield the formulas of the written questions of all labs."""
+    """Yield the formulas of the tasks and written questions of all labs."""
     for lab in course.labs():
+        for text in prompts(lab).values():
+            yield from formulas(text)
         for question in questions(lab):
             for text in (question.prompt, question.model_answer, *question.rubric):
                 yield from formulas(text)

@@ -27,6 +27,7 @@ STORED = Path(__file__).with_name("model_answers.json")
 GLUED = re.compile(r"\{glue:?[a-z]*\}`([^`:]+)(?::([^`]*))?`")
 RUBRIC = re.compile(r"^\*Rubric\.\*\s*", re.MULTILINE)
 HONEST = "Any honest answer gets full marks."
+INFO = re.compile(r"^```\{task-info\}[^`]*^```[^\S\n]*$", re.MULTILINE)
 POINT = re.compile(r"(?=\b\d+ points?: )")
 
 
@@ -81,6 +82,25 @@ def questions(lab: Lab) -> list[Question]:
                 rubric=tuple(translator.translate(point, at) for point in rubric),
             )
         )
+    return found
+
+
+def prompts(lab: Lab) -> dict[str, str]:
+    """Map the id of every task of a lab to its prompt, which is Markdown.
+
+    Raises:
+        CourseError: its chapter cannot be read.
+    """
+    translator, found = translator_of(lab), {}
+    for cell in read_chapter(lab.chapter).cells:
+        if cell.kind != "markdown":
+            continue
+        translator.number(cell.source)
+        for name, _, _, body in _directives(cell.source):
+            tasks = TASK_INFO.findall(body) if name == "exercise" else []
+            if tasks:
+                text = translator.translate(INFO.sub("", body), cell.line)
+                found |= dict.fromkeys(tasks, text.strip())
     return found
 
 

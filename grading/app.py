@@ -23,7 +23,8 @@ from grading.classroom import STATE, grade_class
 from grading.record import Result
 from grading.reports.difference import read_grades, write_difference
 from grading.reports.examples import examples
-from grading.reports.marking import check_marks, filled_table
+from grading.reports.late import Policy, adjusted
+from grading.reports.marking import check_marks, filled_table, titles
 from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural
 from grading.reports.several import best_by_task
@@ -43,7 +44,7 @@ PROJECT = {
 }
 # Files and folders that the grader writes.
 WRITTEN = re.compile(
-    r"(report|marking|items|difference|gradebook)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new|difference|gradebook)\.csv"
+    r"(report|marking|items|similar|unnamed|difference|gradebook)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new|difference|gradebook)\.csv"
     rf"|(grades|timings)\.json|feedback|{re.escape(STATE)}"
 )
 
@@ -65,6 +66,7 @@ def grade_folder(
     *,
     answers: bool = False,
     diff: bool = False,
+    policy: Policy | None = None,
 ) -> list[Result]:
     """Grade the submissions, and write the sheets, the feedback and the report.
 
@@ -77,6 +79,7 @@ def grade_folder(
         several: which of several notebooks of one student and practical counts.
         answers: show the model answers in the feedback.
         diff: only compare with the grades of the last run, and write no others.
+        policy: deducts points from late notebooks.
 
     Raises:
         CourseError: wrong use; no output has been changed.
@@ -90,8 +93,10 @@ def grade_folder(
         read_grades(settings.out / "grades.json")
     course = Course.read(settings.root)
     intake = take_in(submissions_path, course, several)
+    unmarked = _unmarked(intake.submissions, course)
     if manual is not None:
-        check_marks(manual, _unmarked(intake.submissions, course))
+        check_marks(manual, unmarked)
+    adjusted(unmarked, policy)
     results = [
         _with_present_flags(result, submission)
         for result, submission in zip(
@@ -103,8 +108,11 @@ def grade_folder(
     if several == "best":
         results = best_by_task(results)
     if diff:
-        roster, _, _ = class_of(results, course, manual)
-        found = write_difference(settings.out / "grades.json", roster)
+        roster, _, _ = class_of(results, course, manual, policy)
+        labs = course.labs(*(p.stem for p in roster.practicals)) if results else []
+        found = write_difference(
+            settings.out / "grades.json", roster, titles=titles(labs)
+        )
         console.print(f"The points of {plural(len(found), 'item')} would change.")
         console.print(f"Open {settings.out / 'difference.html'}", soft_wrap=True)
         return results
@@ -118,6 +126,7 @@ def grade_folder(
             marks=manual,
             examples=shown,
             answers=answers,
+            policy=policy,
         )
     _summary(results, intake, settings, console)
     if manual is not None:

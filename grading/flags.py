@@ -80,6 +80,7 @@ FLAGS = {
     "patched-module": "A cell sets an attribute of something that it imported.",
     "long-literal": "A cell contains long literals, or decodes one: code may be hidden in it.",
     "like-checks": "A cell is nearly identical to an oracle of the checks.",
+    "similar": "It has passages in common with the notebook of another student.",
     "much-code": "There is too much code to search; from this cell on, read it yourself.",
     "nbval-tag": "A cell has a tag that tells nbval to skip it or to ignore its failure; the "
     "tag was removed.",
@@ -100,6 +101,7 @@ LOOK = frozenset(
         "patched-module",
         "long-literal",
         "like-checks",
+        "similar",
         "much-code",
         "nbval-tag",
         "other-lab",
@@ -112,7 +114,7 @@ LOOK = frozenset(
         "best-of-several",
     }
 )
-PRIVATE = frozenset({"alike-name", "same-name"})
+PRIVATE = frozenset({"alike-name", "same-name", "similar"})
 
 
 def flag(code: str, where: str = "", *, detail: str = "") -> Flag:

@@ -44,6 +44,7 @@ class Verdict:
             this if"; or the empty string.
         key: the name of the misconception for counting, ``<task>#<number>``, or empty.
         seconds: wall time of its answer and its probe.
+        sketch: of its numbers if they are wrong in no known way; see ``execution.sketch``.
     """
 
     task: str
@@ -54,6 +55,7 @@ class Verdict:
     hint: str = ""
     key: str = ""
     seconds: float = 0.0
+    sketch: str = field(default="", compare=False)
 
     @property
     def earned(self) -> int:
@@ -77,6 +79,22 @@ class Written:
 
 
 @dataclass(frozen=True)
+class Late:
+    """How late a notebook is, in seconds after the due time, and the points deducted for it."""
+
+    seconds: int
+    deducted: float
+
+
+@dataclass(frozen=True)
+class Code:
+    """Code that a student wrote; ``where`` is the task, or the id of another cell."""
+
+    where: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Result:
     """The grade of one notebook of one student.
 
@@ -93,6 +111,8 @@ class Result:
         flags: what a person should know.
         seconds: wall time of grading it.
         part: the lab's letter, or the empty string if its practical has only one.
+        code: what the student wrote, for comparisons within the class.
+        late: the deduction for lateness; None if no late policy was applied.
     """
 
     student: str
@@ -107,6 +127,8 @@ class Result:
     flags: tuple[Flag, ...] = field(default=())
     seconds: float = 0.0
     part: str = ""
+    code: tuple[Code, ...] = ()
+    late: Late | None = None
 
     @property
     def lab(self) -> str:

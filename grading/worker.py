@@ -14,14 +14,16 @@ from grading.bounded import TooCostly, bounded
 from grading.execution.grader import TOO_COSTLY, canary, grade
 from grading.execution.material import LabMaterial
 from grading.execution.runner import Environment, new_folder, prepare_passes
-from grading.record import NOT_RUN, Result, Verdict, Written
+from grading.record import NOT_RUN, Code, Result, Verdict, Written
 from grading.sandbox.bubblewrap import Sandbox, stage_library
 from grading.sandbox.warm import Zygote
 from grading.settings import Settings
-from grading.submissions.answers import read_answers
+from grading.submissions.answers import Answers, read_answers
 from grading.submissions.cells import NotGradable
 from grading.submissions.intake import Submission
 from project.errors import CourseError
+
+KEPT = 100_000  # characters of a student's code that are kept; an exercise has 50,000
 
 
 class Worker:
@@ -116,6 +118,7 @@ class Worker:
             written=tuple(in_words(material.released, answers.written)),
             flags=(*submission.flags, *answers.flags, *graded.flags),
             seconds=round(time.monotonic() - began, 3),
+            code=tuple(code_of(answers)),
         )
 
     def close(self) -> None:
@@ -130,6 +133,20 @@ class Worker:
     def _close(self, lab: str) -> None:
         self.runtime_dirs.pop(lab, None)
         self.zygotes.pop(lab).close()
+
+
+def code_of(answers: Answers) -> Iterator[Code]:
+    """Yield what a student wrote, answers first, up to a total length."""
+    cells = {
+        one.task: one.source for one in answers.tasks.values() if not one.untouched
+    }
+    cells |= dict(answers.around) | {one.id: one.source for one in answers.added}
+    left = KEPT
+    for where, text in cells.items():
+        left -= len(text)
+        if left < 0:
+            break
+        yield Code(where, text)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from graded_class import ROOT, SECONDS, in_process, refused
 
-from commands import Group
+from project.command import Group
 
 
 @pytest.mark.parametrize("command", ["exercises", "release", "nbgrader", "grade"])

@@ -26,6 +26,8 @@ ELSEWHERE = {
     "make book EDITION=class": "tests/book/test_editions.py::class_edition",
     ".venv/bin/jupyter-book build . -W --keep-going": "tests/conftest.py::book",
     "course gradebook": "tests/grading/test_gradebook.py::test_the_command",
+    "course grade handed-in/ --out grades/ --due 2026-10-01T12:00 --times times.csv "
+    "--late 10%/day": "tests/grading/test_late.py::test_the_command_deducts",
     "make model-answers": "tests/book/test_book.py::test_every_number_of_the_model_answers_is_found",
     "make test": ".ci/run",
     "make test-long": ".ci/run",

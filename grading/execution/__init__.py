@@ -9,6 +9,6 @@ submission takes one pass, or several if its answers may have affected one anoth
 ``passes``    defines the input and the result of a pass;
 ``runner``    runs each pass in a process of its own, and ends it;
 ``plugin``    lets nbval run the notebook there; ``values`` reads the resulting numbers,
-              ``verdicts`` judges them;
+              ``verdicts`` judges them, ``sketch`` summarises wrong ones;
 ``grader``    grades one submission, in as many passes as it needs.
 """

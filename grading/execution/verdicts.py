@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import builtins
 import re
+import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from course.judge import compare, related, same
 from course.side_effects import sentences
 from course.wording import INFINITE, as_sentence, is_property, lacks
 from grading.execution.expected import Key
+from grading.execution.sketch import sketch
 from grading.execution.values import VALUES, decode_left, decode_values
 from grading.record import Verdict
 
@@ -108,7 +111,9 @@ def judge(
         cases = key.cases or [{} for _ in key.right]
         reason = f"{reason} {related(values, key.right, cases)}".strip()
     reason = f"{reason} {side_effects}".strip()
-    return wrong(key, reason, pass_number=pass_number)
+    found = wrong(key, reason, pass_number=pass_number)
+    inputs = f"{zlib.crc32(key.probe.encode()):08x}"
+    return replace(found, sketch=sketch(values, key.right, inputs))
 
 
 def wrong(

@@ -4,6 +4,9 @@
 ``sheets``   writes the grade sheets, ``feedback`` and ``report`` the pages, ``marking`` the page
              and the table for answers in words; ``pages`` is what the pages share;
 ``items``    computes statistics of tasks and questions, ``examples`` the feedback's examples;
+``unnamed``  finds students with the same wrong numbers, and drafts misconceptions;
+``late``     deducts points from late notebooks;
+``similar``  finds notebooks with passages in common;
 ``outcome``  writes all of these at once;
 ``difference`` and ``gradebook`` compare and merge what earlier runs have written.
 """

@@ -19,6 +19,7 @@ from project.files import write_whole
 HEADER = ("student", "practical", "item", "before", "after", "change", "why")
 LARGEST = 500_000_000  # bytes of a grades.json that is read
 REASON = 300  # characters
+DEDUCTED = "deducted for lateness"
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,17 @@ def _notebook(notebook: NotebookGrade) -> dict[tuple[str, str, str], Entry]:
         marks = None if answer.marks is None else float(answer.marks)
         key = notebook.student, notebook.practical, answer.task
         found[key] = marks, "marked" if marks is not None else "not marked"
+    if notebook.late and notebook.late.deducted:
+        item = f"late {notebook.part or ''}".strip()
+        key = notebook.student, notebook.practical, item
+        found[key] = -float(notebook.late.deducted), DEDUCTED
     return found
 
 
 def _why(was: Entry | None, now: Entry | None) -> str:
-    parts = [entry[1] if entry else "no notebook" for entry in (was, now)]
+    deducted = any(entry and entry[1] == DEDUCTED for entry in (was, now))
+    missing = "no deduction" if deducted else "no notebook"
+    parts = [entry[1] if entry else missing for entry in (was, now)]
     return " → ".join(parts)
 
 

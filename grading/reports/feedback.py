@@ -93,6 +93,7 @@ def feedback_page(
     comments: Comments | None = None,
     examples: Mapping[str, Example] | None = None,
     asked: Mapping[str, Question] | None = None,
+    prompts: Mapping[str, str] | None = None,
     answers: bool = False,
 ) -> str:
     """Render the page for one notebook.
@@ -101,6 +102,7 @@ def feedback_page(
         result: its grade.
         examples: public examples and hints, by task.
         asked: the questions, by id.
+        prompts: the prompts of the tasks in Markdown, by id; see ``questions.prompts``.
         answers: show the model answers.
         titles: the titles of tasks and questions, by id; see ``marking.titles``.
         comments: a person's comments on the answers; see ``marking.read_comments``.
@@ -115,6 +117,7 @@ def feedback_page(
         comments=comments or {},
         examples=examples or {},
         asked=asked or {},
+        prompts=prompts or {},
         answers=answers,
         totals=list(accumulate(verdict.earned for verdict in result.verdicts)),
         worth=list(accumulate(verdict.points for verdict in result.verdicts)),
@@ -133,6 +136,7 @@ def write_feedback(
     comments: Comments | None = None,
     examples: Mapping[str, Example] | None = None,
     asked: Mapping[str, Question] | None = None,
+    prompts: Mapping[str, str] | None = None,
     answers: bool = False,
 ) -> list[Path]:
     """Write ``feedback/<student>/<notebook>.html`` for each result; return the paths.
@@ -152,6 +156,7 @@ def write_feedback(
             comments=comments,
             examples=examples,
             asked=asked,
+            prompts=prompts,
             answers=answers,
         )
         write_whole(path, page)

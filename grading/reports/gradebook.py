@@ -24,11 +24,15 @@ Lab = tuple[str, str]  # a practical's stem, and the lab's letter or the empty s
 
 @dataclass(frozen=True)
 class LabGrade:
-    """A student's grade of one lab; ``points`` is None if it could not be graded."""
+    """A student's grade of one lab; ``points`` is None if it could not be graded.
+
+    ``deducted`` has been taken off the points, for lateness.
+    """
 
     points: float | None
     possible: int
     unmarked: int
+    deducted: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,12 @@ class Gradebook:
 
     labs: tuple[Lab, ...]
     students: dict[str, dict[Lab, LabGrade]]
+
+    @property
+    def late(self) -> bool:
+        """Were points deducted from any notebook?"""
+        every = (one for them in self.students.values() for one in them.values())
+        return any(one.deducted for one in every)
 
     def total(self, student: str) -> tuple[float, int]:
         """A student's points, and the most that they could be, over the labs graded."""
@@ -80,12 +90,15 @@ def gradebook(paths: Sequence[Path]) -> Gradebook:
 def gradebook_csv(book: Gradebook) -> str:
     """A row for each student; an empty cell is not known, 0 is known."""
     names = ["_".join(filter(None, lab)) for lab in book.labs]
-    rows = [["student", *names, "total", "possible", "unmarked"]]
+    more = ["deducted"] if book.late else []
+    rows = [["student", *names, "total", "possible", "unmarked", *more]]
     for student, grades in book.students.items():
         cells = [_shown(grades.get(lab)) for lab in book.labs]
         points, possible = book.total(student)
         unmarked = sum(one.unmarked for one in grades.values())
         sums = [number(points), str(possible), str(unmarked)] if possible else [""] * 3
+        if book.late:
+            sums.append(number(sum(one.deducted for one in grades.values())))
         rows.append([guarded(cell) for cell in (student, *cells, *sums)])
     return table(rows, mark=True)
 
@@ -105,7 +118,12 @@ def write_gradebook(paths: Sequence[Path], out: Path) -> list[Path]:
         for lab in book.labs
     }
     page = render(
-        "gradebook.html.j2", book=book, title=title, shown=_shown, possible=possible
+        "gradebook.html.j2",
+        book=book,
+        title=title,
+        shown=_shown,
+        possible=possible,
+        late=book.late,
     )
     with all_or_none():
         write_whole(out / "gradebook.csv", gradebook_csv(book))
@@ -120,7 +138,9 @@ def _grade(one: NotebookGrade) -> LabGrade:
         answer.marks is None and answer.text.strip() not in PLACEHOLDERS
         for answer in one.written
     )
-    return LabGrade(one.earned + marks if one.graded else None, possible, unmarked)
+    deducted = float(one.late.deducted) if one.late else 0.0
+    points = one.earned + marks - deducted if one.graded else None
+    return LabGrade(points, possible, unmarked, deducted)
 
 
 def _shown(grade: LabGrade | None) -> str:

@@ -44,6 +44,13 @@ class PracticalGrades(Struct, frozen=True, forbid_unknown_fields=True):
     questions: list[Column]
 
 
+class Lateness(Struct, frozen=True, forbid_unknown_fields=True):
+    """How late a notebook was."""
+
+    seconds: Annotated[Points, about("After the due time.")]
+    deducted: Annotated[Marks, about("From its points and marks.")]
+
+
 class StudentGrades(Struct, frozen=True, forbid_unknown_fields=True):
     """A student's points over all practicals that were graded."""
 
@@ -53,6 +60,10 @@ class StudentGrades(Struct, frozen=True, forbid_unknown_fields=True):
     total: Marks
     possible: Annotated[Points, about("The most that `total` could be.")]
     unmarked: Annotated[Points, about("Answers in words that have no marks yet.")]
+    final: (
+        Annotated[Marks, about("`total` less what was deducted for lateness.")]
+        | UnsetType
+    ) = UNSET
 
 
 class TaskGrade(Struct, frozen=True, forbid_unknown_fields=True):
@@ -126,6 +137,9 @@ class NotebookGrade(Struct, frozen=True, forbid_unknown_fields=True):
         ]
         | UnsetType
     ) = UNSET
+    late: (
+        Annotated[Lateness, about("Only if a late policy was applied.")] | UnsetType
+    ) = UNSET
 
 
 class Grades(Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,6 +181,7 @@ def grades(roster: Roster) -> Grades:
                 "possible": score.possible,
                 "unmarked": score.unmarked,
             }
+            | ({"final": score.final} if roster.adjusted else {})
             for student in roster.students
             for score in [roster.score(student)]
         ],
@@ -197,10 +212,11 @@ def schema() -> dict[str, Any]:
 
 def _graded(roster: Roster, result: Result) -> dict[str, Any]:
     data = msgspec.to_builtins(result)
-    del data["seconds"]
+    del data["seconds"], data["code"]
     for verdict in data["verdicts"]:
-        del verdict["seconds"]
-    if not data["part"]:
-        del data["part"]
+        del verdict["seconds"], verdict["sketch"]
+    for optional in ("part", "late"):
+        if not data[optional]:
+            del data[optional]
     more = {"earned": result.earned, "points": result.points}
     return data | more | {"counts": roster.counts(result)}

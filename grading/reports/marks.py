@@ -6,7 +6,7 @@ import csv
 import difflib
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,8 +110,21 @@ def _row(
     return Row((student, stem, question), marks, plain(record["comment"]).strip())
 
 
-def records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
-    """Yield the rows of a table, each with the line that it begins on."""
+def records(
+    path: Path,
+    columns: Sequence[str] = COLUMNS,
+    others: Mapping[str, str] | None = None,
+) -> Iterable[tuple[int, dict[str, str]]]:
+    """Yield the rows of a table, each with the line that it begins on.
+
+    Args:
+        path: the table.
+        columns: those that it must have, in any order.
+        others: other names of them, in small letters.
+
+    Raises:
+        CourseError: it is not such a table.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -138,7 +151,8 @@ def records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
                 continue
             if not header:
                 header = [cell.strip().lower() for cell in cells]
-                _check_header(path, line, header)
+                header = [(others or {}).get(name, name) for name in header]
+                _check_header(path, line, header, columns)
                 continue
             if len(cells) > len(header) and any(cells[len(header) :]):
                 raise CourseError(
@@ -158,20 +172,22 @@ def records(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         ) from None
     if not header:
         raise CourseError(
-            path, None, "It is empty.", f"Begin with the header {','.join(COLUMNS)}."
+            path, None, "It is empty.", f"Begin with the header {','.join(columns)}."
         )
 
 
-def _check_header(path: Path, line: int, header: list[str]) -> None:
-    missing = [name for name in COLUMNS if name not in header]
-    double = [name for name in COLUMNS if header.count(name) > 1]
+def _check_header(
+    path: Path, line: int, header: list[str], columns: Sequence[str]
+) -> None:
+    missing = [name for name in columns if name not in header]
+    double = [name for name in columns if header.count(name) > 1]
     if missing or double:
         what = f"no column {missing[0]!r}" if missing else f"two columns {double[0]!r}"
         raise CourseError(
             path,
             line,
             f"The header has {what}.",
-            f"Its columns must be {', '.join(COLUMNS)}, in any order.",
+            f"Its columns must be {', '.join(columns)}, in any order.",
         )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from authoring.questions import Question, places
+from authoring.questions import Question, places, prompts
 from grading.record import Result
 from grading.reports.examples import Example
 from grading.reports.feedback import Comments, page_paths, write_feedback
 from grading.reports.items import write_items
+from grading.reports.late import Policy, adjusted
 from grading.reports.marking import (
     mark_honest,
     questions,
@@ -21,6 +22,8 @@ from grading.reports.marking import (
 from grading.reports.report import write_report
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
+from grading.reports.similar import flagged, similar, write_similar
+from grading.reports.unnamed import write_unnamed
 from project.practicals import Course
 
 
@@ -32,6 +35,7 @@ def write_outcome(
     marks: Path | None = None,
     examples: Mapping[str, Example] | None = None,
     answers: bool = False,
+    policy: Policy | None = None,
 ) -> list[Path]:
     """Write the sheets, the feedback, the report and the page for marking.
 
@@ -42,6 +46,7 @@ def write_outcome(
         marks: a table of marks to merge first.
         examples: public examples for the feedback, by task.
         answers: show the model answers to the students.
+        policy: deducts points from late notebooks.
 
     Returns:
         The files written, the report first.
@@ -50,10 +55,13 @@ def write_outcome(
         CourseError: the marks cannot be merged, or a chapter cannot be read; nothing has
             been written then.
     """
-    roster, asked, comments = class_of(results, course, marks)
+    roster, asked, comments = class_of(results, course, marks, policy)
     labs = course.labs(*asked) if asked else []
+    pairs = similar(roster, labs)
+    roster = Roster(flagged(roster.results, pairs), course.stems)
     called = titles(labs)
     pages = page_paths(roster.results)
+    unnamed, groups = write_unnamed(roster, out, titles=called)
     return [
         write_report(
             roster,
@@ -62,8 +70,12 @@ def write_outcome(
             pages=pages,
             places=places(labs),
             examples=examples,
+            similar=len(pairs),
+            unnamed=groups,
         ),
+        unnamed,
         write_items(roster, out, titles=called, asked=asked),
+        write_similar(pairs, out, titles=called),
         *write_sheets(roster, out),
         *write_feedback(
             roster.results,
@@ -72,6 +84,7 @@ def write_outcome(
             comments=comments,
             examples=examples,
             asked={one.id: one for found in asked.values() for one in found},
+            prompts={id_: text for lab in labs for id_, text in prompts(lab).items()},
             answers=answers,
         ),
         *write_marking(roster, out, asked, comments),
@@ -79,9 +92,12 @@ def write_outcome(
 
 
 def class_of(
-    results: Iterable[Result], course: Course, marks: Path | None = None
+    results: Iterable[Result],
+    course: Course,
+    marks: Path | None = None,
+    policy: Policy | None = None,
 ) -> tuple[Roster, dict[str, list[Question]], Comments]:
-    """Merge the marks; return the class, its questions by practical, and the comments.
+    """Merge the marks, deduct points for lateness; return the class, its questions by practical, and the comments.
 
     Raises:
         CourseError: as ``write_outcome``.
@@ -96,5 +112,6 @@ def class_of(
         stem: [question for lab in those for question in questions(lab)]
         for stem, those in labs.items()
     }
-    roster = Roster(mark_honest(results, asked), course.stems)
+    results = adjusted(mark_honest(results, asked), policy)
+    roster = Roster(results, course.stems)
     return roster, asked, comments

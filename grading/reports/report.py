@@ -236,6 +236,8 @@ def report_page(
     pages: Mapping[tuple[str, ...], PurePosixPath] | None = None,
     places: Mapping[str, str] | None = None,
     examples: Mapping[str, Example] | None = None,
+    similar: int = 0,
+    unnamed: int = 0,
 ) -> str:
     """Render the class report.
 
@@ -245,6 +247,8 @@ def report_page(
         pages: the paths of the feedback pages; see ``feedback.page_paths``.
         places: where the book treats each task; see ``questions.places``.
         examples: an input of each task's own check, to ask the class about.
+        similar: the number of pairs of notebooks with much code in common.
+        unnamed: the number of groups with the same wrong numbers; see ``unnamed``.
     """
     graded = [result for result in roster.results if result.graded]
     rows = {
@@ -269,6 +273,8 @@ def report_page(
         pages=pages or {},
         places=places or {},
         examples=examples or {},
+        similar=similar,
+        unnamed=unnamed,
         graded=graded,
         failed=[result for result in roster.results if not result.graded],
         flagged=[result for result in roster.results if result.flags],
@@ -290,10 +296,18 @@ def write_report(
     pages: Mapping[tuple[str, ...], PurePosixPath] | None = None,
     places: Mapping[str, str] | None = None,
     examples: Mapping[str, Example] | None = None,
+    similar: int = 0,
+    unnamed: int = 0,
 ) -> Path:
     """Write ``report.html``; see ``report_page``."""
     page = report_page(
-        roster, titles=titles, pages=pages, places=places, examples=examples
+        roster,
+        titles=titles,
+        pages=pages,
+        places=places,
+        examples=examples,
+        similar=similar,
+        unnamed=unnamed,
     )
     write_whole(out / "report.html", page)
     return out / "report.html"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from grading.record import Result, Verdict, Written
+from grading.record import Late, Result, Verdict, Written
 from project.practicals import ANSWER_HERE, title_of
 
 # Texts that are not answers: the placeholders of the course and of nbgrader.
@@ -51,18 +51,24 @@ class Score:
     """A student's points for the tasks and marks for the answers in words.
 
     ``possible`` is the worth of the practicals that were graded; ``unmarked`` is the number of
-    answers that a person has not marked yet.
+    answers that a person has not marked yet; ``deducted`` is deducted for lateness.
     """
 
     points: int
     written: float
     possible: int
     unmarked: int
+    deducted: float = 0.0
 
     @property
     def total(self) -> float:
         """Points and marks together."""
         return self.points + self.written
+
+    @property
+    def final(self) -> float:
+        """The total less the deduction for lateness."""
+        return self.total - self.deducted
 
     @property
     def share(self) -> float:
@@ -123,6 +129,11 @@ class Roster:
         labs = self._counting.get((result.student, result.practical), {})
         return labs.get(result.part) is result
 
+    @property
+    def adjusted(self) -> bool:
+        """Was a late policy applied?"""
+        return any(result.late for result in self.results)
+
     def identifier(self, student: str) -> str:
         """The platform's number for a student, or the empty string."""
         return self._identifiers.get(student, "")
@@ -172,6 +183,7 @@ def score_of(*results: Result) -> Score:
         unmarked=sum(
             answer.marks is None and not unanswered(answer) for answer in answers
         ),
+        deducted=sum(result.late.deducted for result in results if result.late),
     )
 
 
@@ -196,7 +208,14 @@ def _as_one(labs: Sequence[Result]) -> Result:
         written=tuple(answer for one in labs for answer in one.written),
         flags=tuple(dict.fromkeys(flag for one in labs for flag in one.flags)),
         seconds=sum(one.seconds for one in labs),
+        late=_joined([one.late for one in labs if one.late]),
     )
+
+
+def _joined(late: Sequence[Late]) -> Late | None:
+    if not late:
+        return None
+    return Late(max(one.seconds for one in late), sum(one.deducted for one in late))
 
 
 def _worth(result: Result) -> tuple[bool, int]:

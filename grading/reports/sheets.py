@@ -2,7 +2,7 @@
 
 ``grades.csv``
     One row for each student: the points of every task, the marks of every question,
-    totals. An empty cell is *not known* (no notebook, or it could not be graded), 0 is
+    totals, and with a late policy the deduction and the final points. An empty cell is *not known* (no notebook, or it could not be graded), 0 is
     known.
 ``moodle.csv``
     The format of *Grades → Import → CSV file*: one row for each student and two columns
@@ -121,7 +121,8 @@ def grades_csv(roster: Roster) -> str:
     for practical in roster.practicals:
         header += [item.id for item in practical.tasks + practical.questions]
         header += [f"{practical.stem} points", f"{practical.stem} written"]
-    header += ["points", "written", "total", "possible", "unmarked", "not graded"]
+    header += ["points", "written", "total", "possible", "unmarked"]
+    header += [*(["deducted", "final"] if roster.adjusted else []), "not graded"]
     rows = [header]
     for student in roster.students:
         row = [student]
@@ -135,6 +136,8 @@ def grades_csv(roster: Roster) -> str:
         score = roster.score(student)
         sums = [str(score.points), number(score.written), number(score.total)]
         sums += [str(score.possible), str(score.unmarked)]
+        if roster.adjusted:
+            sums += [number(score.deducted), number(score.final)]
         # If nothing was graded, leave the cells empty: a zero would be a grade.
         row += sums if score.possible else [""] * len(sums)
         row.append("; ".join(problems))
@@ -263,7 +266,11 @@ def _total(result: Result | None) -> tuple[str, str]:
         words += f", {missing} not attempted"
     if score.unmarked:
         words += f"; {plural(score.unmarked, 'answer')} in words not marked yet"
-    return number(score.total), f"{words}."
+    if score.deducted:
+        words += (
+            f"; {number(score.deducted)} of {number(score.total)} deducted for lateness"
+        )
+    return number(score.final), f"{words}."
 
 
 def _json(data: Any) -> str:

@@ -8,5 +8,6 @@
               without running it;
 ``labs``      determines the lab that a notebook belongs to;
 ``effects``   distinguishes statements that define from statements that act;
-``suspicion`` finds code that a person should look at.
+``suspicion`` finds code that a person should look at;
+``winnowing`` computes fingerprints of code from its ``tokens``.
 """

@@ -17,6 +17,7 @@ from grading.submissions.effects import Effects
 from grading.submissions.forms import parsed
 from grading.submissions.harmless import PURE
 from grading.submissions.sources import MAX_SOURCE
+from grading.submissions.tokens import flat, origins
 
 NAMES = {"__builtins__", "__import__", "compile", "eval", "exec"}
 PACKAGES = {"builtins", "ctypes"}
@@ -45,9 +46,6 @@ DIGITS = 4_000  # bits; Python does not write out numbers of too many decimal di
 RUN = 8
 LEAST = 30  # nodes of an oracle; shorter ones prove nothing
 NEAR = 0.5  # share of an oracle's runs; right answers have at most 0.3
-# Calls that leave numbers as they are.
-AROUND = {"Close", "array", "as_tensor", "asarray", "float", "from_numpy", "tensor"}
-MOST = 1e9  # bound on the numbers in oracles
 CHECKS = Path(course.__file__).parent / "checks"
 
 
@@ -92,7 +90,7 @@ def suspicions(
             yield "patched-module", id_, ""
         if _is_long(nodes):
             yield "long-literal", id_, ""
-        found = _runs(_flat(tree, _origins(nodes)))
+        found = _runs(flat(tree, origins(nodes)))
         if any(len(found & one) >= NEAR * len(one) for one in oracles().values()):
             yield "like-checks", id_, ""
 
@@ -185,82 +183,6 @@ def _runs(nodes: list[str]) -> frozenset[int]:
     return frozenset(zlib.crc32(text.encode("utf-8", "replace")) for text in texts)
 
 
-def _flat(tree: ast.AST, imported: Mapping[str, str]) -> list[str]:
-    """The kinds of a tree's nodes in order, independent of names, imports and layout.
-
-    A name counts as the name of what it imports, if anything, an attribute as its last part,
-    a number as its value. Docstrings, annotations, keys of dictionaries, tolerances and
-    conversions are left out.
-
-    Args:
-        tree: any code.
-        imported: the names that it imports, with their original names.
-    """
-    found: list[str] = []
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        parts = list(ast.iter_child_nodes(node))
-        match node:
-            case ast.Load() | ast.Store() | ast.Del() | ast.Import() | ast.ImportFrom():
-                continue
-            case ast.Expr(value=ast.Constant()):
-                continue
-            case ast.Name(id=name):
-                found.append(imported.get(name, "name"))
-            case ast.Attribute(attr=name, value=owner):
-                found.append(name)
-                parts = [] if _is_path(owner) else [owner]
-            case ast.Constant(value=int() | float() as value):
-                found.append(f"{value:.6g}" if abs(value) < MOST else "number")
-            case ast.Constant():
-                found.append("text")
-            case ast.arg() | ast.arguments():
-                parts = [
-                    *getattr(node, "defaults", ()),
-                    *getattr(node, "kw_defaults", ()),
-                ]
-                parts = [part for part in parts if part]
-            case ast.FunctionDef(body=body):
-                parts = [node.args, *body]
-            case ast.AnnAssign(target=target, value=value):
-                found.append("Assign")
-                parts = [target, *([value] if value else [])]
-            case ast.Dict(values=values):
-                parts = list(values)
-            case ast.Call(func=function, args=[value, *_]) if _name(function) in AROUND:
-                parts = [value]
-            case _:
-                found.append(type(node).__name__)
-        waiting += reversed(parts)
-    return found
-
-
-def _name(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
-
-
-def _is_path(node: ast.expr) -> bool:
-    """Is it ``a.b.c``, such as a module's name?"""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def _origins(nodes: list[ast.AST]) -> dict[str, str]:
-    """The names imported from modules, except the course's, with their original names."""
-    return {
-        alias.asname or alias.name: alias.name
-        for node in nodes
-        if isinstance(node, ast.ImportFrom)
-        and not (node.module or "").startswith("course")
-        for alias in node.names
-    }
-
-
 @lru_cache(maxsize=1)
 def oracles() -> dict[str, frozenset[int]]:
     """The runs of each oracle of the checks that is long enough, and of functions they call."""
@@ -274,22 +196,22 @@ def oracles() -> dict[str, frozenset[int]]:
     waiting: list[tuple[str, ast.AST, dict[str, str]]] = []
     for path, tree in sorted(trees.items()):
         nodes = list(ast.walk(tree))
-        origins = _origins(nodes)
+        names = origins(nodes)
         place = path.relative_to(CHECKS).with_suffix("").as_posix()
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 where = f"{place}:{node.lineno}"
-                named.setdefault(node.name, []).append((where, node, origins))
+                named.setdefault(node.name, []).append((where, node, names))
         for node in nodes:
             if isinstance(node, ast.keyword) and node.arg == "oracle":
                 where = f"{place}:{node.value.lineno}"
-                waiting.append((where, node.value, origins))
+                waiting.append((where, node.value, names))
     found, seen = {}, set()
     while waiting:
-        where, node, origins = waiting.pop()
-        flat = _flat(node, origins)
-        if len(flat) >= LEAST:
-            found[where] = _runs(flat)
+        where, node, names = waiting.pop()
+        nodes = flat(node, names)
+        if len(nodes) >= LEAST:
+            found[where] = _runs(nodes)
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and part.id not in seen:
                 seen.add(part.id)

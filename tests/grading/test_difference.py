@@ -7,8 +7,12 @@ import io
 import msgspec
 import pytest
 from classroom import IMAGE, SCRIPT, classroom
+from click.testing import CliRunner
+from graded_class import FILE, ROOT, write_submissions
 from pages import assert_harmless, assert_readable, text_of
 
+from commands import main
+from grading import app
 from grading.record import Result, Verdict, Written
 from grading.reports.difference import changes, read_grades, write_difference
 from grading.reports.grades import grades
@@ -82,6 +86,25 @@ def test_the_table_has_no_formulas(tmp_path):
     assert (row["student"], row["change"]) == ("'=1+1", "2")
     page = text_of((tmp_path / "difference.html").read_text("utf-8"))
     assert "1 item of 1 student, +2.00 points in all" in page
+
+
+def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
+    """Made-up grades stand in for those of kernels."""
+    task = "acting-on-uncertainty/pinball-loss"
+
+    def one(status):
+        verdicts = (Verdict(task, 2, status),)
+        return Result("student-00", "acting_on_uncertainty", FILE, "0" * 64, verdicts=verdicts, part="a")  # fmt: skip
+
+    write_submissions(tmp_path / "in", 1)
+    write_sheets(Roster([one("wrong")]), tmp_path / "out")
+    monkeypatch.setattr(app, "_grade", lambda *_: [one("right")])
+    monkeypatch.chdir(ROOT)
+    given = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--diff"]
+    done = CliRunner().invoke(main, given)
+    assert done.exit_code == 0, done.output
+    text = text_of((tmp_path / "out" / "difference.html").read_text("utf-8"))
+    assert f"student-00 The pinball loss {task}" in text
 
 
 @pytest.mark.browser

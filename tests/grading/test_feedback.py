@@ -157,6 +157,13 @@ def test_examples_hints_and_a_running_total():
     assert totals == [("1", "1"), ("1", "3"), ("1", "5")]
 
 
+def test_the_prompt_of_a_task_that_is_not_right():
+    prompts = {WRONG.task: "Write the *NLL*.", RIGHT.task: "Write the heads."}
+    text = text_of(feedback_page(result(), prompts=prompts))
+    assert "The task Write the NLL ." in text
+    assert "Write the heads." not in text
+
+
 def test_question_rubric_and_a_model_answer_when_the_time_has_come():
     question = Question(
         "q", "Q", "Why *so*?", "It is $x$.", ("1 point: a", "1 point: b")

@@ -7,7 +7,7 @@ from labs import COURSE, LABS, each_lab
 
 from authoring.chapter import read_chapter
 from authoring.model_answers import formulas, numbers, typeset
-from authoring.questions import STORED, formula, places
+from authoring.questions import STORED, formula, places, prompts
 from course.task import stems, tasks_of
 from grading.reports.marking import questions, titles
 from grading.reports.pages import markdown
@@ -31,6 +31,18 @@ def test_every_question_has_a_model_answer_and_a_rubric(lab):
         text = "".join([question.prompt, question.model_answer, *question.rubric])
         for mark in ("{glue", "{eq}", "{cite", "Rubric", ":class:", "```"):
             assert mark not in text, (question.id, mark)
+
+
+@each_lab
+def test_every_task_has_a_prompt(lab):
+    found = prompts(lab)
+    assert found.keys() >= {*lab.tasks()}
+    for task, text in found.items():
+        assert len(text) > 50
+        for mark in ("{glue", "{eq", "{cite", "{ref", "task-info", "Stuck?", "⟨"):
+            assert mark not in text, (task, mark)
+        for tex, display in formulas(text):
+            assert formula(tex, display=display), (task, tex)
 
 
 @each_lab

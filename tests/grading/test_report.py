@@ -261,7 +261,17 @@ def test_hostile_class_does_nothing(browser, tmp_path):
     roster = Roster(classroom(48, STEMS[:2]), STEMS)
     path = write_report(roster, tmp_path, pages=page_paths(roster.results))
     assert_harmless(
-        browser, path, links=("#", "data:,", "feedback/", "marking.html", "items.html")
+        browser,
+        path,
+        links=(
+            "#",
+            "data:,",
+            "feedback/",
+            "marking.html",
+            "items.html",
+            "similar.html",
+            "unnamed.html",
+        ),
     )
 
 

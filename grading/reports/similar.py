@@ -1,0 +1,189 @@
+"""Similar submissions: pairs of notebooks with passages in common, side by side.
+
+It is a reason to look, never a grade. The passages of the release and of the reference
+solutions do not count, and neither do those that many in the class have, because a task
+suggests them. The limits were set by the right answers in the project's tests, which were
+written to differ: of the answers to the tasks of a practical, no two share more than 4
+fingerprints.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+from grading.flags import flag
+from grading.record import Code, Result
+from grading.reports.pages import percent, render
+from grading.reports.roster import Roster
+from grading.submissions.winnowing import Lines, every_hash, fingerprints, imports
+from project.files import write_whole
+from project.practicals import Lab, title_of
+
+LEAST = 12  # fingerprints that two notebooks share, about 50 tokens
+NEAR = 0.3  # share of the fingerprints of the one that has fewer
+# A passage does not count if more students have it than either.
+FEW, MANY = 4, 0.1  # students, share of the class
+SHOWN = 100  # pairs on the page
+NAMED = 5  # students that a flag names
+LONGEST = 6_000  # characters of a cell on the page
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A cell as lines, each with whether it is part of a passage that both have."""
+
+    where: str
+    lines: tuple[tuple[str, bool], ...]
+    cut: bool
+
+
+@dataclass(frozen=True)
+class SimilarPair:
+    """Two notebooks of one lab, and the cells that have passages in common."""
+
+    lab: str
+    one: Result
+    two: Result
+    share: float
+    passages: tuple[tuple[Passage, Passage], ...]
+
+
+@dataclass(frozen=True)
+class _Fingerprinted:
+    """The fingerprints of a notebook that count: where each is, by cell."""
+
+    result: Result
+    cells: Mapping[str, Mapping[int, Sequence[Lines]]]
+
+    @property
+    def hashes(self) -> set[int]:
+        return {hash_ for found in self.cells.values() for hash_ in found}
+
+
+def similar(roster: Roster, labs: Iterable[Lab]) -> list[SimilarPair]:
+    """Find the pairs of notebooks that have much code in common, the most similar first."""
+    by_lab: dict[str, list[Result]] = defaultdict(list)
+    for student in roster.students:
+        for practical in roster.practicals:
+            for one in roster.labs(student, practical.stem):
+                by_lab[one.lab].append(one)
+    pairs = [
+        pair for lab in labs for pair in _pairs(lab, by_lab.get(lab.name, ())) if pair
+    ]
+    return sorted(pairs, key=lambda p: (-p.share, p.one.student, p.two.student, p.lab))
+
+
+def flagged(results: Iterable[Result], pairs: Iterable[SimilarPair]) -> list[Result]:
+    """Add the flag ``similar`` to the notebooks of these pairs."""
+    others: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for pair in pairs:
+        said = f"{percent(pair.share)} of the smaller one"
+        others[pair.one.key].append(f"{pair.two.student}: {said}")
+        others[pair.two.key].append(f"{pair.one.student}: {said}")
+    return [
+        replace(
+            result,
+            flags=(*result.flags, flag("similar", detail=_named(others[result.key]))),
+        )
+        if result.key in others
+        else result
+        for result in results
+    ]
+
+
+def write_similar(
+    pairs: Sequence[SimilarPair], out: Path, *, titles: Mapping[str, str] | None = None
+) -> Path:
+    """Write ``similar.html``."""
+    page = render(
+        "similar.html.j2",
+        pairs=pairs[:SHOWN],
+        left=max(len(pairs) - SHOWN, 0),
+        titles=titles or {},
+    )
+    write_whole(out / "similar.html", page)
+    return out / "similar.html"
+
+
+def _named(others: Sequence[str]) -> str:
+    more = [f"{len(others) - NAMED} more"] if len(others) > NAMED else []
+    return "; ".join([*others[:NAMED], *more])
+
+
+def _pairs(lab: Lab, results: Sequence[Result]) -> Iterable[SimilarPair]:
+    if not any(result.code for result in results):
+        return
+    released = [c.source for c in lab.released().cells if c.cell_type == "code"]
+    solutions = [one.shown() for one in lab.solutions().definitions.values()]
+    imported = imports(released)
+    ignored = every_hash([*released, *solutions], imported)
+    marks = [_marks(result, imported, ignored) for result in results]
+    holders: dict[int, list[int]] = defaultdict(list)
+    for index, one in enumerate(marks):
+        for hash_ in one.hashes:
+            holders[hash_].append(index)
+    most = max(FEW, MANY * len(results))
+    rare = {hash_ for hash_, found in holders.items() if len(found) <= most}
+    count = Counter(pair for hash_ in rare for pair in combinations(holders[hash_], 2))
+    title = title_of(lab.stem) + f" {lab.part}" * bool(lab.part)
+    for (one, two), shared in sorted(count.items()):
+        least = min(len(marks[one].hashes & rare), len(marks[two].hashes & rare))
+        if shared >= LEAST and shared >= NEAR * least:
+            passages = _passages(marks[one], marks[two], rare)
+            share = shared / least
+            yield SimilarPair(
+                title, marks[one].result, marks[two].result, share, passages
+            )
+
+
+def _marks(
+    result: Result, imported: Mapping[str, str], ignored: set[int]
+) -> _Fingerprinted:
+    known = {**imported, **imports(code.text for code in result.code)}
+    cells = {
+        code.where: {
+            hash_: lines
+            for hash_, lines in fingerprints(code.text, known).items()
+            if hash_ not in ignored
+        }
+        for code in result.code
+    }
+    return _Fingerprinted(result, cells)
+
+
+def _passages(one: _Fingerprinted, two: _Fingerprinted, rare: set[int]) -> tuple:
+    """Each cell of the first notebook beside the cell of the second that is most like it."""
+    found = []
+    for code in one.result.code:
+        near = max(
+            two.result.code,
+            key=lambda other: len(_both(one, two, code, other) & rare),
+        )
+        both = _both(one, two, code, near) & rare
+        if both:
+            found.append((_passage(one, code, both), _passage(two, near, both)))
+    return tuple(found)
+
+
+def _both(
+    one: _Fingerprinted, two: _Fingerprinted, code: Code, other: Code
+) -> set[int]:
+    return one.cells[code.where].keys() & two.cells[other.where].keys()
+
+
+def _passage(marks: _Fingerprinted, code: Code, both: set[int]) -> Passage:
+    hit = {
+        line
+        for hash_ in both
+        for first, last in marks.cells[code.where][hash_]
+        for line in range(first, last + 1)
+    }
+    text = code.text[:LONGEST]
+    lines = tuple(
+        (line, number in hit) for number, line in enumerate(text.split("\n"), start=1)
+    )
+    return Passage(code.where, lines, len(code.text) > LONGEST)

@@ -1,0 +1,84 @@
+"""The parts that all commands share: their errors, their paths, and the checkout."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import click
+
+from project.errors import CourseError
+from project.files import absolute
+
+# 1 is kept for what a command found out: notebooks that could not be graded, exercises
+# that are out of date.
+WRONG_USE, FAULT, INTERRUPTED, CLOSED = 2, 70, 130, 141
+
+
+class Group(click.Group):
+    """Reports errors that a user can fix in one line, with exit status 2."""
+
+    def invoke(self, ctx: click.Context):
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except CourseError as error:
+            _say(error)
+            ctx.exit(WRONG_USE)
+        except BrokenPipeError:
+            ctx.exit(CLOSED)
+        except OSError as error:
+            _say(CourseError.of_system(error))
+            ctx.exit(WRONG_USE)
+        except KeyboardInterrupt:
+            click.echo("course: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except Exception:
+            traceback.print_exc()
+            ctx.exit(FAULT)
+
+
+class Place(click.ParamType):
+    """A path, made absolute; pipes, devices and the empty path are refused."""
+
+    name = "path"
+
+    def convert(self, value, param, ctx) -> Path:
+        return absolute(value)
+
+
+def _say(error: CourseError) -> None:
+    """Print an error in one line."""
+    named = CourseError(shown(error.path), error.line, error.problem, error.remedy)
+    text = " ".join(f"course: {named}".split("\n"))
+    click.echo(text.encode("utf-8", "replace").decode("utf-8"), err=True)
+
+
+def shown(path: Path | str) -> str:
+    """A path as it is printed: below the current folder without the way to there."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return str(path)
+    below = here in Path(path).parents
+    text = str(Path(path).relative_to(here)) if below else str(path)
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def project_root() -> Path:
+    """The folder that holds the project: this one or one above it.
+
+    Raises:
+        CourseError: there is none.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "_toc.yml").exists() and (folder / "book").is_dir():
+            return folder
+    raise CourseError(
+        str(here),
+        None,
+        "This folder is not in a checkout of the course: no _toc.yml here or above.",
+        "Change into a checkout, then run the command there.",
+    )

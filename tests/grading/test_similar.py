@@ -1,0 +1,173 @@
+"""Similar submissions: copies are found however they are disguised, independent work is not."""
+
+import ast
+import dataclasses
+
+import pytest
+from assembled import each_practical
+from classroom import IMAGE, SCRIPT
+from labs import COURSE
+from pages import assert_harmless, assert_readable, text_of
+from planted_sources import sources
+from student_notebook import ANSWER, FIRST, ONE, cell, code, exercise, read
+
+from grading.record import Code, Result
+from grading.reports import similar as module
+from grading.reports.feedback import feedback_page
+from grading.reports.roster import Roster
+from grading.reports.similar import FEW, flagged, similar, write_similar
+from grading.submissions.tokens import flat
+from grading.submissions.winnowing import NOISE, WINDOW, fingerprints
+from grading.worker import KEPT, code_of
+
+STEM = "which_method"
+LAB = COURSE.labs(STEM)[0]
+TEXTS = {task: text for (task, _), text in sources(STEM).items()}
+
+
+def notebook(student, *cells, lab=LAB):
+    kept = tuple(Code(f"{lab.stem}/{n}", text) for n, text in enumerate(cells))
+    return Result(student, lab.stem, "a.ipynb", "0" * 64, part=lab.part, code=kept)
+
+
+def pairs(*results, lab=LAB):
+    return similar(Roster(results), [lab])
+
+
+class Renamed(ast.NodeTransformer):
+    """Rename all names that are not imported, and drop docstrings."""
+
+    def visit_Name(self, node):
+        return ast.Name(f"my_{node.id}", node.ctx)
+
+    def visit_arg(self, node):
+        return ast.arg(f"my_{node.arg}")
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.name, node.returns = f"my_{node.name}", None
+        node.body.insert(0, ast.Expr(ast.Constant("My own words.")))
+        return node
+
+
+def disguised(source):
+    """Rename everything, and turn the order of the functions round."""
+    tree = ast.parse(source)
+    tree.body.reverse()
+    return ast.unparse(ast.fix_missing_locations(Renamed().visit(tree)))
+
+
+@each_practical
+def test_right_answers_are_not_similar(stem, monkeypatch):
+    """Each answer is one notebook; then the n-th answers to all tasks are one.
+
+    A wrong answer is often a right one with one change, so two wrong ones are not compared.
+    """
+    monkeypatch.setattr(module, "FEW", 10_000)  # nothing is left out as common
+    lab, right = COURSE.labs(stem)[0], sources(stem)
+    alone = [notebook(f"{key}", text, lab=lab) for key, text in right.items()]
+    wrong = {
+        f"wrong {key}": text for key, text in sources(stem, "wrong_answers").items()
+    }
+    alone += [notebook(key, text, lab=lab) for key, text in wrong.items()]
+    assert len(alone) > 9
+    found = pairs(*alone, lab=lab)
+    assert [
+        (pair.one.student, pair.two.student)
+        for pair in found
+        if not {pair.one.student, pair.two.student} <= wrong.keys()
+    ] == []
+    labels: dict[str, list[str]] = {}
+    for (task, _), text in right.items():
+        labels.setdefault(task, []).append(text)
+    whole = [
+        notebook(
+            f"s{n}",
+            *[texts[n] for texts in labels.values() if n < len(texts)],
+            lab=lab,
+        )
+        for n in range(max(map(len, labels.values())))
+    ]
+    assert pairs(*whole, lab=lab) == []
+
+
+def test_a_disguised_copy_is_found():
+    """Renamed, in another order, and with answers of its own beside it."""
+    cells = list(TEXTS.values())
+    copy = notebook("bob", *map(disguised, cells[5:0:-1]))
+    (pair,) = pairs(notebook("ada", *cells[1:]), copy, notebook("cy", cells[0]))
+    assert (pair.one.student, pair.two.student) == ("ada", "bob")
+    assert pair.share > 0.9
+    for one, two in pair.passages:
+        assert any(hit for _, hit in one.lines)
+        text = "\n".join(line for line, _ in two.lines)
+        assert text == disguised("\n".join(line for line, _ in one.lines))
+
+
+def test_own_notebooks_the_release_and_the_reference_do_not_count():
+    cells = list(TEXTS.values())
+    other = dataclasses.replace(notebook("ada", *cells), notebook="b.ipynb")
+    assert pairs(notebook("ada", *cells), other) == []
+    solutions = [one.shown() for one in LAB.solutions().definitions.values()]
+    given = [c.source for c in LAB.released().cells if c.cell_type == "code"]
+    both = [*solutions, *given]
+    assert pairs(notebook("ada", *both), notebook("bob", *map(disguised, both))) == []
+    assert pairs(notebook("ada", "def f(:"), notebook("bob", "def f(:")) == []
+    assert pairs(notebook("ada"), notebook("bob")) == []
+
+
+def test_passages_that_many_have_do_not_count():
+    cells = list(TEXTS.values())
+    few = [notebook(f"s{n}", *cells) for n in range(FEW)]
+    assert len(pairs(*few)) == FEW * (FEW - 1) / 2
+    assert pairs(*few, notebook("one more", *cells)) == []
+
+
+def test_winnowing_finds_every_long_run_and_no_short_one():
+    """Theorem of the paper: NOISE + WINDOW - 1 tokens are enough, fewer than NOISE are not."""
+    names = "abcdefghijklmnopqrstuvwxyz"
+    run = "\n".join(f"x.{name}" for name in names)
+    tokens = flat(ast.parse(run), {})
+    each = len(tokens) // len(names)  # tokens of a line
+    enough, few = -(-(NOISE + WINDOW) // each) + 1, (NOISE - 2) // each
+    for count, found in ((enough, True), (few, False)):
+        one = "\n".join([run, "y", *run.splitlines()[:count], "z"])
+        two = "\n".join(["f(1)", "g(2)", *run.splitlines()[:count], "h(3)"])
+        assert bool(fingerprints(one, {}).keys() & fingerprints(two, {})) is found
+
+
+def test_a_grade_keeps_what_the_student_wrote():
+    notebook = exercise()
+    cell(notebook, ONE)["source"] = ANSWER
+    notebook["cells"].append(code("helper = 1"))
+    found = {one.where: one.text for one in code_of(read(notebook))}
+    assert found.pop(FIRST) == ANSWER  # and no stub
+    assert list(found.values()) == ["helper = 1"]
+    notebook["cells"].append(code("x = 1\n" * (KEPT // 7)))
+    notebook["cells"].append(code("y = 1\n" * (KEPT // 7)))
+    assert sum(len(one.text) for one in code_of(read(notebook))) <= KEPT
+
+
+def test_flags_and_page(tmp_path):
+    cells = list(TEXTS.values())
+    results = [notebook(name, *cells) for name in ("ada", "bob")]
+    found = pairs(*results)
+    ada, bob = flagged(results, found)
+    assert [flag.code for flag in ada.flags] == ["similar"]
+    assert "bob: 100% of the smaller one" in ada.flags[0].message
+    assert "ada" not in text_of(
+        feedback_page(bob)
+    )  # others are no business of a student
+    text = text_of(write_similar(found, tmp_path).read_text("utf-8"))
+    assert "1 pair of notebooks has much code in common" in text
+    text = text_of(write_similar([], tmp_path).read_text("utf-8"))
+    assert "No two notebooks have much code in common" in text
+
+
+@pytest.mark.browser
+def test_page_is_harmless_and_readable(browser, tmp_path):
+    cells = [f"{text}\n# {SCRIPT}{IMAGE}" + "x" * 500 for text in TEXTS.values()]
+    results = [notebook(f"{name}{SCRIPT}", *cells) for name in ("ada", "bob", "cy")]
+    path = write_similar(pairs(*results), tmp_path, titles={f"{STEM}/0": IMAGE})
+    assert_harmless(browser, path)
+    assert_readable(browser, path)
