@@ -8,7 +8,7 @@ import numpy as np
 
 from solutions.acting_on_uncertainty import aurc, conformal_quantile
 from studies.shift.data import problem_of, shifted
-from studies.shift.methods import METHODS, Trainer
+from studies.shift.methods import METHODS, MethodTrainer
 from studies.which_method import scores
 from studies.which_method.problems import Problem
 
@@ -39,6 +39,7 @@ def scored(problem: Problem, outputs: np.ndarray, y: np.ndarray) -> dict[str, fl
         return scores.regression_scores(outputs, y, 1.0)
     log_probs = scores.class_log_probs(outputs)
     found = scores.class_scores(log_probs, y, log_probs)
+    del found["AUROC"]  # of these data among themselves
     wrong = log_probs.argmax(1) != y
     return found | {"AURC": aurc(log_probs.max(1), wrong)}
 
@@ -53,7 +54,7 @@ def rows_of(name: str, seed: int, methods=METHODS) -> Iterator[dict]:
     regression = problem.regression
     tests = shifted(name, seed, problem)
     stacked = np.concatenate([test.x for test in tests])
-    trainer = Trainer(problem, seed)
+    trainer = MethodTrainer(problem, seed)
     for method in methods:
         fit = trainer.fit(method)
         calibration = fit.forecast(problem.x_val)

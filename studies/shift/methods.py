@@ -75,7 +75,7 @@ METHODS = tuple(SETTINGS)
 Forecast = Callable[[np.ndarray], np.ndarray]  # inputs (N, D) → outputs (S, N, O)
 
 
-class Fit(NamedTuple):
+class FittedMethod(NamedTuple):
     """A trained method, the chosen value of its setting, and its seconds of training.
 
     The seconds include those of all values that were tried, and of the method it builds on.
@@ -135,7 +135,7 @@ def constant(rate: Array, step: Array) -> Array:
 # --- Training -------------------------------------------------------------------------
 
 
-class Trainer:
+class MethodTrainer:
     """Trains all methods on one split with one seed."""
 
     def __init__(self, problem: Problem, seed: int):
@@ -183,16 +183,16 @@ class Trainer:
 
     def best(
         self, name: str, make: Callable[[float], Forecast], base: float = 0
-    ) -> Fit:
+    ) -> FittedMethod:
         """Train with every value of a method's setting; keep that with the smallest NLL."""
         start = time.process_time()
         found = [(make(setting), setting) for setting in SETTINGS[name]]
         forecast, setting = min(found, key=lambda pair: self.nll(pair[0]))
-        return Fit(forecast, setting, base + time.process_time() - start)
+        return FittedMethod(forecast, setting, base + time.process_time() - start)
 
     # --- one method each
 
-    def ensembles(self) -> tuple[Fit, Fit, Params]:
+    def ensembles(self) -> tuple[FittedMethod, FittedMethod, Params]:
         """Train ensembles; return one network, the ensemble, and the network's weights.
 
         The network is the ensemble's first member, with a prior chosen for itself.
@@ -210,7 +210,7 @@ class Trainer:
         ensemble = self.best(ENSEMBLE, lambda s: of(s, MEMBERS))
         return single, ensemble, params[single.setting, 1]
 
-    def temperature(self, base: Fit) -> Fit:
+    def temperature(self, base: FittedMethod) -> FittedMethod:
         """Divide logits by T, or multiply spreads by a factor, fitted to the validation data.
 
         If the network classifies all of these correctly, the NLL has no minimum, and T = 1.
@@ -234,9 +234,9 @@ class Trainer:
             rho = wide + np.log(-np.expm1(-wide))  # the inverse of softplus
             return np.stack([outputs[..., 0], rho], -1)
 
-        return Fit(scaled, factor, base.seconds + time.process_time() - start)
+        return FittedMethod(scaled, factor, base.seconds + time.process_time() - start)
 
-    def laplace(self, name: str, base: Fit, params: Params) -> Fit:
+    def laplace(self, name: str, base: FittedMethod, params: Params) -> FittedMethod:
         """Return a Laplace approximation, of all weights or of the last layer's."""
         start = time.process_time()
         own = jax.tree.map(lambda leaf: leaf[0], params)
@@ -260,7 +260,7 @@ class Trainer:
 
         return self.best(name, make, base.seconds + time.process_time() - start)
 
-    def swag(self, base: Fit, params: Params) -> Fit:
+    def swag(self, base: FittedMethod, params: Params) -> FittedMethod:
         """Go on from the network with Adam at a constant rate; draw from SWAG's Gaussian."""
         loss = Partial(map_loss, self.decay(base.setting))
         epoch = -(-len(self.x) // BATCH)
@@ -283,7 +283,7 @@ class Trainer:
 
         return self.best("SWAG", make, base.seconds)
 
-    def dropout(self, base: Fit) -> Fit:
+    def dropout(self, base: FittedMethod) -> FittedMethod:
         """Train with dropped hidden units, and drop them in forecasts as well."""
         strength = self.decay(base.setting)
 
@@ -294,7 +294,7 @@ class Trainer:
 
         return self.best("MC dropout", make, base.seconds)
 
-    def backprop(self) -> Fit:
+    def backprop(self) -> FittedMethod:
         """Train an independent Gaussian for each weight."""
         start = self.start()
         rho = jax.tree.map(lambda leaf: jnp.full_like(leaf, INITIAL_RHO), start)
@@ -308,7 +308,7 @@ class Trainer:
 
         return self.best("Bayes by Backprop", make)
 
-    def anchored(self) -> Fit:
+    def anchored(self) -> FittedMethod:
         """Train an ensemble whose members decay towards anchors drawn from the prior."""
         weights = self.start(MEMBERS)
         flat, unflatten = ravel_pytree(weights)
@@ -322,7 +322,7 @@ class Trainer:
 
         return self.best("anchored ensemble", make)
 
-    def mimo(self, base: Fit) -> Fit:
+    def mimo(self, base: FittedMethod) -> FittedMethod:
         """Train one network with several inputs and heads, all data in every step."""
         columns, hidden, outputs = self.sizes
         sizes = (SUBNETWORKS * columns, hidden, SUBNETWORKS * outputs)
@@ -347,11 +347,11 @@ class Trainer:
         return self.best("MIMO", make, base.seconds)
 
     @cached_property
-    def plain(self) -> tuple[Fit, Fit, Params]:
+    def plain(self) -> tuple[FittedMethod, FittedMethod, Params]:
         """The single network, the deep ensemble, and the network's weights."""
         return self.ensembles()
 
-    def fit(self, name: str) -> Fit:
+    def fit(self, name: str) -> FittedMethod:
         """Train a method, and first the one that it builds on.
 
         Raises:
