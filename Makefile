@@ -97,7 +97,8 @@ mnist: .venv/ready  ## the full experiment of practical 3, a quarter of an hour 
 uci: .venv/ready  ## reproduce a published table, a quarter of an hour on two cores; goes on where it was stopped
 	$(BIN)/python -m studies.uci
 
-which: .venv/ready  ## every method on the same data for practical 5, half an hour on two cores
+which: .venv/ready  ## every method on the same data, an hour on two cores; the study under shift goes on where it was stopped
+	$(BIN)/python -m studies.shift
 	$(BIN)/python -m studies.which_method
 
 exercises: .venv/ready  ## regenerate the exercise notebooks

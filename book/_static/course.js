@@ -44,6 +44,23 @@ window.toggleCode = () => {
   folds.forEach(fold => { fold.open = open; });
 };
 
+// The headings of such a table sort its rows, by number or by name; pressed again, they reverse.
+document.querySelectorAll("table.sortable thead th").forEach(head => {
+  const button = document.createElement("button");
+  button.append(...head.childNodes);
+  head.append(button);
+  button.addEventListener("click", () => {
+    const rises = head.getAttribute("aria-sort") !== "ascending";
+    const body = head.closest("table").tBodies[0];
+    const text = row => row.cells[head.cellIndex].textContent;
+    const compare = (a, b) => parseFloat(text(a)) - parseFloat(text(b)) || text(a).localeCompare(text(b));
+    const rows = [...body.rows].sort((a, b) => rises ? compare(a, b) : compare(b, a));
+    head.parentElement.querySelectorAll("th").forEach(other => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", rises ? "ascending" : "descending");
+    body.append(...rows);
+  });
+});
+
 // A guess opens the figure after it. A link into that part, or a match there, opens it for good.
 const openGuess = place => {
   const guess = place?.closest(".guessed")?.previousElementSibling;

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import datetime
 import importlib.metadata
-import io
-import json
-import os
-import platform
 import sys
 import time
 from pathlib import Path
 
 from course.idx import DataUnavailable
-from project.files import write_whole
+from studies.resumable import read, write
 from studies.uci import experiment, methods
 from studies.uci.data import CHECKSUMS, SPLITS, published_split, rows
 
@@ -49,46 +43,6 @@ def settings() -> dict:
     }
 
 
-def read(folder: Path) -> list[dict]:
-    """Read the results so far: none, if there is no file.
-
-    Raises:
-        SystemExit: they were computed with other settings.
-    """
-    path = folder / "results.csv"
-    if not path.exists():
-        return []
-    kept = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
-    if kept["settings"] != settings():
-        sys.exit(
-            f"{path} was computed with other settings or libraries (see settings.json): "
-            "move both files away, or write elsewhere with --out."
-        )
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def write(folder: Path, results: list[dict]) -> None:
-    """Write the table of results and the settings, each file whole or not at all."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    names = list(CHECKSUMS)
-    results.sort(key=lambda row: (names.index(row["set"]), int(row["split"])))
-    for row in results:
-        writer.writerow(
-            {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
-        )
-    about = {
-        "computed": str(datetime.datetime.now(datetime.UTC).date()),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "settings": settings(),
-    }
-    write_whole(folder / "settings.json", json.dumps(about, indent=1) + "\n")
-    write_whole(folder / "results.csv", text.getvalue())
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the splits that are missing, all sets in turn, and write after each."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -100,7 +54,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if not 1 <= options.splits <= SPLITS:
         parser.error(f"--splits is from 1 to {SPLITS}")
-    results = read(options.out)
+    results = read(options.out, settings())
     done = {(row["set"], int(row["split"])) for row in results}
     wanted = [(name, i) for i in range(options.splits) for name in options.sets]
     missing = [cell for cell in wanted if cell not in done]
@@ -108,11 +62,13 @@ def main(arguments: list[str] | None = None) -> None:
         tables = {name: rows(name) for name in options.sets}
     except DataUnavailable as error:
         sys.exit(str(error))
+    names = list(CHECKSUMS)
     start = time.perf_counter()
     for count, (name, number) in enumerate(missing):
         split = published_split(tables[name], number)
         results += experiment.rows_of(name, number, split)
-        write(options.out, results)
+        results.sort(key=lambda row: (names.index(row["set"]), int(row["split"])))
+        write(options.out, COLUMNS, results, settings())
         minutes = (time.perf_counter() - start) / 60
         left = minutes / (count + 1) * (len(missing) - count - 1)
         print(

@@ -108,8 +108,8 @@ def kl(params: dict, prior_std: Array) -> Array:
     return total
 
 
-def variational_loss(prior_std, n, params: dict, x, y, key) -> Array:
-    """Compute the negative ELBO divided by N, with local reparametrisation."""
+def local_outputs(params: dict, x: Array, key: Array) -> Array:
+    """Compute the outputs under one draw of the activations, (N, O)."""
     hidden = x
     layers = list(zip(params["mean"], params["rho"], strict=True))
     for index, ((weight, bias), rhos) in enumerate(layers):
@@ -120,7 +120,12 @@ def variational_loss(prior_std, n, params: dict, x, y, key) -> Array:
         hidden = mean + jnp.sqrt(variance) * noise
         if index < len(layers) - 1:
             hidden = jax.nn.relu(hidden)
-    mean, std = heads(hidden)
+    return hidden
+
+
+def variational_loss(prior_std, n, params: dict, x, y, key) -> Array:
+    """Compute the negative ELBO divided by N, with local reparametrisation."""
+    mean, std = heads(local_outputs(params, x, key))
     return jnp.mean(gaussian_nll(mean, std, y)) + kl(params, prior_std) / n
 
 
@@ -132,14 +137,18 @@ def one_pass(params: Params, x: Array, key: Array, setting: float | None) -> Arr
     return mlp(params, x)[None]
 
 
-def dropout_draws(params: Params, x: Array, key: Array, dropped: Array) -> Array:
-    """Compute outputs under ``DRAWS`` draws of masks, (S, N, 2)."""
-    keys = jax.random.split(key, DRAWS)
+def dropout_draws(
+    params: Params, x: Array, key: Array, dropped: Array, draws: int = DRAWS
+) -> Array:
+    """Compute outputs under S draws of masks, (S, N, O)."""
+    keys = jax.random.split(key, draws)
     return jax.lax.map(lambda own: with_dropout(params, x, dropped, own), keys)
 
 
-def weight_draws(params: dict, x: Array, key: Array, setting: Array) -> Array:
-    """Compute outputs under ``DRAWS`` draws of the weights, (S, N, 2)."""
+def weight_draws(
+    params: dict, x: Array, key: Array, setting: Array, draws: int = DRAWS
+) -> Array:
+    """Compute outputs under S draws of the weights, (S, N, O)."""
     means, tree = jax.tree.flatten(params["mean"])
     stds = [jax.nn.softplus(rho) for rho in jax.tree.leaves(params["rho"])]
 
@@ -151,27 +160,29 @@ def weight_draws(params: dict, x: Array, key: Array, setting: Array) -> Array:
         drawn = [m + s * e for m, s, e in zip(means, stds, noise, strict=True)]
         return mlp(jax.tree.unflatten(tree, drawn), x)
 
-    return jax.lax.map(draw, jax.random.split(key, DRAWS))
+    return jax.lax.map(draw, jax.random.split(key, draws))
 
 
 @partial(jax.jit, static_argnames="outputs")
 def predict(outputs: Callable, params, x: Array, key: Array, setting) -> Array:
-    """Compute the outputs of M networks with S draws each, (M·S, N, 2)."""
+    """Compute the outputs of M networks with S draws each, (M·S, N, O)."""
     members = len(jax.tree.leaves(params)[0])
     drawn = jax.vmap(outputs, (0, None, 0, None))(
         params, x, jax.random.split(key, members), setting
     )
-    return drawn.reshape(-1, len(x), 2)
+    return drawn.reshape(-1, *drawn.shape[2:])
 
 
 @jax.jit
 def jacobians(params: Params, x: Array) -> Array:
-    """Differentiate the outputs of one network with respect to its P weights, (N, 2, P)."""
+    """Differentiate the outputs of one network with respect to its P weights, (N, O, P)."""
     parts = jax.vmap(jax.jacrev(lambda p, row: mlp(p, row[None])[0]), (None, 0))(
         params, x
     )
     leaves = jax.tree.leaves(parts)
-    return jnp.concatenate([leaf.reshape(len(x), 2, -1) for leaf in leaves], axis=2)
+    return jnp.concatenate(
+        [leaf.reshape(*leaf.shape[:2], -1) for leaf in leaves], axis=2
+    )
 
 
 def laplace_draws(

@@ -52,14 +52,14 @@ def moons(seed: int) -> Problem:
     """Draw two half-moons with noise 0.25, and OOD inputs on a ring of radius 3 to 4."""
     drawn = data.moons(n=1300, seed=seed)
     out = ring(500, centre=(0.5, 0.25), low=3.0, high=4.0, seed=seed)
-    return _split(*drawn, out, 2, train=200, validation=100)
+    return split(*drawn, out, 2, train=200, validation=100)
 
 
 def blobs(seed: int) -> Problem:
     """Draw two overlapping round blobs, and OOD inputs on a ring around them."""
     drawn = data.blobs(n=1300, seed=seed)
     out = ring(500, centre=(0.0, 0.0), low=10.0, high=12.0, seed=seed)
-    return _split(*drawn, out, 2, train=200, validation=100)
+    return split(*drawn, out, 2, train=200, validation=100)
 
 
 def digits(seed: int) -> Problem:
@@ -69,14 +69,14 @@ def digits(seed: int) -> Problem:
     x, y = (pixels[order] / 16), labels[order]
     known = y < 8
     drawn = x[known], y[known], x[~known], 8
-    return _split(*drawn, train=635, validation=300, standardise=False)
+    return split(*drawn, train=635, validation=300, standardise=False)
 
 
 def diabetes(seed: int) -> Problem:
     """Load the data of 442 patients: disease progression after a year, ten measurements."""
     x, y = load_diabetes(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(x))
-    problem = _split(x[order], y[order], None, 2, train=242, validation=100)
+    problem = split(x[order], y[order], None, 2, train=242, validation=100)
     mean, unit = problem.y.mean(), problem.y.std()
     scaled = ((y - mean) / unit for y in (problem.y, problem.y_val, problem.y_test))
     y, y_val, y_test = scaled
@@ -98,7 +98,7 @@ PROBLEMS = {
 }
 
 
-def _split(
+def split(
     x: np.ndarray,
     y: np.ndarray,
     out: np.ndarray | None,

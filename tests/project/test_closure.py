@@ -105,6 +105,8 @@ def test_a_page_that_does_not_parse_is_named(project):
         ("studies/grading/results.json", {"grading-a-class"}),
         ("studies/which_method/results.csv", {"05-which-method"}),
         ("studies/uci/results.csv", {"uci-table"}),
+        ("studies/shift/results.csv", {"shift-study"}),
+        ("studies/shift/ranks.py", {"shift-study"}),
         ("course/checks/deep_ensembles/predictions.py", DEEP),
         ("solutions/deep_ensembles/losses.py", DEEP | {"posteriors-after-2021"}),
         ("solutions/bayes_by_backprop/layers.py", BACKPROP),

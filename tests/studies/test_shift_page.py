@@ -1,0 +1,66 @@
+"""The page of the shift study against its committed results."""
+
+import csv
+import statistics
+from pathlib import Path
+
+import jupytext
+import numpy as np
+import scipy.stats
+
+from studies.shift import data
+from studies.shift.__main__ import HERE, SEEDS
+from studies.shift.methods import METHODS
+
+PAGE = Path(__file__).parents[2] / "book" / "shift-study.md"
+
+
+def test_the_page_shows_the_committed_results():
+    """Mean ranks, and better and worse sets, of its first table, by other means."""
+    scope, shown = {}, None
+    for cell in jupytext.reads(PAGE.read_text("utf-8"), fmt="md:myst").cells:
+        if cell.cell_type == "code":
+            exec(cell.source, scope)
+            if "def cells" in cell.source:
+                shown = [list(scope["cells"](m)) for m in METHODS]
+                break
+    with (HERE / "results.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = {
+        (row["set"], row["seed"], row["shift"], row["severity"], row["method"]): row
+        for row in rows
+    }
+    runs = {key[:4] for key in found if key[2]}
+
+    def loss(row, column):
+        if column == 3:
+            return float(row["ECE"] or abs(float(row["coverage"]) - 0.95))
+        return float(row["NLL"]) if column == 1 else -float(row["AUROC"])
+
+    for column in (1, 3, 4):
+        orders, better = [], {method: [0, 0] for method in METHODS}
+        for name in data.SETS:
+            ranks, apart = [], {}
+            for run in sorted(run for run in runs if run[0] == name):
+                losses = [loss(found[*run, m], column) for m in METHODS]
+                ranks.append(scipy.stats.rankdata(losses))
+                apart.setdefault(run[1], []).append(np.array(losses) - losses[0])
+            orders.append(scipy.stats.rankdata(np.mean(ranks, 0)))
+            seeds = np.array([np.mean(each, 0) for each in apart.values()])
+            assert len(seeds) == SEEDS
+            for method, differences in zip(METHODS, seeds.T, strict=True):
+                for side in (0, 1):
+                    better[method][side] += clear(differences, name, 2 * side - 1)
+        for rank, method, cells in zip(np.mean(orders, 0), METHODS, shown, strict=True):
+            marks = "▲{} ▼{}".format(*better[method])
+            marks = "" if method == "single network" else marks
+            assert cells[column] == f"{rank:.1f}<br><small>{marks}</small>"
+
+
+def clear(differences, name, side):
+    """Is the corrected interval of the mean wholly on this side of zero?"""
+    source = data.SETS[name]
+    ratio = source.test / source.train if name in data.RESAMPLED else 0
+    error = statistics.stdev(differences) * (1 / len(differences) + ratio) ** 0.5
+    bound = scipy.stats.t.ppf(0.975, len(differences) - 1) * error
+    return side * statistics.mean(differences) > bound > 0
