@@ -286,7 +286,9 @@ ENTROPY = Task(
 
 
 def _member_probs_cases(rng):
-    probs = rng.dirichlet(np.full(5, 0.7), (4, 3))
+    """Draw members; one of the first case is less sure than their mixture."""
+    probs = rng.dirichlet(np.full(5, 0.3), (4, 3))
+    probs[0] = 0.2
     certain = np.eye(3)[rng.integers(0, 3, (3, 2))]
     one = rng.dirichlet(np.full(2, 0.7), (1, 1))
     return [{"probs": probs}, {"probs": certain}, {"probs": one}]
