@@ -116,6 +116,9 @@ ANSWERS = {
         "a list of fields": lambda *case: list(right.brier_decomposition(*case)),
     },
     "boundary_line": {"a list": lambda *case: right.boundary_line(*case).tolist()},
+    "fit_temperature": {
+        "at most 10": lambda *case: right.fit_temperature(*case).clamp(max=10)
+    },
     "calibrated_probs": {"a list": lambda *c: right.calibrated_probs(*c).tolist()},
     "affine_flow": of_flow(right.affine_flow, "z", "shift", "log_scale")
     | {
