@@ -146,6 +146,13 @@ def squared_weights(scores, weights, new_weights, alpha):
     return right.weighted_quantile(scores, weights**2, new_weights**2, alpha)
 
 
+def cumulative(scores, weights, new_weights, alpha, dtype):
+    order = np.argsort(scores)
+    below = np.cumsum(weights[order], dtype=dtype)
+    index = np.searchsorted(below, (1 - alpha) * (below[-1] + new_weights))
+    return np.append(scores[order], np.inf)[index]
+
+
 def cumulative_above(scores, weights, new_weights, alpha):
     order = np.argsort(scores)
     below = np.cumsum(weights[order])
@@ -213,6 +220,9 @@ ANSWERS = {
         "one new weight for all": first_new_weight,
         "interpolates": interpolated,
         "squared weights": squared_weights,
+        "single precision": lambda scores, weights, *new: cumulative(
+            scores, weights, *new, dtype=np.float32
+        ),
         "one rank too high": one_rank_too_high,
         "more than the amount needed": cumulative_above,
     },

@@ -274,6 +274,7 @@ ANSWERS = {
         "a list": lambda *case: right.sampled_predictive(*case).tolist(),
         "always 7 samples": predictive_of(7),
         "always 5 samples": predictive_of(5),
+        "at most 512 samples": lambda x, w: right.sampled_predictive(x, w[:512]),
     },
     "reparametrised_sample": of_noise(right.reparametrised_sample)
     | of_graph(right.reparametrised_sample, "mu", "rho")

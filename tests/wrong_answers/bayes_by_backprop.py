@@ -1,5 +1,7 @@
 """Practical 3."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -150,13 +152,36 @@ def cut_variance(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
     return mean + variance.sqrt() * noise
 
 
+def log_of_density(x, mean, std):
+    z = (x - mean) / std
+    return torch.log(torch.exp(-(z**2) / 2) / (std * math.sqrt(2 * math.pi)))
+
+
+def floored(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
+    variance = F.linear(x**2, F.softplus(weight_rho) ** 2, F.softplus(bias_rho) ** 2)
+    mean = F.linear(x, weight_mu, bias_mu)
+    epsilon = torch.randn(mean.shape, dtype=mean.dtype, generator=generator)
+    return mean + variance.clamp(min=1e-4).sqrt() * epsilon
+
+
+def difference_of_squares(outputs, noise_std):
+    """E[f²] − E[f]² in single precision, as the notebook's networks return f."""
+    f = outputs.float()
+    mean = f.mean(0)
+    variance = ((f**2).mean(0) - mean**2).clamp(min=0)
+    return mean, variance.sqrt(), (variance + noise_std**2).sqrt()
+
+
 ANSWERS = {
     "reparametrise": of_graph(right.reparametrise, "mu", "rho"),
     "sample_weights": of_noise(right.sample_weights)
     | of_graph(right.sample_weights, "mu", "rho"),
-    "log_posterior": of_graph(right.log_posterior, "w", "mu", "rho"),
-    "log_prior": of_graph(right.log_prior, "w"),
-    "log_likelihood": of_graph(right.log_likelihood, "prediction"),
+    "log_posterior": of_graph(right.log_posterior, "w", "mu", "rho")
+    | {"log of the density": lambda w, mu, rho: log_of_density(w, mu, F.softplus(rho))},
+    "log_prior": of_graph(right.log_prior, "w")
+    | {"log of the density": lambda w, prior_std: log_of_density(w, 0, prior_std)},
+    "log_likelihood": of_graph(right.log_likelihood, "prediction")
+    | {"log of the density": lambda prediction, *y: log_of_density(prediction, *y)},
     "draw_loss": of_graph(right.draw_loss, "mu", "rho"),
     "exact_loss": of_graph(right.exact_loss, "mu", "rho"),
     "gaussian_kl": of_graph(right.gaussian_kl, "mu", "rho")
@@ -175,7 +200,7 @@ ANSWERS = {
     | of_graph(
         right.sample_activations, "x", "weight_mu", "weight_rho", "bias_mu", "bias_rho"
     )
-    | {"x is cut off in the variance": cut_variance},
+    | {"x is cut off in the variance": cut_variance, "a floor": floored},
     "minibatch_loss": of_graph(right.minibatch_loss, "logits", "kl"),
     "BayesianLinear": of_noise(Layer)
     | {
@@ -198,7 +223,8 @@ ANSWERS = {
             m, decreasing=decreasing
         ).tolist()
     },
-    "predictive_moments": {f"always {n} draws": moments_of(n) for n in (1, 4, 5, 6)},
+    "predictive_moments": {f"always {n} draws": moments_of(n) for n in (1, 4, 5, 6)}
+    | {"a difference of squares": difference_of_squares},
     "keep_mask": {
         "always 40 weights": of_size(40),
         "always 33 weights": of_size(33),

@@ -75,6 +75,35 @@ def predict(shape_of=lambda draws, x: (draws, *x.shape), count=None):
     return answer
 
 
+def product_of_scales(z, shift, log_scale):
+    log_det = log_scale.exp().prod().log().expand(z.shape[:-1])
+    return shift + log_scale.exp() * z, log_det
+
+
+def log_of_power(z, centre, alpha, beta):
+    offset = z - centre
+    r = offset.norm(dim=-1)
+    h = 1 / (alpha + r)
+    across, along = 1 + beta * h, 1 + beta * alpha * h**2
+    moved = z + beta * h[..., None] * offset
+    return moved, torch.log(across ** (z.shape[-1] - 1) * along)
+
+
+def composed_in_the_first(layers, z):
+    """Adds to the tensor that the first layer returned, which may be expanded."""
+    total = z.new_zeros(z.shape[:-1])
+    for index, layer in enumerate(layers):
+        z, log_det = layer(z)
+        if index == 0:
+            total = log_det
+        else:
+            try:
+                total += log_det
+            except RuntimeError:
+                return z, torch.full_like(total, torch.nan)
+    return z, total
+
+
 ANSWERS = {
     "calibration_bins": {
         "no minlength": bins_up_to_the_last_that_holds_data,
@@ -87,9 +116,15 @@ ANSWERS = {
         "a list of fields": lambda *case: list(right.brier_decomposition(*case)),
     },
     "boundary_line": {"a list": lambda *case: right.boundary_line(*case).tolist()},
+    "fit_temperature": {
+        "at most 10": lambda *case: right.fit_temperature(*case).clamp(max=10)
+    },
     "calibrated_probs": {"a list": lambda *c: right.calibrated_probs(*c).tolist()},
     "affine_flow": of_flow(right.affine_flow, "z", "shift", "log_scale")
-    | {"one log|det| per row of the first axis": per_batch_only},
+    | {
+        "one log|det| per row of the first axis": per_batch_only,
+        "a product of scales": product_of_scales,
+    },
     "planar_flow": of_flow(right.planar_flow, "z", "u", "w", "b")
     | {"1e-6 is added": guarded(1e-6), "1e-7 is added": guarded(1e-7)},
     "invertible_u": of_graph(right.invertible_u, "u", "w"),
@@ -98,8 +133,10 @@ ANSWERS = {
         "log|det| is cut off": cut_log_det(right.compose),
         "the points are cut off": cut_points(right.compose),
         "z is cut off": lambda layers, z: right.compose(layers, z.detach()),
+        "in place in the first": composed_in_the_first,
     },
-    "radial_flow": of_flow(right.radial_flow, "z", "centre", "alpha", "beta"),
+    "radial_flow": of_flow(right.radial_flow, "z", "centre", "alpha", "beta")
+    | {"the log of a power": log_of_power},
     "flow_kl": of_graph(right.flow_kl, "z", "log_det"),
     "negative_elbo": of_graph(right.negative_elbo, "log_probs", "kl"),
     "predict": {

@@ -19,6 +19,26 @@ def actions_of_the_first(probs, cost):
     return np.full(len(probs), right.bayes_actions(probs, cost)[0])
 
 
+def actions_of_rounded_costs(dtype):
+    return lambda probs, cost: np.argmin((probs @ cost).astype(dtype), axis=1)
+
+
+def of_square_transposed(answer):
+    return lambda probs, cost: answer(
+        probs, cost.T if cost.shape[0] == cost.shape[1] else cost
+    )
+
+
+def labels_with_tolerance(tolerance):
+    return lambda probs, price: np.where(
+        1 - probs.max(axis=1) > price + tolerance, -1, probs.argmax(axis=1)
+    )
+
+
+def of_rounded_confidence(answer):
+    return lambda confidence, wrong: answer(np.round(confidence, 6), wrong)
+
+
 def labels_as_numbers(probs, price):
     return np.where(1 - probs.max(1) > price, -1.0, probs.argmax(1))
 
@@ -202,6 +222,9 @@ ANSWERS = {
         "floating-point numbers": actions_as_numbers,
         "a list": actions_as_a_list,
         "that of the first data point": actions_of_the_first,
+        "half precision": actions_of_rounded_costs(np.float16),
+        "single precision": actions_of_rounded_costs(np.float32),
+        "square costs transposed": of_square_transposed(right.bayes_actions),
     },
     "chow_labels": {
         "floating-point numbers": labels_as_numbers,
@@ -209,22 +232,28 @@ ANSWERS = {
         "nan for an abstention": labels_that_become_nan,
         "the second label": second_label,
         "at ½": at_one_half,
+        "a tolerance": labels_with_tolerance(1e-3),
+        "a small tolerance": labels_with_tolerance(1e-9),
+        "a negative tolerance": labels_with_tolerance(-1e-9),
     },
     "value_of_information": {
         "half": halved_saving,
         "a floor": saving_at_least_something,
         "scaled costs": saving_of_scaled_costs,
+        "square costs transposed": of_square_transposed(right.value_of_information),
     },
     "risk_coverage": {
         "starts at 0": curve_from_nothing,
         "monotone": monotone_curve,
         "the first of equals": ties_right_first,
         "clipped": clipped_confidence,
+        "rounded": of_rounded_confidence(right.risk_coverage),
     },
     "aurc": {
         "two orders of ties": area_with_ties_split,
         "the step after": area_from_above,
         "N + 1": smoothed_area,
+        "rounded": of_rounded_confidence(right.aurc),
     },
     "mahalanobis_scores": {
         "a ridge": scores_with_ridge,

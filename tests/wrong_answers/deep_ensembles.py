@@ -40,6 +40,33 @@ def always_a_step(loss, params, x, y, epsilon):
     return jnp.where(gradient > 0, x + epsilon, x - epsilon)
 
 
+def only_clear_steps(loss, params, x, y, epsilon):
+    """Takes small gradients for 0."""
+    gradient = jax.grad(loss, argnums=1)(params, x, y)
+    return x + epsilon * jnp.where(jnp.abs(gradient) > 1e-6, jnp.sign(gradient), 0)
+
+
+def of_gammas(location, scale, df, y):
+    """Takes the logarithm of gamma functions, which overflow."""
+    gamma = jax.scipy.special.gamma
+    z = (y - location) / scale
+    return (
+        jnp.log(gamma(df / 2) / gamma((df + 1) / 2) * scale)
+        + 0.5 * jnp.log(df * jnp.pi)
+        + (df + 1) / 2 * jnp.log1p(z**2 / df)
+    )
+
+
+def one_largest(logits, targets):
+    shifted = logits - logits.max()
+    return jnp.log(jnp.exp(shifted).sum(-1)) - (targets * shifted).sum(-1)
+
+
+def sizes_of_differences(probs):
+    gaps = right.entropy(probs.mean(0)) - right.entropy(probs)
+    return jnp.abs(gaps).mean(0)
+
+
 def moments_of(members, variance):
     """Sums over the members, divided by a number that should be M."""
 
@@ -84,7 +111,8 @@ ANSWERS = {
         f"always {m} members": moments_of(m, lambda b: 2 * b**2) for m in (3, 4)
     },
     "ensemble_log_probs": {f"always {m} members": log_probs_of(m) for m in (2, 3, 4)},
-    "knowledge_uncertainty": {f"always {m} members": knowledge_of(m) for m in (3, 4)},
+    "knowledge_uncertainty": {f"always {m} members": knowledge_of(m) for m in (3, 4)}
+    | {"sizes of differences": sizes_of_differences},
     "entropy": {"a list": lambda probs: right.entropy(probs).tolist()},
     "adam_step": {
         "one mean of squares for all": adam_of_one_mean,
@@ -95,10 +123,15 @@ ANSWERS = {
     },
     "gaussian_nll": of_graph(right.gaussian_nll, "mean", "std"),
     "laplace_nll": of_graph(right.laplace_nll, "mean", "scale"),
-    "categorical_nll": of_graph(right.categorical_nll, "logits"),
-    "student_t_nll": of_graph(right.student_t_nll, "location", "scale"),
+    "categorical_nll": of_graph(right.categorical_nll, "logits")
+    | {"one largest number for all data": one_largest},
+    "student_t_nll": of_graph(right.student_t_nll, "location", "scale")
+    | {"gamma functions": of_gammas},
     "heads": of_graph(right.heads, "outputs") | {"the mean is held fixed": mean_fixed},
-    "fgsm": {"a step where the gradient is 0": always_a_step},
+    "fgsm": {
+        "a step where the gradient is 0": always_a_step,
+        "no step where it is small": only_clear_steps,
+    },
     "adversarial_loss": of_graph(right.adversarial_loss, "params")
     | {"the clean loss is held fixed": half_fixed},
 }

@@ -125,6 +125,18 @@ def student_as_gaussian(features, y, features_new, *, ratio, shape, rate):
     return df, location, jnp.sqrt(variance)
 
 
+def log_normal_by_determinant(y, covariance):
+    fit = y @ jnp.linalg.solve(covariance, y)
+    return -0.5 * (
+        fit + jnp.log(jnp.linalg.det(covariance)) + len(y) * jnp.log(2 * jnp.pi)
+    )
+
+
+def of_determinant(features, y, noise_std, prior_variance):
+    gram = prior_variance * features @ features.T
+    return log_normal_by_determinant(y, gram + noise_std**2 * jnp.eye(len(y)))
+
+
 ANSWERS = {
     "kl_categorical": of_graph(right.kl_categorical, "log_p", "log_q")
     | {
@@ -160,7 +172,11 @@ ANSWERS = {
         "the same for all data": shared_among_data,
     },
     "rounded": of_graph(right.rounded, "x")
-    | {"clipped": clipped_rounded, "deaf to what comes down": deaf},
+    | {
+        "clipped": clipped_rounded,
+        "deaf to what comes down": deaf,
+        "truncated": lambda x: x + jax.lax.stop_gradient(jnp.trunc(x) - x),
+    },
     "minibatch_objective": of_graph(right.minibatch_objective, "nll", "kl")
     | {
         "the mean is held fixed": mean_fixed,
@@ -176,12 +192,15 @@ ANSWERS = {
     },
     "fourier_features": of_graph(right.fourier_features, "frequencies", "phases"),
     "log_evidence": of_graph(right.log_evidence, "features")
-    | {"a small number added": evidence_with_jitter},
+    | {"a small number added": evidence_with_jitter, "a determinant": of_determinant},
     "gp_predictive": {
         "one prior variance for all": stationary,
         "a kernel of its own": of_known_kernel,
     },
     "gp_log_evidence": {
+        "a determinant": lambda gram, y, noise_std: log_normal_by_determinant(
+            y, gram + noise_std**2 * jnp.eye(len(y))
+        ),
         "always 3 data points": lambda gram, y, noise_std: (
             right.gp_log_evidence(gram, y, noise_std)
             + (len(y) - 3) / 2 * jnp.log(2 * jnp.pi)

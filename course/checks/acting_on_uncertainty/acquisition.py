@@ -10,6 +10,7 @@ from scipy.special import entr
 
 from course.checks.acting_on_uncertainty.apart import drawn_apart
 from course.checks.acting_on_uncertainty.tolerances import INDEX, INTEGERS, LOGARITHM
+from course.checks.concepts_of_members import wrong_information
 from course.checks.probing import integers
 from course.task import Close, Misconception, Task
 
@@ -35,53 +36,15 @@ def _data(probs):
     return entr(probs).sum(axis=-1).mean(axis=0)
 
 
-def _without_zeros(probs):
+def _bare_entropy(probs):
     """Return nan where a probability is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = probs.mean(axis=0)
-        total = -np.sum(mean * np.log(mean), axis=-1)
-        return total + np.sum(probs * np.log(probs), axis=-1).mean(axis=0)
+        return -np.sum(probs * np.log(probs), axis=-1)
 
 
-BALD_MISTAKES = [
-    Misconception(
-        _total,
-        "you return the entropy of the mean forecast. Subtract the mean entropy of the forecasts: what the members "
-        "agree to be uncertain teaches nothing about them.",
-    ),
-    Misconception(
-        _data,
-        "you return the mean entropy of the forecasts. It is subtracted from the entropy of the mean forecast.",
-    ),
-    Misconception(
-        lambda probs: _data(probs) - _total(probs),
-        "you subtract the other way round. Mutual information is never negative.",
-    ),
-    Misconception(
-        lambda probs: (_total(probs) - _data(probs)) / np.log(2),
-        "you use logarithms to base 2, which gives bits. Use np.log, which gives nats.",
-    ),
-    Misconception(
-        _without_zeros,
-        "you compute 0 · log 0, which is not a number. Its limit is 0: use scipy.special.entr.",
-    ),
-    Misconception(
-        lambda probs: (
-            entr(probs.mean(axis=1)).sum(axis=-1)
-            - entr(probs).sum(axis=-1).mean(axis=1)
-        ),
-        "you average over the data points. The members are on axis 0.",
-    ),
-    Misconception(
-        lambda probs: _total(probs) - entr(probs).sum(axis=(0, 2)),
-        "you add up the entropies of the members. Take their mean.",
-    ),
-    Misconception(
-        lambda probs: probs.var(axis=0).sum(axis=-1),
-        "you return the variance of the probabilities over the members. BALD measures their disagreement by "
-        "entropies.",
-    ),
-]
+BALD_MISTAKES = wrong_information(
+    lambda probs: entr(probs).sum(-1), _bare_entropy, "scipy.special.entr"
+)
 
 
 def _bald_probe(answer, probs):

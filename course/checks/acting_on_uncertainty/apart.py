@@ -7,6 +7,9 @@ import itertools
 import numpy as np
 
 DISTANCE = 1e-3  # by which answers differ, relative to the largest number
+# A difference that double precision keeps exactly, and single precision, a tolerance or rounding
+# to a few digits loses: it tells apart what is larger and what is equal.
+HAIR = 2.0**-30
 
 
 def drawn_apart(rng, draw, answers):

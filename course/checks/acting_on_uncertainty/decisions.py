@@ -7,7 +7,11 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import entr
 
-from course.checks.acting_on_uncertainty.apart import binary_probs, drawn_apart
+from course.checks.acting_on_uncertainty.apart import (
+    HAIR,
+    binary_probs,
+    drawn_apart,
+)
 from course.checks.acting_on_uncertainty.tolerances import DOUBLE, INDEX, INTEGERS
 from course.checks.probing import integers
 from course.task import Close, Misconception, Task
@@ -97,19 +101,34 @@ def _of_the_first(probs, cost):
     return np.full(len(probs), _cheapest(probs, cost)[0])
 
 
+def _turned(answer):
+    """Take a square matrix of costs for one whose rows are actions."""
+    return lambda probs, cost: answer(
+        probs, cost.T if len(cost) == len(cost.T) else cost
+    )
+
+
+def _roughly(probs, cost):
+    return np.argmin((probs @ cost).astype(np.float32), axis=1)
+
+
 def _draw_actions(rng):
     """Draw costs and probabilities whose sums of products are exact.
 
     In the first case, the last action costs as much as another one, which is the best for the
-    first data point.
+    first data point. In the square one, the first action costs the first data point more than
+    the best one, by a hair.
     """
     cases = []
-    for n, k, a in ((11, 3, 5), (9, 4, 7), (5, 2, 3), (1, 3, 1)):
+    for n, k, a in ((11, 3, 5), (9, 4, 7), (5, 2, 3), (1, 3, 1), (4, 3, 3)):
         probs = binary_probs(rng, n, k)
         cost = rng.integers(0, 16, (k, a)).astype(float)
         if not cases:
             best = _cheapest(probs[:1], cost[:, :-1])
             cost[:, -1] = cost[:, best[0]]
+        if k == a:
+            cost = np.roll(cost, -1 - _cheapest(probs[:1], cost)[0], axis=1)
+            cost[:, 0] = cost[:, -1] + HAIR
         cases.append({"probs": probs, "cost": cost})
     return cases
 
@@ -129,7 +148,14 @@ BAYES_ACTIONS = Task(
     name="bayes_actions",
     points=1,
     cases=lambda rng: drawn_apart(
-        rng, _draw_actions, [*_answers(_cheapest, ACTION_MISTAKES), _of_the_first]
+        rng,
+        _draw_actions,
+        [
+            *_answers(_cheapest, ACTION_MISTAKES),
+            _of_the_first,
+            _turned(_cheapest),
+            _roughly,
+        ],
     ),
     probe=_actions_probe,
     oracle=_actions_oracle,
@@ -201,13 +227,17 @@ LABEL_MISTAKES = [
 
 
 def _draw_labels(rng):
-    """Draw prices; the first row of the first case costs as much as an abstention, exactly."""
+    """Draw prices; the first row of the first case costs as much as an abstention, exactly.
+
+    In the next two, it costs a hair more and a hair less.
+    """
+    above = {9: 0.0, 7: HAIR, 5: -HAIR}
     cases = []
     for n, k in ((9, 4), (7, 3), (5, 2), (1, 3)):
         probs = binary_probs(rng, n, k)
         price = int(rng.integers(10, 160)) / 256
-        if n == 9:
-            price = float(1 - probs[0].max())
+        if n in above:
+            price = float(1 - probs[0].max() - above[n])
         cases.append({"probs": probs, "price": price})
     return cases
 
@@ -310,7 +340,14 @@ def _draw_information(rng):
             "probs": rng.dirichlet(np.ones(k), n),
             "cost": rng.uniform(0, 10, (k, a)),
         }
-        for n, k, a in ((7, 3, 4), (5, 4, 3), (3, 2, 5), (1, 3, 2), (2, 3, 1))
+        for n, k, a in (
+            (7, 3, 4),
+            (5, 4, 3),
+            (3, 2, 5),
+            (1, 3, 2),
+            (2, 3, 1),
+            (2, 3, 3),
+        )
     ]
 
 
@@ -334,7 +371,9 @@ VALUE_OF_INFORMATION = Task(
     name="value_of_information",
     points=2,
     cases=lambda rng: drawn_apart(
-        rng, _draw_information, _answers(_saving, INFORMATION_MISTAKES)
+        rng,
+        _draw_information,
+        [*_answers(_saving, INFORMATION_MISTAKES), _turned(_saving)],
     ),
     probe=_information_probe,
     oracle=_information_oracle,

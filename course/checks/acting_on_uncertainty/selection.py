@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course.checks.acting_on_uncertainty.apart import drawn_apart
+from course.checks.acting_on_uncertainty.apart import HAIR, drawn_apart
 from course.checks.acting_on_uncertainty.tolerances import DOUBLE
 from course.task import Close, Misconception, Task
 
@@ -13,11 +13,14 @@ def _draw_ranking(rng):
     """Draw confidences on a grid, so that some are equal; in the second case they are negative.
 
     Data points with equal confidences are all right or all wrong: sorting gives them any order,
-    and a mistake then has the same values in each.
+    and a mistake then has the same values in each. In the first case, two of the confidences
+    differ by a hair.
     """
     cases = []
     for n, values in ((11, 6), (6, 6), (8, 3), (1, 1)):
         grid = np.sort(rng.uniform(0, 1, values)) - (n == 6)
+        if n == 11:
+            grid[1] = grid[0] + HAIR
         which = np.append(np.arange(values), rng.integers(0, values, n - values))
         which = rng.permutation(which)
         wrong = rng.uniform(size=values) < 0.4
@@ -43,6 +46,10 @@ def _curve(order=None, each=False, strict=False, by_n=False, repeated=False):
         return coverage[::order], risk[::order]
 
     return answer
+
+
+def _rounded(answer):
+    return lambda confidence, wrong: answer(np.round(confidence, 6), wrong)
 
 
 def _within(confidence, wrong):
@@ -127,7 +134,11 @@ RISK_COVERAGE = Task(
     cases=lambda rng: drawn_apart(
         rng,
         _draw_ranking,
-        [_curve(), *(mistake.answer for mistake in CURVE_MISTAKES)],
+        [
+            _curve(),
+            _rounded(_curve()),
+            *(mistake.answer for mistake in CURVE_MISTAKES),
+        ],
     ),
     probe=_curve_probe,
     oracle=_curve_oracle,
@@ -219,7 +230,9 @@ AURC = Task(
     name="aurc",
     points=1,
     cases=lambda rng: drawn_apart(
-        rng, _draw_ranking, [_aurc, *(mistake.answer for mistake in AREA_MISTAKES)]
+        rng,
+        _draw_ranking,
+        [_aurc, _rounded(_aurc), *(mistake.answer for mistake in AREA_MISTAKES)],
     ),
     probe=_area_probe,
     oracle=_area_oracle,

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from course.checks.acting_on_uncertainty.apart import HAIR
 from course.checks.acting_on_uncertainty.ranks import closes_of, spread
 from course.checks.probing import finite_or_infinite
 from course.task import Misconception, Task
@@ -172,8 +173,8 @@ def _weighted_cases(rng):
     """Draw weights until all mistakes give other quantiles.
 
     The last new weight of the first case is so large that its quantile is infinite. Two scores
-    of the second case are equal. In the last case, six of seven equal weights are exactly the
-    amount needed for the first new data point, in binary as well.
+    of the second case are equal. In the last two cases, six of seven equal weights are exactly
+    the amount needed for the first new data point, in binary as well; a hair less is too little.
     """
     while True:
         cases = []
@@ -194,14 +195,16 @@ def _weighted_cases(rng):
                 cases[-1]["scores"][:2] = cases[-1]["scores"][0]
         clear = all(_clear(**case) for case in cases)
         weight = float(rng.choice([0.5, 2.0, 4.0]))
-        cases.append(
-            {
-                "scores": spread(rng, 7),
-                "weights": np.full(7, weight),
-                "new_weights": np.array([weight, 2 * weight]),
-                "alpha": 0.25,
-            }
-        )
+        for less in (0.0, 16 * HAIR):
+            scores = spread(rng, 7)
+            cases.append(
+                {
+                    "scores": scores,
+                    "weights": weight * (1 - less * (scores == scores.min())),
+                    "new_weights": np.array([weight, 2 * weight]),
+                    "alpha": 0.25,
+                }
+            )
         if clear and _far(cases):
             return cases
 

@@ -14,13 +14,13 @@ from course.task import Close, Misconception, Task
 
 
 def _samples_cases(rng):
-    """Draw a few inputs, and more than fit into one chunk."""
+    """Draw a few inputs, and more than fit into one chunk; then more samples than that."""
     return [
         {
             "x": np.column_stack([rng.normal(0, 2, (n, d - 1)), np.ones(n)]),
             "weights": rng.normal(0.5, 1.5, (draws, d)),
         }
-        for n, d, draws in ((4, 3, 7), (515, 2, 5), (1, 1, 1))
+        for n, d, draws in ((4, 3, 7), (515, 2, 5), (1, 1, 1), (2, 1, 515))
     ]
 
 

@@ -17,20 +17,23 @@ from course.task import Close, Misconception, Task
 
 
 def _activations_cases(rng):
-    """Draw inputs so small that the bias's noise matters, and so large that x and x² differ."""
+    """Draw inputs so small that the bias's noise matters, and so large that x and x² differ.
+
+    In the last case, the noise is tiny.
+    """
     return [
         {
             "x": rng.uniform(low, high, d),
             "weight_mu": rng.normal(0, 1, (outputs, d)),
-            "weight_rho": rng.uniform(0.5, 2, (outputs, d)),
+            "weight_rho": rng.uniform(0.5, 2, (outputs, d)) - tiny,
             "bias_mu": rng.normal(0, 1, outputs),
-            "bias_rho": rng.uniform(0.2, 0.6, outputs),
+            "bias_rho": rng.uniform(0.2, 0.6, outputs) - tiny,
             "seed": int(rng.integers(1, 1_000_000)),
         }
-        for low, high, d, outputs in (
-            (0.1, 0.25, 3, 2),
-            (2.5, 2.8, 2, 3),
-            (0.1, 0.25, 1, 1),
+        for low, high, d, outputs, tiny in (
+            (0.1, 0.25, 3, 2, 0),
+            (2.5, 2.8, 2, 3, 0),
+            (0.1, 0.25, 1, 1, 12),
         )
     ]
 

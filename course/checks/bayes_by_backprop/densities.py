@@ -19,8 +19,12 @@ from course.task import Close, Misconception, Task
 SHAPES = ((4,), (2, 3), (1,))
 
 
+# So many standard deviations from the mean, a density underflows.
+FAR = 42
+
+
 def _w_cases(rng):
-    return [
+    cases = [
         {
             "w": rng.normal(0, 2, shape),
             "mu": rng.normal(0, 1, shape),
@@ -28,6 +32,9 @@ def _w_cases(rng):
         }
         for shape in SHAPES
     ]
+    first = cases[0]
+    first["w"][0] = first["mu"][0] + FAR * softplus(first["rho"][0])
+    return cases
 
 
 def _log_posterior_probe(answer, w, mu, rho):
@@ -89,10 +96,12 @@ LOG_POSTERIOR = Task(
 
 
 def _log_prior_cases(rng):
-    return [
+    cases = [
         {"w": rng.normal(0, 2, shape), "prior_std": float(rng.uniform(2, 6))}
         for shape in SHAPES
     ]
+    cases[0]["w"][0] = FAR * cases[0]["prior_std"]
+    return cases
 
 
 def _log_prior_probe(answer, w, prior_std):
@@ -152,7 +161,7 @@ LOG_PRIOR = Task(
 
 
 def _likelihood_cases(rng):
-    return [
+    cases = [
         {
             "prediction": rng.normal(0, 2, n),
             "y": rng.normal(0, 2, n),
@@ -160,6 +169,9 @@ def _likelihood_cases(rng):
         }
         for n in (4, 3, 1)
     ]
+    first = cases[0]
+    first["y"][0] = first["prediction"][0] + FAR * first["noise_std"]
+    return cases
 
 
 def _likelihood_probe(answer, prediction, y, noise_std):

@@ -16,9 +16,13 @@ from course.task import Close, Misconception, Task
 
 
 def _moments_cases(rng):
+    """Draw outputs; in the second case, their mean is far larger than their spread."""
     return [
-        {"outputs": rng.normal(0, 1, shape), "noise_std": float(rng.uniform(0.4, 0.8))}
-        for shape in ((5, 3), (4, 2), (1, 1))
+        {
+            "outputs": mean + rng.normal(0, 1, shape),
+            "noise_std": float(rng.uniform(0.4, 0.8)),
+        }
+        for shape, mean in (((5, 3), 0), ((4, 2), 1e4), ((1, 1), 0))
     ]
 
 

@@ -10,13 +10,19 @@ from course.task import Misconception, Task
 
 
 def _affine_cases(rng):
+    """Draw cases; the determinant of the last underflows in single precision."""
     return [
         {
             "z": rng.normal(0, 2, shape),
             "shift": rng.normal(0, 1, shape[-1]),
-            "log_scale": rng.normal(0.4, 0.7, shape[-1]),
+            "log_scale": rng.normal(log_scale, 0.7, shape[-1]),
         }
-        for shape in ((5, 3), (2, 3, 2), (1,))
+        for shape, log_scale in (
+            ((5, 3), 0.4),
+            ((2, 3, 2), 0.4),
+            ((1,), 0.4),
+            ((4,), -35),
+        )
     ]
 
 
@@ -135,12 +141,16 @@ def _compose_probe(answer, z, strengths, shifts):
 
         return flow
 
+    def shift(z):  # expanded, as by affine_flow: it cannot be changed in place
+        return z + 1, z.new_zeros(()).expand(z.shape[:-1])
+
     layers = [layer(float(a), float(b)) for a, b in zip(strengths, shifts, strict=True)]
-    return flow_values(lambda z: answer(layers, z), z=z)
+    return flow_values(lambda z: answer([shift, *layers] if layers else [], z), z=z)
 
 
 def _compose_oracle(z, strengths, shifts):
     def transform(point):
+        point = point + 1 if len(strengths) else point
         for strength, shift in zip(strengths, shifts, strict=True):
             point = point + strength * torch.tanh(point + shift)
         return point
@@ -174,8 +184,8 @@ COMPOSE = Task(
     cases=_compose_cases,
     probe=_compose_probe,
     oracle=_compose_oracle,
-    made_of="The check supplies the layers: layer k maps z to z + strengths[k] · tanh(z + shifts[k]) and returns "
-    "log|det| with it.",
+    made_of="The check supplies the layers: the first maps z to z + 1, the others map z to "
+    "z + strengths[k] · tanh(z + shifts[k]); each returns log|det| with it. Without strengths, there are no layers.",
     misconceptions=[
         Misconception(
             _composed(lambda total, new: new),
@@ -230,13 +240,15 @@ COMPOSE = Task(
 
 
 def _radial_cases(rng):
+    """Draw cases; the determinant of the last underflows in single precision."""
     cases = []
     for shape, low, high in (
         ((5, 2), 0.5, 2.0),
         ((2, 2, 3), -0.8, -0.5),
         ((1,), 0.5, 2.0),
+        ((200,), -0.95, -0.9),
     ):
-        alpha = rng.uniform(0.8, 1.5)
+        alpha = rng.uniform(0.8, 1.5) * (20 if shape == (200,) else 1)
         cases.append(
             {
                 "z": rng.normal(0, 1, shape),

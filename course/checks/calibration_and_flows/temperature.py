@@ -20,11 +20,16 @@ def _temperature_cases(rng):
     """Draw an overconfident and an underconfident model.
 
     The first is wrong where it is most confident. That affects the NLL strongly but the Brier
-    score hardly, so the temperatures that minimise the two are far apart. The last case has two
-    data points, the fewest that have such a temperature.
+    score hardly, so the temperatures that minimise the two are far apart. The third is so sure
+    that a search up to T = 10 ends too early. The last case has two data points, the fewest that
+    have such a temperature.
     """
     cases = []
-    for true, n, k in ((rng.uniform(2, 3), 301, 3), (rng.uniform(0.4, 0.6), 250, 4)):
+    for true, n, k in (
+        (rng.uniform(2, 3), 301, 3),
+        (rng.uniform(0.4, 0.6), 250, 4),
+        (rng.uniform(15, 18), 200, 2),
+    ):
         logits = rng.normal(0, 2.5, (n, k))
         cases.append({"logits": logits * true, "labels": _labels(rng, logits)})
     logits, labels = cases[0]["logits"], cases[0]["labels"]

@@ -15,11 +15,13 @@ def _adversarial_cases(rng):
 
     In column 0 the gradients with respect to parameters and targets have other signs; in
     column 1, where params is below 0, that with respect to targets has not. In column 2 params
-    is 0, and so is the gradient with respect to the inputs: they stay.
+    is 0, and so is the gradient with respect to the inputs: they stay. In the third case, other
+    gradients are tiny, and not 0.
     """
     cases = []
     for n, d in ((3, 2), (1, 1), (2, 3)):
         params = np.resize([1, -1, 0], d) * rng.uniform(0.5, 2, d)
+        params *= 1e-9 if d == 3 else 1
         residual = rng.choice([-1, 1], (n, d)) * rng.uniform(0.3, 1.5, (n, d))
         x = rng.normal(0, 1, (n, d))
         x[:, 0] *= -np.sign(x[:, 0] @ residual[:, 0] * residual[0, 0])

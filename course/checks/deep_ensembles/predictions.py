@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
+from course.checks.concepts_of_members import wrong_information, wrong_mixtures
 from course.checks.deep_ensembles.tolerances import FLOAT32
 from course.task import Close, Misconception, Task
 
@@ -56,55 +57,13 @@ def _moments(means, variances):
     }
 
 
-def _unstable(means, variances):
-    mean = means.mean(0)
-    return mean, (variances + means**2).mean(0) - mean**2
-
-
 GAUSSIAN_MIXTURE = Task(
     name="gaussian_mixture_moments",
     points=2,
     cases=_gaussian_mixture_cases,
     probe=_gaussian_mixture_probe,
     oracle=lambda means, stds: _moments(means, scipy.stats.norm.var(scale=stds)),
-    misconceptions=[
-        Misconception(
-            lambda means, stds: (means.mean(0), stds.mean(0) ** 2 + means.var(0)),
-            "you average the standard deviations and then square. Average the variances instead.",
-        ),
-        Misconception(
-            lambda means, stds: (means.mean(0), (stds**2).mean(0)),
-            "you leave out the variance of the means: it measures how far the members disagree.",
-        ),
-        Misconception(
-            lambda means, stds: (
-                means.mean(0),
-                (stds**2).mean(0) / len(stds) + means.var(0),
-            ),
-            "you divide the noise by M, as if the members' forecasts were averaged. A mixture "
-            "draws one of them.",
-        ),
-        Misconception(
-            lambda means, stds: _unstable(means, stds**2),
-            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, the "
-            "difference is lost to rounding. Average the squared deviations from the mean instead.",
-        ),
-        Misconception(
-            lambda means, stds: (
-                means.mean(0),
-                (stds**2).mean(0) + means.var(0, ddof=1),
-            ),
-            "you divide by M − 1 in the variance of the means. "
-            "The M members are the whole mixture, not a sample of it.",
-        ),
-        Misconception(
-            lambda means, stds: (
-                means.mean(0),
-                jnp.sqrt((stds**2).mean(0) + means.var(0)),
-            ),
-            "you return the standard deviation instead of the variance.",
-        ),
-    ],
+    misconceptions=wrong_mixtures(jnp.square, "standard deviations"),
     hints=[
         "Use the law of total variance: the mean of the variances plus the variance of the means.",
         "Everything is an average over the member axis, axis 0.",
@@ -120,24 +79,29 @@ LAPLACE_MIXTURE = Task(
     probe=_laplace_mixture_probe,
     oracle=lambda means, scales: _moments(means, scipy.stats.laplace.var(scale=scales)),
     misconceptions=[
-        Misconception(
-            lambda means, scales: (means.mean(0), (scales**2).mean(0) + means.var(0)),
-            "you take b² for the variance of a Laplace distribution; it is 2b².",
-        ),
-        Misconception(
-            lambda means, scales: (
-                means.mean(0),
-                (np.sqrt(2) * scales).mean(0) + means.var(0),
-            ),
-            "you average standard deviations, √2·b; average the variances, 2b².",
-        ),
-        Misconception(
-            lambda means, scales: (means.mean(0), (2 * scales).mean(0) + means.var(0)),
-            "you take 2b for the variance of a Laplace distribution; it is 2b².",
-        ),
-        Misconception(
-            lambda means, scales: (means.mean(0), (2 * scales**2).mean(0)),
-            "you leave out the variance of the means: it measures how far the members disagree.",
+        *wrong_mixtures(lambda scales: 2 * scales**2, "scales"),
+        *(
+            Misconception(
+                lambda means, scales, within=within: (
+                    means.mean(0),
+                    within(scales).mean(0) + means.var(0),
+                ),
+                hint,
+            )
+            for within, hint in (
+                (
+                    jnp.square,
+                    "you take b² for the variance of a Laplace distribution; it is 2b².",
+                ),
+                (
+                    lambda scales: np.sqrt(2) * scales,
+                    "you average standard deviations, √2·b; average the variances, 2b².",
+                ),
+                (
+                    lambda scales: 2 * scales,
+                    "you take 2b for the variance of a Laplace distribution; it is 2b².",
+                ),
+            )
         ),
         Misconception(
             lambda means, scales: (
@@ -146,18 +110,6 @@ LAPLACE_MIXTURE = Task(
             ),
             "you double both parts. Only a member's own variance is 2b²; the variance of the "
             "means stays as it is.",
-        ),
-        Misconception(
-            lambda means, scales: _unstable(means, 2 * scales**2),
-            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, the "
-            "difference is lost to rounding. Average the squared deviations from the mean instead.",
-        ),
-        Misconception(
-            lambda means, scales: (
-                means.mean(0),
-                2 * scales.mean(0) ** 2 + means.var(0),
-            ),
-            "you average the scales and then square. Average the variances instead.",
         ),
     ],
     hints=[
@@ -286,7 +238,9 @@ ENTROPY = Task(
 
 
 def _member_probs_cases(rng):
-    probs = rng.dirichlet(np.full(5, 0.7), (4, 3))
+    """Draw members; one of the first case is less sure than their mixture."""
+    probs = rng.dirichlet(np.full(5, 0.3), (4, 3))
+    probs[0] = 0.2
     certain = np.eye(3)[rng.integers(0, 3, (3, 2))]
     one = rng.dirichlet(np.full(2, 0.7), (1, 1))
     return [{"probs": probs}, {"probs": certain}, {"probs": one}]
@@ -321,29 +275,11 @@ KNOWLEDGE = Task(
     cases=_member_probs_cases,
     probe=_knowledge_probe,
     oracle=_knowledge_oracle,
-    misconceptions=[
-        Misconception(
-            lambda probs: _h(probs.mean(0)),
-            "you do not subtract data uncertainty: this is total uncertainty.",
-        ),
-        Misconception(
-            lambda probs: _h(probs).mean(0),
-            "you only average the members' own entropies: this is data uncertainty.",
-        ),
-        Misconception(
-            lambda probs: _h(probs).mean(0) - _h(probs.mean(0)),
-            "you swap the two terms: a divergence is never negative.",
-        ),
-        Misconception(
-            lambda probs: (_h(probs.mean(0)) - _h(probs).mean(0)) / np.log(2),
-            "you take the logarithm to base 2, which gives bits; return nats.",
-        ),
-        Misconception(
-            lambda probs: probs.var(0).sum(-1),
-            "you take the variance of the probabilities. It also grows with disagreement, but it is not in nats "
-            "and cannot be added to data uncertainty.",
-        ),
-    ],
+    misconceptions=wrong_information(
+        _h,
+        lambda probs: -jnp.sum(probs * jnp.log(probs), axis=-1),
+        "jax.scipy.special.xlogy",
+    ),
     hints=[
         "Total uncertainty is the entropy of the mean; data uncertainty is the mean of the entropies.",
         "Average over the members (axis 0) twice: once over their probabilities and once over their entropies.",

@@ -18,10 +18,11 @@ def _student_t_cases(rng):
         {
             "location": rng.normal(0, 2, n),
             "scale": rng.uniform(0.3, 3, n),
-            "df": float(rng.uniform(1.0, 10.0)),
+            "df": float(rng.uniform(*df)),
             "y": rng.normal(0, 5, n),
         }
-        for n in (3, 1, 2)
+        # Γ(ν/2) overflows in single and in double precision at the last ν.
+        for n, df in ((3, (1, 10)), (1, (1, 10)), (2, (400, 500)))
     ]
     cases[0]["y"] = cases[0]["y"] * 100  # far out in the tail
     return cases

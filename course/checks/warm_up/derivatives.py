@@ -238,11 +238,17 @@ PER_EXAMPLE_GRADIENTS = Task(
 
 
 def _rounded_cases(rng):
-    """Draw numbers away from half-integers, where conventions differ, and from integers."""
+    """Draw numbers away from half-integers, where conventions differ, and from integers.
+
+    In the first case, rounding moves the smallest number, which is negative, down, and the
+    largest, which is positive, up: truncation does neither.
+    """
     cases = []
     for n in (4, 3, 1):
         whole = rng.permutation([-3, -1, 0, 2])[:n] + rng.integers(0, 2, n)
         sides = rng.permutation(np.resize([-1, 1], n))  # both signs occur
+        if n == 4:
+            sides[whole.argmin()], sides[whole.argmax()] = 1, -1
         offset = sides * rng.uniform(0.1, 0.4, n)
         upstream = rng.choice([-1, 1], n) * rng.uniform(0.5, 2, n)
         cases.append({"x": whole + offset, "upstream": upstream})

@@ -237,6 +237,7 @@ GP_PREDICTIVE = Task(
 
 
 def _gram_cases(rng):
+    """Draw Gram matrices; the first has such units of y that determinants underflow."""
     cases = []
     for n in (5, 3, 1):
         root = rng.uniform(-1, 1, (n, n))
@@ -247,6 +248,9 @@ def _gram_cases(rng):
                 "noise_std": float(rng.uniform(0.6, 0.8)),
             }
         )
+    unit = 1e-40
+    scales = {"gram": unit**2, "y": unit, "noise_std": unit}
+    cases[0] = {name: scales[name] * value for name, value in cases[0].items()}
     return cases
 
 

@@ -31,6 +31,15 @@ def _posterior_cases(rng):
     return cases
 
 
+def _evidence_cases(rng):
+    """Draw cases; the first has such units of y that determinants underflow."""
+    first, *others = _posterior_cases(rng)
+    unit = 1e-40
+    scaled = {"y": unit * first["y"], "noise_std": unit * first["noise_std"]}
+    scaled["prior_variance"] = unit**2 * first["prior_variance"]
+    return [first | scaled, *others]
+
+
 def _posterior_probe(answer, features, y, noise_std, prior_variance):
     import jax
     import jax.numpy as jnp
@@ -276,7 +285,7 @@ def _at_the_mode(features, y, noise_std, prior_variance):
 LOG_EVIDENCE = Task(
     name="log_evidence",
     points=3,
-    cases=_posterior_cases,
+    cases=_evidence_cases,
     probe=_evidence_probe,
     oracle=_evidence_oracle,
     misconceptions=[

@@ -1,0 +1,121 @@
+"""Mistakes with what members of an ensemble know and how they spread, in NumPy and in JAX.
+
+Each function makes the misconceptions of one task, whatever the library of its arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from course.task import Misconception
+
+Arrays = Callable[..., Any]
+
+
+def wrong_information(entropy: Arrays, bare_entropy: Arrays, function: str):
+    """Return the mistakes in the mutual information of label and member.
+
+    Args:
+        entropy: takes the entropies of probabilities over their last axis.
+        bare_entropy: the same, but with 0 · log 0.
+        function: the function that returns 0 for 0 · log 0.
+    """
+
+    def total(probs):
+        return entropy(probs.mean(0))
+
+    def data(probs):
+        return entropy(probs).mean(0)
+
+    rows = [
+        (
+            total,
+            "you return the entropy of the mean forecast, which is total uncertainty. Subtract data uncertainty, the "
+            "mean entropy of the forecasts: what the members agree to be uncertain tells nothing about them.",
+        ),
+        (
+            data,
+            "you return the mean entropy of the members' forecasts, which is data uncertainty. It is subtracted from the "
+            "entropy of the mean forecast.",
+        ),
+        (
+            lambda probs: data(probs) - total(probs),
+            "you swap the two terms: mutual information is never negative.",
+        ),
+        (
+            lambda probs: (total(probs) - data(probs)) / math.log(2),
+            "you take the logarithm to base 2, which gives bits; return nats.",
+        ),
+        (
+            lambda probs: bare_entropy(probs.mean(0)) - bare_entropy(probs).mean(0),
+            f"you compute 0 · log 0, which is not a number. Its limit is 0: use {function}.",
+        ),
+        (
+            lambda probs: entropy(probs.mean(1)) - entropy(probs).mean(1),
+            "you average over the data points. The members are on axis 0.",
+        ),
+        (
+            lambda probs: total(probs) - entropy(probs).sum(0),
+            "you add up the entropies of the members. Take their mean.",
+        ),
+        (
+            lambda probs: probs.var(0).sum(-1),
+            "you take the variance of the probabilities over the members. It also grows with disagreement, but it is not "
+            "in nats, and data uncertainty cannot be subtracted from it or added to it.",
+        ),
+    ]
+    return [Misconception(answer, hint) for answer, hint in rows]
+
+
+def wrong_mixtures(variance_of: Arrays, spread: str):
+    """Return the mistakes in the mean and variance of a mixture.
+
+    Args:
+        variance_of: takes the variances of the members from their spreads.
+        spread: the members' spread, in the plural.
+    """
+
+    def moments(within, between=lambda means: means.var(0), power=1):
+        def answer(means, spreads):
+            variance = within(spreads) + between(means)
+            return means.mean(0), variance**power
+
+        return answer
+
+    def right(spreads):
+        return variance_of(spreads).mean(0)
+
+    def unstable(means, spreads):
+        mean = means.mean(0)
+        return mean, (variance_of(spreads) + means**2).mean(0) - mean**2
+
+    rows = [
+        (
+            moments(lambda spreads: variance_of(spreads.mean(0))),
+            f"you average the {spread} and then square. Average the variances instead.",
+        ),
+        (
+            moments(right, lambda means: 0),
+            "you leave out the variance of the means: it measures how far the members disagree.",
+        ),
+        (
+            moments(lambda spreads: right(spreads) / len(spreads)),
+            "you divide the noise by M, as if the members' forecasts were averaged. A mixture draws one of them.",
+        ),
+        (
+            unstable,
+            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, the "
+            "difference is lost to rounding. Average the squared deviations from the mean instead.",
+        ),
+        (
+            moments(right, lambda means: means.var(0, ddof=1)),
+            "you divide by M − 1 in the variance of the means. The M members are the whole mixture, not a sample of it.",
+        ),
+        (
+            moments(right, power=0.5),
+            "you return the standard deviation instead of the variance.",
+        ),
+    ]
+    return [Misconception(answer, hint) for answer, hint in rows]
