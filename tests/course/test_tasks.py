@@ -1,19 +1,17 @@
 """Every task of every practical: the reference is right, every misconception is named."""
 
 import dataclasses
-import functools
 import importlib
 import inspect
 import itertools
 import math
-import pickle
 import textwrap
 
 import numpy as np
 import pytest
 from seeds import SOAK
 
-from course import feedback, judge
+from course import feedback
 from course.checks import probing
 from course.feedback import SEEDS, Check, CheckFailed, check
 from course.judge import Draw, answered, compare, expected
@@ -45,29 +43,9 @@ def test_the_check_ticks_the_reference(task, capsys):
     assert capsys.readouterr().out.startswith(f"✓ {task.id} · {task.points} point")
 
 
-@functools.cache
-def answers_by_case(task_id):
-    return {}
-
-
-@pytest.fixture
-def recognised_from_memory(monkeypatch):
-    """Call each mistake once per case, not again for every other mistake of its task."""
-
-    def remembered(task, answer, cases):
-        (case,) = cases
-        key, known = (answer, pickle.dumps(case)), answers_by_case(task.id)
-        if key not in known:
-            known[key] = answered(task, answer, cases)
-        return known[key]
-
-    monkeypatch.setattr(judge, "answered", remembered)
-
-
 @pytest.mark.parametrize(
     ("task", "mistake"), MISTAKES, ids=lambda value: getattr(value, "id", None)
 )
-@pytest.mark.usefixtures("recognised_from_memory")
 def test_a_known_mistake_fails_and_is_named(task, mistake):
     for seed in range(8 if SOAK else 0):  # `check` below draws some of its own
         cases = task.cases(np.random.default_rng(seed))
