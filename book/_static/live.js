@@ -623,9 +623,9 @@ views.dropout = own => {
   };
 };
 
-// Estimates with 95% intervals of several methods, in order.
+// Estimates with 95% intervals of several methods, in order, perhaps by severity of a shift.
 views.comparison = ({data: {methods, names, lower, table}, state, panels: [panel]}) => {
-  const rows = table[state.metric][state.data];
+  const rows = table[state.metric][state.data][state.severity ?? 0];
   const order = range(methods.length).filter(i => rows[i]).sort((a, b) => (rows[a][0] - rows[b][0]) * (lower[state.metric] ? 1 : -1));
   const lows = order.map(i => rows[i][0] - rows[i][1]), highs = order.map(i => rows[i][0] + rows[i][1]);
   const spare = 0.06 * (Math.max(...highs) - Math.min(...lows) || 1);

@@ -311,7 +311,7 @@ def dropout_draws(
 
 
 def comparison(
-    table: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
+    table: Mapping[str, Mapping[str, Sequence[Sequence[tuple[float, float]]]]],
     methods: Sequence[str],
     lower: Sequence[str],
     *,
@@ -320,15 +320,23 @@ def comparison(
     """Show methods in order of a metric on a data set, with intervals.
 
     Args:
-        table: mean and half-width of the interval of each method, by metric and data set.
+        table: mean and half-width of the interval of each method, by metric, data set and
+            severity of a shift; without shifts there is one severity.
         methods: the names of the methods.
         lower: the metrics of which less is better.
         name: the figure's id.
     """
     metrics, sets = list(table), list(next(iter(table.values())))
+    severities = range(len(table[metrics[0]][sets[0]]))
+    controls: list[Radio | Slider] = [
+        Radio("metric", "metric", metrics, min(1, len(metrics) - 1)),
+        Radio("data", "data", sets),
+    ]
+    if len(severities) > 1:
+        controls.append(Slider("severity", "severity of the shift", severities, 0))
 
-    def draw(ax: Axes, metric: int, data: int) -> None:
-        rows = np.array(table[metrics[metric]][sets[data]])
+    def draw(ax: Axes, metric: int, data: int, severity: int = 0) -> None:
+        rows = np.array(table[metrics[metric]][sets[data]][severity])
         better = "lower" if metrics[metric] in lower else "higher"
         order = np.argsort(rows[:, 0] * (1 if better == "lower" else -1))
         ax.errorbar(
@@ -344,7 +352,7 @@ def comparison(
     return live(
         "comparison",
         draw,
-        [Radio("metric", "metric", metrics, 1), Radio("data", "data", sets)],
+        controls,
         {
             "methods": methods,
             "names": metrics,

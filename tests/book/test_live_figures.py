@@ -5,7 +5,7 @@ import gzip
 import pytest
 from book_pages import GUESS, pages_of
 
-FIGURES = 13
+FIGURES = 14
 MAX_DATA = 60_000  # bytes, gzipped
 DATA = "figure => figure.querySelector('script').textContent"
 LEGIBLE = """

@@ -261,7 +261,7 @@ def dropout(data, state):
 
 
 def comparison(data, state):
-    rows = np.array(data["table"][state["metric"]][state["data"]])
+    rows = np.array(data["table"][state["metric"]][state["data"]][state["severity"]])
     order = rows[:, 0].argsort()
     order = order if data["lower"][state["metric"]] else order[::-1]
     low, high = np.array([[1, -1], [1, 1]]) @ rows[order].T

@@ -62,8 +62,8 @@ FIGURES = {
     ),
     "comparison": lambda: DATA_VIEWS.comparison(
         {
-            "NLL": {"a": ROWS[:4], "b": ROWS[4:]},
-            "accuracy": {"a": ROWS[3:7], "b": ROWS[1:5]},
+            "NLL": {"a": [ROWS[:4], ROWS[2:6]], "b": [ROWS[4:], ROWS[1:5]]},
+            "accuracy": {"a": [ROWS[3:7], ROWS[:4]], "b": [ROWS[1:5], ROWS[4:]]},
         },
         ["one", "two", "three", "four"],
         ["NLL"],
