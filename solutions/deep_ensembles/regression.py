@@ -47,7 +47,15 @@ def predict_ensemble(
     Returns:
         Means and spreads (standard deviations, or scales of a Laplace likelihood),
         shape (M, N) each, double precision.
+
+    Raises:
+        ValueError: the networks do not have two outputs.
     """
+    outputs = params[-1][1].shape[-1]
+    if outputs != 2:
+        raise ValueError(
+            f"the networks have {outputs} outputs, not a mean and a spread"
+        )
     inputs = x if x_scaler is None else x_scaler.transform(x)
     means, spreads = (
         np.asarray(part, float) for part in member_heads(params, jnp.asarray(inputs))

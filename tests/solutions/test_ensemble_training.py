@@ -219,3 +219,9 @@ def test_a_new_user_fits_the_diabetes_data():
     raw = ref.predict_ensemble(fitted.params, x_scaler.transform(x[test]))
     for part, own, shift in zip((means, stds), raw, (y_scaler.mean_, 0), strict=True):
         np.testing.assert_allclose(part, own * y_scaler.scale_ + shift, rtol=1e-5)
+
+
+def test_the_outputs_of_a_classification_are_no_means_and_spreads():
+    params = ref.init_ensemble(jax.random.key(0), (4, 8, 3), members=2)
+    with pytest.raises(ValueError, match="3 outputs"):
+        ref.predict_ensemble(params, np.zeros((5, 4)))
