@@ -3,14 +3,18 @@
 import dataclasses
 import random
 import re
+from datetime import datetime, timedelta
 
 import pytest
 from classroom import HOSTILE, IMAGE, REMOTE, SCRIPT, classroom, everybody
+from click.testing import CliRunner
 from labs import COURSE
 from pages import assert_harmless, assert_readable, text_of
 
 from authoring.questions import Question
+from commands import main
 from course.task import tasks_of
+from grading import app
 from grading.record import Flag, Result, Verdict, Written
 from grading.reports.examples import Example, example_of, examples
 from grading.reports.feedback import (
@@ -184,6 +188,21 @@ def test_question_rubric_and_a_model_answer_when_the_time_has_come():
     )
     open_ = result(written=(Written("q", 2, "Because."),))
     assert "1 point: a" not in feedback_page(open_, **given)
+
+
+@pytest.mark.parametrize(("days", "shown"), [(-1, True), (0, True), (1, False)])
+def test_model_answers_are_shown_from_the_day_that_the_command_names(
+    monkeypatch, days, shown
+):
+    asked = []
+    monkeypatch.setattr(
+        app, "grade_folder", lambda *_, **given: asked.append(given["answers"]) or []
+    )
+    monkeypatch.chdir(COURSE.root)
+    day = (datetime.now() + timedelta(days=days)).date().isoformat()
+    given = ["grade", "in", "--out", "out", "--answers-from", day]
+    assert CliRunner().invoke(main, given).exit_code == 0
+    assert asked == [shown]
 
 
 def test_examples_are_those_of_the_check_and_kept(tmp_path, monkeypatch):

@@ -124,6 +124,12 @@ def test_a_task_that_nobody_attempted_is_no_talking_point():
     assert point.text == "Not solved. Not attempted by 8 more."
 
 
+def test_a_task_that_few_solved_names_its_most_common_mistake():
+    (point,) = talking_points(a_class("known", *["wrong"] * 6, *["right"] * 3))
+    assert (point.count, point.of) == (7, 10)
+    assert point.text == f"Not solved. 1 of them: {sentence(HINT)}"
+
+
 def test_the_map_tells_not_attempted_from_wrong():
     page = report_page(a_class("not-attempted", "not-reached"))
     assert page.count('<td class="x">○') == 1

@@ -72,6 +72,7 @@ def test_grades_do_not_depend_on_the_number_of_jobs_and_are_kept(copied):
     # On other inputs, the same students have the same wrong numbers.
     pages = [(out / "unnamed.html").read_text("utf-8") for out in (one, two)]
     assert "1 group of students" in pages[0]
+    assert "return 0.5 *" in pages[0]  # the code of one of them
     assert pages[0] == pages[1]
     before, sheet = kept(one), table(one)
     assert len(before) == 4
