@@ -49,6 +49,7 @@ def _agree(one, other):
 
 def _near(a, b):
     size = DISTANCE * np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
+    size = max(size, 1e-9)  # where the right value is 0, rounding is no difference
     return np.allclose(a, b, rtol=0, atol=size, equal_nan=True)
 
 

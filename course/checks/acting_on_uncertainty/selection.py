@@ -52,6 +52,21 @@ def _rounded(answer):
     return lambda confidence, wrong: answer(np.round(confidence, 6), wrong)
 
 
+def _rising(confidence, wrong):
+    coverage, risk = _curve()(confidence, wrong)
+    return coverage, np.maximum.accumulate(risk)
+
+
+def _right_ones_first(confidence, wrong):
+    """Count, of the last data points with equal confidences, one that is right if any is."""
+    values = np.unique(confidence)[::-1]
+    risk = []
+    for value in values:
+        above, at = wrong[confidence > value], wrong[confidence == value]
+        risk.append(np.mean(np.append(above, at.min())))
+    return _curve()(confidence, wrong)[0], np.array(risk)
+
+
 def _within(confidence, wrong):
     """Return coverage, and the share of errors among data points with equal confidence."""
     coverage, _ = _curve()(confidence, wrong)
@@ -137,6 +152,8 @@ RISK_COVERAGE = Task(
         [
             _curve(),
             _rounded(_curve()),
+            _rising,
+            _right_ones_first,
             *(mistake.answer for mistake in CURVE_MISTAKES),
         ],
     ),

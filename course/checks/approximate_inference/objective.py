@@ -18,6 +18,7 @@ from course.checks.approximate_inference.concepts import (
     nll_of_signs,
 )
 from course.checks.approximate_inference.tolerances import SINGLE
+from course.checks.concepts_of_decay import WRONG_DECAYS
 from course.checks.probing import gradients, leaves
 from course.task import Close, Misconception, Task
 
@@ -303,44 +304,7 @@ PRIOR_VARIANCE_OF = Task(
     oracle=lambda weight_decay, n: {
         "prior_variance": Close(1 / weight_decay / n, rtol=1e-5, because=SINGLE)
     },
-    misconceptions=[
-        Misconception(
-            lambda weight_decay, n: 1 / weight_decay,
-            "you forget the factor N: the penalty was added to the mean loss, and the posterior needs the sum.",
-        ),
-        Misconception(
-            lambda weight_decay, n: 1 / (2 * n * weight_decay),
-            "you count the ½ twice: λ/2 ‖w‖² has one already, and so has ‖w‖²/(2σ₀²). (For λ‖w‖² this would be right.)",
-        ),
-        Misconception(
-            lambda weight_decay, n: n * weight_decay,
-            "you return the precision: the variance is one over it.",
-        ),
-        Misconception(
-            lambda weight_decay, n: n / weight_decay,
-            "you put N on the wrong side of the fraction: multiplying the mean loss by N multiplies λ as well.",
-        ),
-        Misconception(
-            lambda weight_decay, n: (n * weight_decay) ** -0.5,
-            "you return the prior's standard deviation: take its square.",
-        ),
-        Misconception(
-            lambda weight_decay, n: 2 / (n * weight_decay),
-            "you lose a ½: the penalty λ/2 ‖w‖² has one, and so has the prior's ‖w‖²/(2σ₀²), so they cancel.",
-        ),
-        Misconception(
-            lambda weight_decay, n: weight_decay / n,
-            "you divide λ by N: multiply it by N, which gives the prior's precision, then take 1 over that.",
-        ),
-        Misconception(
-            lambda weight_decay, n: float(1 // (n * weight_decay)),
-            "you divide with //, which rounds down to a whole number: write /.",
-        ),
-        Misconception(
-            lambda weight_decay, n: 1 / (n * weight_decay**2),
-            "you square λ: it multiplies ‖w‖² once.",
-        ),
-    ],
+    misconceptions=WRONG_DECAYS,
     hints=[
         "Multiply mean NLL + λ/2 ‖w‖² by N. What multiplies ‖w‖² then?",
         "Nλ/2 must equal 1/(2σ₀²).",

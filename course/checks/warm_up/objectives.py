@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
+from course.checks.concepts_of_decay import WRONG_DECAYS
 from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import FLOAT32
 from course.task import Close, Misconception, Task
@@ -129,32 +130,7 @@ WEIGHT_DECAY_OF = Task(
     cases=_decay_cases,
     probe=_decay_probe,
     oracle=_decay_oracle,
-    misconceptions=[
-        Misconception(
-            lambda prior_variance, n_data: 1 / prior_variance,
-            "you leave out N: that λ belongs to the sum of the losses. With their mean, it is N times too strong.",
-        ),
-        Misconception(
-            lambda prior_variance, n_data: 1 / (2 * n_data * prior_variance),
-            "you count the ½ twice: λ/2 ‖w‖² has it already. (For λ‖w‖² this would be right.)",
-        ),
-        Misconception(
-            lambda prior_variance, n_data: n_data / prior_variance,
-            "you multiply by N. The mean divides the NLL by N, so the prior term is divided as well.",
-        ),
-        Misconception(
-            lambda prior_variance, n_data: prior_variance / n_data,
-            "you put the variance in the numerator, but a wide prior means weak decay.",
-        ),
-        Misconception(
-            lambda prior_variance, n_data: 1 / (n_data * prior_variance**2),
-            "you square the variance, as if it were a standard deviation.",
-        ),
-        Misconception(
-            lambda prior_variance, n_data: 1 / (n_data * prior_variance**0.5),
-            "you use the standard deviation instead of the variance.",
-        ),
-    ],
+    misconceptions=WRONG_DECAYS,
     hints=[
         "Write the negative log joint: a sum of N losses, plus ‖w‖² / (2σ₀²). Now divide it by N.",
         "Compare the coefficient of ‖w‖² with λ/2.",
