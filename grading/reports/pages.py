@@ -19,6 +19,7 @@ from authoring.questions import formula
 from grading.bounded import TooCostly, bounded
 
 GENERATOR = "Known Unknowns, course grade"
+BETWEEN_BACKTICKS = re.compile(r"`([^`\n]+)`")
 LONGEST = 20_000  # characters of an answer that a page shows
 # A table of a few kilobytes can become millions of cells. An honest answer of that length
 # is rendered in 0.05 s and grows by less than a factor of ten.
@@ -97,6 +98,11 @@ def place(where: str) -> str:
 def to_student(message: str) -> str:
     """A message about a student, addressed to the student."""
     return message.replace("the student's own", "your own")
+
+
+def coded(text: str) -> Markup:
+    """Escape a text, and set what stands between backticks as code."""
+    return Markup(BETWEEN_BACKTICKS.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def markdown(text: str, *, trusted: bool = False) -> Markup:
@@ -185,6 +191,7 @@ _ENVIRONMENT.filters.update(
     short=short,
     place=place,
     to_student=to_student,
+    coded=coded,
     markdown=markdown,
 )
 _ENVIRONMENT.globals.update(symbols=SYMBOLS, words=WORDS, plural=plural)

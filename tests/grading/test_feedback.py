@@ -148,6 +148,14 @@ def test_not_attempted_is_not_called_wrong():
 EXAMPLE = Example("    y = <1>", "    nll = 0.5", ("Look at σ.", "Square it."))
 
 
+def test_names_in_backticks_are_set_as_code_and_nothing_else_is_markup():
+    verdict = dataclasses.replace(
+        WRONG, reason="raised NameError about `a<b`: <i>no</i>"
+    )
+    page = feedback_page(result(verdicts=(verdict,)))
+    assert "about <code>a&lt;b</code>: &lt;i&gt;no&lt;/i&gt;" in page
+
+
 def test_examples_hints_and_a_running_total():
     shown = {WRONG.task: EXAMPLE, RIGHT.task: EXAMPLE}
     begun = dataclasses.replace(WRONG, task="x", status="not-attempted", reason="")
