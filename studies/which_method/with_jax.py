@@ -17,11 +17,12 @@ from solutions.deep_ensembles import (
     gaussian_nll,
     heads,
     init_ensemble,
+    init_mlp,
     mlp,
     train_ensemble,
     weight_decay,
 )
-from solutions.which_method import init_network, mimo_loss, mimo_network, train_mimo
+from solutions.which_method import mimo_loss, mimo_network, train_mimo
 from studies.which_method.methods import MEMBERS, METHODS, SINGLE, SUBNETWORKS
 from studies.which_method.problems import Problem
 from studies.which_method.record import (
@@ -90,7 +91,7 @@ class JaxWorker:
         def fit():
             return train_ensemble(
                 penalised(regression=regression, strength=self.decay(prior_std)),
-                init_ensemble(first, sizes, members, output_scale=1.0),  # He's
+                init_ensemble(first, sizes, members),
                 self.x,
                 self.y,
                 key=second,
@@ -110,7 +111,7 @@ class JaxWorker:
         def fit():
             return train_mimo(
                 gaussian_mimo_loss if self.problem.regression else mimo_loss,
-                init_network(first, sizes),
+                init_mlp(first, sizes),
                 self.x,
                 self.y,
                 members=SUBNETWORKS,
