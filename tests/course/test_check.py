@@ -186,7 +186,7 @@ def test_a_task_says_what_its_inputs_are_made_into():
     with pytest.raises(feedback.CheckFailed) as failure:
         feedback.check("calibration-and-flows/compose", lambda layers, z: (z, z))
     message = " ".join(str(failure.value).split())
-    assert "layer k maps z to z + strengths[k] · tanh(z + shifts[k])" in message
+    assert "the others map z to z + strengths[k] · tanh(z + shifts[k])" in message
 
 
 DISTANCES = {
