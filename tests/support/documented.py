@@ -45,7 +45,8 @@ def commands(page):
     found, heading, after_heading = [], "", False
     for token in MarkdownIt().parse(re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)):
         if token.type == "fence" and token.info.strip() == "sh":
-            lines = map(without_comment, token.content.splitlines())
+            whole = re.sub(r"\\\n *", "", token.content)  # lines that are continued
+            lines = map(without_comment, whole.splitlines())
             found += [Command(page, heading, line) for line in lines if line]
         elif token.type == "inline" and after_heading:
             heading = token.content
