@@ -70,7 +70,8 @@ def numbers(course: Course, cache: Path) -> dict[str, dict[str, str]]:
     if not cache.is_dir():
         raise CourseError(cache, None, "There is no built book.", "Run `make book`.")
     store, known = get_cache(cache), {}
-    for record in store.list_cache_records():
+    # The newest outputs of a page come last.
+    for record in sorted(store.list_cache_records(), key=lambda one: one.pk):
         for cell in store.get_cache_bundle(record.pk).nb.cells:
             for output in cell.get("outputs", []):
                 name = output.get("metadata", {}).get("scrapbook", {}).get("name")

@@ -242,3 +242,11 @@ def test_every_number_of_the_model_answers_is_found(book):
     assert {lab: set(names) for lab, names in found.items()} == {
         lab: set(names) for lab, names in stored.items()
     }
+    # Processors differ in the last digits, and training may enlarge the difference.
+    stale = [
+        (lab, name, stored[lab][name], value)
+        for lab, names in found.items()
+        for name, value in names.items()
+        if float(stored[lab][name]) != pytest.approx(float(value), rel=0.1, abs=0.01)
+    ]
+    assert stale == [], "run `make model-answers`"
