@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
+from grading.submissions.origins import last_of
+
 # Calls that leave numbers as they are.
 AROUND = {"Close", "array", "as_tensor", "asarray", "float", "from_numpy", "tensor"}
 MOST = 1e9  # bound on the numbers in oracles
@@ -65,7 +67,9 @@ def numbered(tree: ast.AST, imported: Mapping[str, str]) -> list[tuple[str, int]
                 parts = [target, *([value] if value else [])]
             case ast.Dict(values=values):
                 parts = list(values)
-            case ast.Call(func=function, args=[value, *_]) if _name(function) in AROUND:
+            case ast.Call(func=function, args=[value, *_]) if (
+                last_of(function) in AROUND
+            ):
                 parts = [value]
             case _:
                 token = type(node).__name__
@@ -73,13 +77,6 @@ def numbered(tree: ast.AST, imported: Mapping[str, str]) -> list[tuple[str, int]
             found.append((token, line))
         waiting += reversed(parts)
     return found
-
-
-def _name(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
 
 
 def _is_path(node: ast.expr) -> bool:

@@ -102,7 +102,7 @@ def test_two_labs_of_a_practical(tmp_path):
 
 
 def test_marks_come_first(tmp_path):
-    """What is deducted is limited by the points, so marks have to be merged before."""
+    """A deduction never exceeds the points, so marks are merged first."""
     (lab,) = COURSE.labs(LAB)
     questions = [c for c in lab.released().cells if c.metadata.get("course", {}).get("role") == "written"]  # fmt: skip
     question = questions[0].metadata.course["task"]
