@@ -36,6 +36,8 @@ def execute_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
         logger.setLevel(logging.INFO)  # to name each chapter when it starts and ends
         # Where each has a core, more threads wait for one another.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+        # To optimise programs further takes JAX longer than these save when they run.
+        os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
         executor = load_executor("local-parallel", cache, logger=logger)
         executor.run_and_cache(
             filter_uris=notebooks, timeout=app.config.nb_execution_timeout

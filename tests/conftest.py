@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import browser as chromium
 import pytest
 from filelock import FileLock
+from page_visits import visited
 
 from grading.sandbox.bubblewrap import require_sandbox
 from project.errors import CourseError
@@ -33,6 +35,18 @@ TAIL = (
 
 # Seconds by -m expression and file, written by ``--measure``.
 DURATIONS = Path(__file__).with_name("durations.json")
+
+
+# What the source of a file with long tests has: the mark, or a fixture that needs the book.
+LONG = re.compile(r"mark\.long|\b(book|seen|address)\b")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import files without long tests where only those run: it takes seconds."""
+    only_long = config.option.markexpr == "long" and collection_path.suffix == ".py"
+    if only_long and not LONG.search(collection_path.read_text("utf-8")):
+        return True
+    return None
 
 
 def pytest_addoption(parser):
@@ -143,16 +157,29 @@ def build_book(root, to=None, **environment):
 
 
 @pytest.fixture(scope="session")
-def book(request):
+def this_run(request):
+    """A name of this run, which its workers share."""
+    return getattr(request.config, "workerinput", {}).get(
+        "testrunuid", str(os.getpid())
+    )
+
+
+@pytest.fixture(scope="session")
+def book(this_run):
     """The folder of the built book, which the workers of a run build once."""
-    run = getattr(request.config, "workerinput", {}).get("testrunuid", str(os.getpid()))
     built_by = ROOT / "_build" / ".built-by"
     built_by.parent.mkdir(exist_ok=True)
     with FileLock(ROOT / "_build" / ".lock"):
-        if not built_by.exists() or built_by.read_text("utf-8") != run:
+        if not built_by.exists() or built_by.read_text("utf-8") != this_run:
             build_book(ROOT)
-            built_by.write_text(run, "utf-8")
+            built_by.write_text(this_run, "utf-8")
     return ROOT / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def seen(book, this_run):
+    """A function of a screen: what every page of the book answers there, by page."""
+    return cache(lambda screen: visited(book, screen, this_run))
 
 
 @pytest.fixture(scope="module")

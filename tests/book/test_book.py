@@ -5,116 +5,36 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from book_pages import GUESS
+from book_pages import leads_elsewhere
 from labs import COURSE, each_lab
-from page_facts import COLOURS, WIDTH
+from page_facts import READY
+from page_visits import SCREENS
 
 from authoring.chapter import read_chapter
 from authoring.model_answers import numbers
 from authoring.questions import STORED
 from course.task import find
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
-DESKTOP = {"viewport": {"width": 1300, "height": 900}}
-
-# True once all visible pictures and all fonts are loaded, the theme is set, and no colour
-# transition is running.
-READY = """
-() => document.querySelector("main") && document.readyState === "complete"
-  && ["light", "dark"].includes(document.documentElement.dataset.theme)
-  && [...document.images].filter(image => image.checkVisibility()).every(image => {
-    image.loading = "eager";
-    return image.complete;
-  })
-  && document.fonts.status === "loaded"
-  && !document.getAnimations().some(animation => animation instanceof CSSTransition)
-"""
-
-# Facts about a page that do not depend on the screen.
-FACTS = r"""
-() => {
-  const main = document.querySelector("main");
-  const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), prose = [];
-  while (texts.nextNode())
-    if (!texts.currentNode.parentElement.closest("pre, code, script, style"))
-      prose.push(texts.currentNode.data);
-  const count = selector => document.querySelectorAll(selector).length;
-  return {
-    prose: prose.join("\n"),
-    text: document.documentElement.textContent,
-    folded: [...main.querySelectorAll("details:not([open]) pre")]
-      .map(pre => pre.textContent.trim()),
-    formulas: count(".math"),
-    typeset: count(".math > .katex, .math > .katex-display > .katex"),
-    broken: count(".katex-error, merror")
-      + [...document.querySelectorAll(".katex")]
-        .filter(formula => formula.textContent.includes("\\")).length,
-    images: [...main.querySelectorAll("img")].filter(
-      image => image.checkVisibility()).map(image => ({
-      name: image.getAttribute("src"),
-      alt: image.getAttribute("alt"),
-      width: image.naturalWidth,
-    })),
-  };
-}
-"""
-
-
-def visit(browser, url, look, **options):
-    """Open a page; return the result of ``look``, with the page's requests and errors."""
-    requests, errors = [], []
-
-    def heard(message):
-        if message.type == "error":
-            errors.append(message.text)
-
-    with browser.new_context(**options) as context:
-        page = context.new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", heard)
-        page.goto(url)
-        page.wait_for_function(READY, timeout=120_000)  # also after a redirection
-        page.evaluate(f"() => {{{GUESS}}}")
-        page.wait_for_function(READY, timeout=120_000)
-        return look(page) | {"requests": requests, "errors": errors}
+PARTS = ("content", "size", "colours")
 
 
 @pytest.fixture(scope="module")
-def names(book):
-    """The addresses of all built pages."""
-    pages = {path.relative_to(book).as_posix() for path in book.rglob("[!_]*.html")}
-    assert {"index.html", "search.html", "genindex.html", "book/intro.html"} <= pages
-    return sorted(page for page in pages if not page.startswith("_"))
-
-
-@pytest.fixture(scope="module")
-def desktop(browser, address, names):
+def desktop(seen):
     """Facts about every page on a desktop screen, in light mode."""
-    options = DESKTOP | {"color_scheme": "light"}
-    return {
-        name: visit(
-            browser,
-            address + name,
-            lambda page: page.evaluate(FACTS) | page.evaluate(COLOURS),
-            **options,
-        )
-        for name in names
-    }
+    return together(seen("desktop"))
 
 
 @pytest.fixture(scope="module")
-def phone(browser, address, names):
+def phone(seen):
     """Facts about every page on a phone, in dark mode, with everything expanded."""
-    options = PHONE | {"color_scheme": "dark"}
+    return together(seen("phone"))
+
+
+def together(pages):
+    """Return the facts about each page in one table."""
     return {
-        name: visit(
-            browser,
-            address + name,
-            lambda page: page.evaluate(WIDTH) | page.evaluate(COLOURS),
-            **options,
-        )
-        for name in names
+        page: facts | {key: one for part in PARTS for key, one in facts[part].items()}
+        for page, facts in pages.items()
     }
 
 
@@ -125,20 +45,27 @@ def none(found):
 
 
 @pytest.mark.browser
-def test_no_page_asks_another_host(desktop, phone, address):
+def test_no_page_asks_another_host(desktop, phone):
     for seen in (desktop, phone):
-        assert all(facts["requests"] for facts in seen.values())
+        assert all(len(facts["requests"]) > 1 for facts in seen.values())
         none(
             {
                 page: [
                     url
                     for url in facts["requests"]
                     if urlsplit(url).scheme not in ("data", "blob")
-                    and urlsplit(url).netloc != urlsplit(address).netloc
+                    and urlsplit(url).netloc != urlsplit(facts["requests"][0]).netloc
                 ]
                 for page, facts in seen.items()
             }
         )
+
+
+def test_an_old_address_names_no_other_host(book):
+    old = [path for path in book.rglob("[!_]*.html") if leads_elsewhere(path)]
+    assert {"index.html", "04-calibration-and-flows.html"} <= {p.name for p in old}
+    named = {path.name: "//" in path.read_text("utf-8") for path in old}
+    assert [name for name, elsewhere in named.items() if elsewhere] == []
 
 
 @pytest.mark.browser
@@ -196,7 +123,7 @@ def test_nothing_is_wider_than_a_phone(phone):
         {
             page: [f"{facts['width']} px wide", *facts["wide"]]
             for page, facts in phone.items()
-            if facts["width"] > PHONE["viewport"]["width"]
+            if facts["width"] > SCREENS["phone"]["viewport"]["width"]
         }
     )
 
@@ -219,13 +146,13 @@ def test_pictures_without_a_dark_theme_keep_their_light_ground(phone):
 
 @pytest.mark.browser
 def test_menu_and_search_are_there_once_on_every_screen(browser, address):
-    for options, fields in ((DESKTOP, 1), (PHONE, 0)):
-        page = browser.new_context(**options).new_page()
+    for screen, fields in (("desktop", 1), ("phone", 0)):
+        page = browser.new_context(**SCREENS[screen]).new_page()
         page.goto(address)
         page.wait_for_function(READY)
         shown = page.locator(".search-button-field").filter(visible=True)
         assert shown.count() == fields
-        if options is PHONE:
+        if screen == "phone":
             page.locator(".search-button").filter(visible=True).click()
             page.locator("input[type=search]").filter(visible=True).press("Escape")
             page.locator(".primary-toggle").filter(visible=True).click()

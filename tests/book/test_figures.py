@@ -5,7 +5,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from book_pages import GUESS, pages_of
+from book_pages import GUESS
 from PIL import Image
 
 from authoring.pictures import SVG
@@ -19,31 +19,6 @@ LEAST = 11  # pixels of text as displayed
 PER_ROW = {"desktop": 2, "phone": 1}
 SMALL = 8  # maps, more of which may stand in one row more
 BAR = 30  # points; panels that are narrower or lower are colour bars
-# All pictures that the reader sees, before and after they are loaded.
-PICTURES = (
-    "async () => {"
-    + GUESS
-    + """
-  const seen = [...document.querySelectorAll("main article img")]
-    .filter(image => image.checkVisibility());
-  const box = image => {
-    const {width, height, left, right} = image.getBoundingClientRect();
-    return {width, height, left, right};
-  };
-  const facts = seen.map(image => ({
-    before: box(image),
-    loading: image.loading,
-    alt: image.alt,
-    sized: image.hasAttribute("width") && image.hasAttribute("height"),
-    column: box(image.closest("article")),
-  }));
-  for (const image of seen) image.loading = "eager";
-  await Promise.all(seen.map(image => image.decode()));
-  return facts.map((fact, at) =>
-    ({...fact, after: box(seen[at]), name: new URL(seen[at].currentSrc).pathname}));
-}
-"""
-)
 # Sizes of the text in figures with steps, which are part of their page.
 STEPS = """
 () => [...document.querySelectorAll("figure.steps svg")].flatMap(svg => {
@@ -60,17 +35,10 @@ def screen(request):
 
 
 @pytest.fixture(scope="module")
-def pictures(book, browser, address, screen):
-    """The facts about the pictures of every page, by page."""
-    found = {}
-    with browser.new_context(**SCREENS[screen]) as context:
-        page = context.new_page()
-        for path in pages_of(book, "book"):
-            page.goto(f"{address}/book/{path.name}")
-            page.wait_for_load_state("load")
-            if shown := page.evaluate(PICTURES):
-                found[path.name] = shown
-    return found
+def pictures(seen, screen):
+    """The facts about the pictures of every page that has some, by page."""
+    found = {name: facts["pictures"] for name, facts in seen(screen).items()}
+    return {name: shown for name, shown in found.items() if shown}
 
 
 @pytest.fixture(scope="module")

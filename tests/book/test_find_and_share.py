@@ -1,17 +1,16 @@
-"""Search, numbers, tables, and what a page's head and foot say about it."""
+"""Search, numbers, and what a page's head and foot say about it."""
 
 import re
 
 import pytest
 import yaml
-from book_pages import UNFOLD, pages_of
+from book_pages import pages_of
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
 from project.practicals import Course
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 # Words that readers search for, and where their first result leads.
 SYNONYMS = {
     "reparameterization": (
@@ -41,49 +40,6 @@ MATCH = """
   };
 }
 """
-CUT_TABLES = (
-    "async () => {"
-    + UNFOLD
-    + """
-  await document.fonts.ready;
-  return [...document.querySelectorAll("main table")]
-    .filter(table => table.checkVisibility()
-      && table.scrollWidth > table.parentElement.clientWidth + 1)
-    .map(table => table.innerText.slice(0, 80));
-}
-"""
-)
-# Percent signs that are not on the line of their number.
-PARTED = (
-    "async () => {"
-    + UNFOLD
-    + """
-  await document.fonts.ready;
-  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
-  const parted = [], range = document.createRange();
-  const lineOf = (node, at) => {
-    range.setStart(node, at);
-    range.setEnd(node, at + 1);
-    return range.getBoundingClientRect();
-  };
-  let before = null;
-  for (let node; (node = texts.nextNode());) {
-    if (!node.parentElement.checkVisibility()) continue;
-    for (let at = 0; at < node.data.length; at++) {
-      const sign = node.data[at];
-      if (sign === "%" && before?.[0] === node.parentElement.closest("p, li, td, dd")) {
-        const box = lineOf(node, at);
-        if (box.width && box.left < before[1].left) parted.push(node.data.slice(0, 40));
-      }
-      if (/[0-9]/.test(sign) && (node.data[at + 1] ?? "%") === "%")
-        before = [node.parentElement.closest("p, li, td, dd"), lineOf(node, at)];
-      else if (!/\\s/.test(sign)) before = null;
-    }
-  }
-  return parted;
-}
-"""
-)
 
 
 @pytest.fixture(scope="module")
@@ -93,18 +49,6 @@ def pages(book):
         path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
         for path in [*pages_of(book, "book"), book / "404.html"]
     }
-
-
-def on_every_page(browser, address, pages, script, **options):
-    """Evaluate a script on every page; return its results that are not empty."""
-    found = {}
-    with browser.new_context(**options) as context:
-        page = context.new_page()
-        for name in pages:
-            page.goto(address + (name if name == "404.html" else f"book/{name}"))
-            page.wait_for_load_state("load")
-            found[name] = page.evaluate(script)
-    return {name: result for name, result in found.items() if result}
 
 
 def results(page, address, query):
@@ -185,17 +129,6 @@ def test_numbers_begin_with_the_number_of_the_lab(pages):
             wanted = [pattern.format(number, n + 1) for n in range(len(shown))]
             assert shown == wanted
             assert shown or number == "0"
-
-
-@pytest.mark.browser
-def test_no_table_is_cut_on_a_desktop(browser, address, pages):
-    assert on_every_page(browser, address, pages, CUT_TABLES, **DESKTOP) == {}
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_percent_sign_stays_with_its_number(browser, address, pages, screen):
-    assert on_every_page(browser, address, pages, PARTED, **screen) == {}
 
 
 def test_a_number_stays_with_its_power_its_error_and_its_name(pages):

@@ -1,7 +1,7 @@
 """Formulas in the built pages: complete without scripts, for the eye and for screen readers."""
 
 import pytest
-from book_pages import GUESS, UNFOLD, pages_of
+from book_pages import GUESS, pages_of
 from bs4 import BeautifulSoup
 
 SCREENS = {
@@ -28,28 +28,6 @@ NOT_DRAWN = (
   return [...document.querySelectorAll("main .math .katex")]
     .filter(formula => formula.checkVisibility() && !drawn(formula))
     .map(formula => formula.textContent);
-}
-"""
-)
-# Elements within formulas that the tab key would stop at.
-STOPS = """
-() => [...document.querySelectorAll(".math, .math *")]
-  .filter(element => element.tabIndex >= 0 && !element.matches(".headerlink"))
-  .map(element => element.outerHTML)
-"""
-# Equation numbers that are outside the page, or on their equation.
-NUMBERS = (
-    "async () => {"
-    + UNFOLD
-    + """
-  await document.fonts.ready;
-  const width = document.documentElement.clientWidth;
-  return [...document.querySelectorAll("main .eqno")].filter(number => {
-    const [box, formula] = [number, number.parentElement.querySelector(".katex-display")]
-      .map(element => element.getBoundingClientRect());
-    return box.right > width
-      || box.left < formula.right - 1 && box.top < formula.bottom - 1;
-  }).map(number => number.textContent);
 }
 """
 )
@@ -102,19 +80,6 @@ def test_formulas_are_complete_without_javascript(browser, address, pages, scree
     assert not_drawn == {}
     assert any("KaTeX_Math-Italic" in url for url in asked)
     assert [url for url in asked if not url.startswith(address)] == []
-
-
-@pytest.mark.browser
-def test_formulas_are_no_tab_stops(browser, address, pages):
-    assert visit(browser, address, pages, STOPS, **SCREENS["desktop"])[0] == {}
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("screen", SCREENS)
-def test_equation_numbers_are_beside_or_below_their_equations(
-    browser, address, pages, screen
-):
-    assert visit(browser, address, pages, NUMBERS, **SCREENS[screen])[0] == {}
 
 
 def test_references_to_equations_show_the_number_of_the_equation(pages):

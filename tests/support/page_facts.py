@@ -1,6 +1,6 @@
 """Facts about a page, as JavaScript that a browser evaluates there."""
 
-from book_pages import UNFOLD
+from book_pages import GUESS, UNFOLD
 
 # With everything unfolded: the page's width, and what sticks out of it.
 WIDTH = (
@@ -77,3 +77,228 @@ COLOURS = r"""
   };
 }
 """
+# True once all visible pictures and all fonts are loaded, the theme is set, and no colour
+# transition is running.
+READY = """
+() => document.querySelector("main") && document.readyState === "complete"
+  && ["light", "dark"].includes(document.documentElement.dataset.theme)
+  && [...document.images].filter(image => image.checkVisibility()).every(image => {
+    image.loading = "eager";
+    return image.complete;
+  })
+  && document.fonts.status === "loaded"
+  && !document.getAnimations().some(animation => animation instanceof CSSTransition)
+"""
+# What a page holds, whatever the screen.
+CONTENT = r"""
+() => {
+  const main = document.querySelector("main");
+  const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), prose = [];
+  while (texts.nextNode())
+    if (!texts.currentNode.parentElement.closest("pre, code, script, style"))
+      prose.push(texts.currentNode.data);
+  const count = selector => document.querySelectorAll(selector).length;
+  return {
+    prose: prose.join("\n"),
+    text: document.documentElement.textContent,
+    folded: [...main.querySelectorAll("details:not([open]) pre")]
+      .map(pre => pre.textContent.trim()),
+    formulas: count(".math"),
+    typeset: count(".math > .katex, .math > .katex-display > .katex"),
+    broken: count(".katex-error, merror")
+      + [...document.querySelectorAll(".katex")]
+        .filter(formula => formula.textContent.includes("\\")).length,
+    images: [...main.querySelectorAll("img")].filter(
+      image => image.checkVisibility()).map(image => ({
+      name: image.getAttribute("src"),
+      alt: image.getAttribute("alt"),
+      width: image.naturalWidth,
+    })),
+  };
+}
+"""
+# All pictures that the reader sees, before and after they are loaded.
+PICTURES = (
+    "async () => {"
+    + GUESS
+    + """
+  const seen = [...document.querySelectorAll("main article img")]
+    .filter(image => image.checkVisibility());
+  const box = image => {
+    const {width, height, left, right} = image.getBoundingClientRect();
+    return {width, height, left, right};
+  };
+  const facts = seen.map(image => ({
+    before: box(image),
+    loading: image.loading,
+    alt: image.alt,
+    sized: image.hasAttribute("width") && image.hasAttribute("height"),
+    column: box(image.closest("article")),
+  }));
+  for (const image of seen) image.loading = "eager";
+  await Promise.all(seen.map(image => image.decode()));
+  return facts.map((fact, at) =>
+    ({...fact, after: box(seen[at]), name: new URL(seen[at].currentSrc).pathname}));
+}
+"""
+)
+# Code, output and equations that need horizontal scrolling, with everything expanded.
+CUT_OFF = (
+    "async () => {"
+    + UNFOLD
+    + """
+  await document.fonts.ready;
+  const schema = box => box.textContent.includes('"description": ');
+  const boxes = [...document.querySelectorAll("main pre, main .katex-display")]
+    .filter(box => box.checkVisibility() && !schema(box));
+  // A line that would go on below is cut off now.
+  boxes.forEach(box => { if (box.tagName === "PRE") box.style.whiteSpace = "pre"; });
+  return boxes.filter(box => box.scrollWidth > box.clientWidth + 1)
+    .map(box => `${box.tagName}: ${
+      box.textContent.split("\\n").sort((a, b) => b.length - a.length)[0]}`);
+}
+"""
+)
+# Inline formulas that are wider than their column, where they would be cut off.
+TOO_WIDE = (
+    "async () => {"
+    + UNFOLD
+    + """
+  await document.fonts.ready;
+  return [...document.querySelectorAll("main span.math .katex")]
+    .filter(formula => formula.checkVisibility() && !formula.closest("table"))
+    .filter(formula => {
+      const column = formula.closest("p, li, dd, dt, figcaption, h1, h2, h3, div");
+      const right = column.getBoundingClientRect().right;
+      return formula.getBoundingClientRect().right > right + 1;
+    })
+    .map(formula => formula.textContent);
+}
+"""
+)
+# Punctuation after a formula that wraps to the beginning of the next line.
+PARTED = (
+    "async () => {"
+    + UNFOLD
+    + """
+  await document.fonts.ready;
+  const parted = [];
+  for (const formula of document.querySelectorAll("main span.math")) {
+    const after = formula.nextSibling;
+    const last = [...formula.querySelectorAll(".base")].at(-1);
+    if (after?.nodeType !== Node.TEXT_NODE || !/^\\S/.test(after.data) || !last) continue;
+    const range = document.createRange();
+    range.setStart(after, 0);
+    range.setEnd(after, 1);
+    const [sign, box] = [range, last].map(of => of.getBoundingClientRect());
+    if (box.width && sign.left < box.left) parted.push(formula.parentElement.textContent);
+  }
+  return parted;
+}
+"""
+)
+# The share of the main column's height that visible code takes.
+CODE = """
+() => {
+  const main = document.querySelector("main article");
+  if (!main) return 0;
+  const code = [...main.querySelectorAll(".cell_input, div.highlight")]
+    .filter(box => box.checkVisibility() && !box.parentElement.closest(".cell_input")
+      && !box.closest(".cell_output"));
+  const height = box => box.getBoundingClientRect().height;
+  return code.map(height).reduce((sum, one) => sum + one, 0) / height(main);
+}
+"""
+# What sticks out of the links to the pages before and after this one.
+OUTSIDE = """
+() => [...document.querySelectorAll(".prev-next-area :is(i, p)")]
+  .filter(part => {
+    const link = part.closest("a").getBoundingClientRect();
+    const box = part.getBoundingClientRect();
+    return box.left < link.left - 1 || box.right > link.right + 1
+      || box.right > innerWidth - 4;
+  })
+  .map(part => part.outerHTML)
+"""
+# Elements within formulas that the tab key would stop at.
+STOPS = """
+() => [...document.querySelectorAll(".math, .math *")]
+  .filter(element => element.tabIndex >= 0 && !element.matches(".headerlink"))
+  .map(element => element.outerHTML)
+"""
+# Tables that are wider than their column.
+CUT_TABLES = (
+    "async () => {"
+    + UNFOLD
+    + """
+  await document.fonts.ready;
+  return [...document.querySelectorAll("main table")]
+    .filter(table => table.checkVisibility()
+      && table.scrollWidth > table.parentElement.clientWidth + 1)
+    .map(table => table.innerText.slice(0, 80));
+}
+"""
+)
+# Percent signs that are not on the line of their number.
+PERCENT = (
+    "async () => {"
+    + UNFOLD
+    + """
+  await document.fonts.ready;
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const parted = [], range = document.createRange();
+  const lineOf = (node, at) => {
+    range.setStart(node, at);
+    range.setEnd(node, at + 1);
+    return range.getBoundingClientRect();
+  };
+  let before = null;
+  for (let node; (node = texts.nextNode());) {
+    if (!node.parentElement.checkVisibility()) continue;
+    for (let at = 0; at < node.data.length; at++) {
+      const sign = node.data[at];
+      if (sign === "%" && before?.[0] === node.parentElement.closest("p, li, td, dd")) {
+        const box = lineOf(node, at);
+        if (box.width && box.left < before[1].left) parted.push(node.data.slice(0, 40));
+      }
+      if (/[0-9]/.test(sign) && (node.data[at + 1] ?? "%") === "%")
+        before = [node.parentElement.closest("p, li, td, dd"), lineOf(node, at)];
+      else if (!/\\s/.test(sign)) before = null;
+    }
+  }
+  return parted;
+}
+"""
+)
+# Equation numbers that are outside the page, or on their equation.
+NUMBERS = (
+    "async () => {"
+    + UNFOLD
+    + """
+  await document.fonts.ready;
+  const width = document.documentElement.clientWidth;
+  return [...document.querySelectorAll("main .eqno")].filter(number => {
+    const [box, formula] = [number, number.parentElement.querySelector(".katex-display")]
+      .map(element => element.getBoundingClientRect());
+    return box.right > width
+      || box.left < formula.right - 1 && box.top < formula.bottom - 1;
+  }).map(number => number.textContent);
+}
+"""
+)
+# Boxes with a horizontal scroll bar that the tab key does not reach, with everything unfolded.
+OUT_OF_REACH = (
+    "async () => {"
+    + UNFOLD
+    + """
+  await document.fonts.ready;
+  await new Promise(done => setTimeout(done, 500));  // the scripts wait this long
+  return [...document.querySelectorAll("main *")]
+    .filter(box => box.checkVisibility() && box.tabIndex < 0
+      && ["auto", "scroll"].includes(getComputedStyle(box).overflowX)
+      && box.scrollWidth > box.clientWidth + 1
+      && !box.querySelector("a, button, [tabindex='0']"))
+    .map(box => box.outerHTML.slice(0, 120));
+}
+"""
+)
