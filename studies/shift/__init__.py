@@ -5,6 +5,7 @@
   ``laplace`` computes its Laplace approximations;
 - ``experiment`` scores the forecasts at each severity;
 - ``ranks`` compares the methods: paired intervals, ranks, and a rank correlation;
+- ``summary`` reads the committed results for the pages that show them;
 - ``python -m studies.shift`` runs everything, goes on where it was stopped, and writes
   ``results.csv`` and ``settings.json``. ``published.csv`` has the published scores.
 """
