@@ -1,4 +1,4 @@
-"""Every method of the course on six data sets, with test data shifted in severity.
+"""Every method of the course on eight data sets, with test data shifted in severity.
 
 - ``data`` loads the sets, one split per seed, and shifts the test inputs;
 - ``methods`` trains each method, with settings chosen on the validation data, and

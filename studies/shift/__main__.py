@@ -26,9 +26,11 @@ def settings() -> dict:
     """Return what determines the results, but for rounding."""
     return {
         "rows": {name: source[:3] for name, source in data.SETS.items()},
+        "averaged blocks (pixels of a side)": data.IMAGES,
         "steps of severity": {
             "rotation (degrees)": data.ANGLE,
             "noise of pixels (std)": data.PIXEL_NOISE,
+            "occlusion (share of a side)": data.HIDDEN_SIDE,
             "noise (std)": data.NOISE,
             "missing (share)": data.MISSING,
             "tilt": data.TILT,
