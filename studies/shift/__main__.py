@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 from pathlib import Path
 
+import jax
+import pooch
+
 from studies.resumable import run
 from studies.shift import data, experiment, methods
 
@@ -67,4 +70,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    # A run that goes on where another was stopped does not compile again.
+    folder = pooch.os_cache("known-unknowns") / "jax"
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
     main()
