@@ -45,8 +45,15 @@ def absolute_loss(params: Params, x: Array, y: Array) -> Array:
 
 
 def categorical_loss(params: Params, x: Array, y: Array) -> Array:
-    """The mean categorical NLL of a batch."""
-    return jnp.mean(categorical_nll(mlp(params, x), y))
+    """The mean categorical NLL of a batch; ValueError unless the labels are one-hot."""
+    logits = mlp(params, x)
+    if jnp.shape(y) != logits.shape:
+        classes = logits.shape[-1]
+        raise ValueError(
+            f"{classes} classes need one-hot labels, shape (N, {classes}): "
+            f"pass jax.nn.one_hot(y, {classes})"
+        )
+    return jnp.mean(categorical_nll(logits, y))
 
 
 def fgsm(loss: Loss, params: Params, x: Array, y: Array, epsilon: float) -> Array:

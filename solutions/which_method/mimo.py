@@ -132,7 +132,7 @@ def train_mimo(
         loss: of outputs (N, M, K) and their targets, a scalar such as ``mimo_loss``.
         params: the initial parameters.
         x: inputs, shape (N, D).
-        targets: N of them.
+        targets: N of them; for ``mimo_loss`` one-hot labels, shape (N, K).
         members: M.
         repetition: as for ``mimo_inputs``.
         weight_decay: λ of ½λ‖θ‖², which is added to the loss.
@@ -142,7 +142,12 @@ def train_mimo(
 
     Returns:
         Parameters, and the losses, shape (steps,).
+
+    Raises:
+        ValueError: the labels are not one-hot.
     """
+    if loss is mimo_loss and jnp.ndim(targets) != 2:
+        raise ValueError("mimo_loss needs one-hot labels, shape (N, K)")
     optimiser = optax.adam(optax.cosine_decay_schedule(rate, steps))
 
     def objective(params: Params, key: Array) -> Array:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
-import sys
-import time
 from pathlib import Path
 
-from course.idx import DataUnavailable
-from studies.resumable import read, write
+import jax
+import pooch
+
+from studies.resumable import run
 from studies.shift import data, experiment, methods
 
 HERE = Path(__file__).parent
@@ -30,9 +29,11 @@ def settings() -> dict:
     """Return what determines the results, but for rounding."""
     return {
         "rows": {name: source[:3] for name, source in data.SETS.items()},
+        "averaged blocks (pixels of a side)": data.IMAGES,
         "steps of severity": {
             "rotation (degrees)": data.ANGLE,
             "noise of pixels (std)": data.PIXEL_NOISE,
+            "occlusion (share of a side)": data.HIDDEN_SIDE,
             "noise (std)": data.NOISE,
             "missing (share)": data.MISSING,
             "tilt": data.TILT,
@@ -55,36 +56,22 @@ def settings() -> dict:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the cells that are missing, all sets in turn, and write after each."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=HERE, help="where to write")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help="the first so many")
-    parser.add_argument(
-        "--sets", nargs="+", default=list(data.SETS), choices=list(data.SETS)
+    run(
+        arguments,
+        experiment.rows_of,
+        title=__doc__,
+        folder=HERE,
+        sets=data.SETS,
+        count=SEEDS,
+        columns=COLUMNS,
+        settings=settings(),
+        digits=DIGITS,
     )
-    options = parser.parse_args(arguments)
-    if options.seeds < 1:
-        parser.error("--seeds is at least 1")
-    about = settings()
-    results = read(options.out, about)
-    done = {(row["set"], int(row["seed"])) for row in results}
-    wanted = [(name, seed) for seed in range(options.seeds) for name in options.sets]
-    missing = [cell for cell in wanted if cell not in done]
-    names, start = list(data.SETS), time.perf_counter()
-    for count, (name, seed) in enumerate(missing):
-        try:
-            results += experiment.rows_of(name, seed)
-        except DataUnavailable as error:
-            sys.exit(str(error))
-        results.sort(key=lambda row: (names.index(row["set"]), int(row["seed"])))
-        write(options.out, COLUMNS, results, about, DIGITS)
-        minutes = (time.perf_counter() - start) / 60
-        left = minutes / (count + 1) * (len(missing) - count - 1)
-        print(
-            f"{name}, seed {seed}: {len(wanted) - len(missing) + count + 1} of "
-            f"{len(wanted)} done, about {left:.0f} minutes left",
-            flush=True,
-        )
 
 
 if __name__ == "__main__":
+    # A run that goes on where another was stopped does not compile again.
+    folder = pooch.os_cache("known-unknowns") / "jax"
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
     main()

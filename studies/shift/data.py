@@ -1,7 +1,8 @@
-"""Three classifications and three regressions, and shifts of their test inputs."""
+"""Five classifications and three regressions, and shifts of their test inputs."""
 
 from __future__ import annotations
 
+import math
 import zlib
 from typing import NamedTuple
 
@@ -9,15 +10,17 @@ import numpy as np
 import scipy.ndimage
 from sklearn import datasets
 
+from course import idx
 from studies.uci.data import rows
 from studies.which_method.problems import Problem, split
 
 SEVERITIES = (1, 2, 3, 4, 5)
-IMAGES = ("digits",)
-SIDE = 8  # pixels of an image's side
+# Of images, the networks see the means of blocks with this many pixels a side.
+IMAGES = {"digits": 1, "MNIST": 4, "Fashion-MNIST": 4}
 # What one step of severity adds.
 ANGLE = 9.0  # degrees
 PIXEL_NOISE = 0.1  # standard deviation, where pixels are between 0 and 1
+HIDDEN_SIDE = 1 / 8  # of an image's side
 NOISE = 0.15  # standard deviation, for standardised inputs
 MISSING = 0.1  # probability that a feature is replaced with its mean
 TILT = (
@@ -36,6 +39,8 @@ class Source(NamedTuple):
 
 SETS = {
     "digits": Source(600, 300, 300, 10),
+    "MNIST": Source(1000, 500, 500, 10),
+    "Fashion-MNIST": Source(1000, 500, 500, 10),
     "breast cancer": Source(300, 100, 169, 2),
     "wine": Source(80, 49, 49, 3),
     "diabetes": Source(242, 100, 100),
@@ -53,11 +58,14 @@ def random(name: str, seed: int, *numbers: int) -> np.random.Generator:
 def load(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Load inputs (N, D) and targets (N,), in their original units and order.
 
-    Only the rows of ``Friedman`` depend on the seed: it is synthetic.
+    Only the rows of ``Friedman`` depend on the seed: it is synthetic. Those of MNIST and
+    Fashion-MNIST are their 10,000 test images.
 
     Raises:
-        course.idx.DataUnavailable: the rows of ``concrete`` are neither here nor online.
+        course.idx.DataUnavailable: the files of a set are neither here nor online.
     """
+    if name.lower() in idx.PUBLISHED:
+        return idx.images(name.lower(), idx.TEST_FILES, None)
     if name == "concrete":
         table = rows(name)
         return table[:, :-1], table[:, -1]
@@ -71,8 +79,11 @@ def load(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def problem_of(name: str, seed: int) -> Problem:
     """Draw a split of a set: inputs standardised, but for images; so are targets.
 
+    Images are whole; ``seen`` reduces them.
+
     Raises:
         KeyError: there is no such set.
+        course.idx.DataUnavailable: its files are neither here nor online.
     """
     source = SETS[name]
     x, y = load(name, seed)
@@ -92,12 +103,37 @@ def problem_of(name: str, seed: int) -> Problem:
     return problem._replace(y=y, y_val=y_val, y_test=y_test, unit=float(unit))
 
 
+def images_of(x: np.ndarray) -> np.ndarray:
+    """Reshape pixels (N, S²) to images (N, S, S)."""
+    side = math.isqrt(x.shape[1])
+    return x.reshape(-1, side, side)
+
+
+def averaged(name: str, x: np.ndarray) -> np.ndarray:
+    """Average the pixels of each block of an image; return the inputs of a table as they are."""
+    if name not in IMAGES:
+        return x
+    images, block = images_of(x), IMAGES[name]
+    side = images.shape[1] // block
+    blocks = images.reshape(-1, side, block, side, block)
+    return blocks.mean((2, 4)).reshape(len(x), -1)
+
+
+def seen(name: str, problem: Problem) -> Problem:
+    """Return a split with the inputs that the networks see."""
+    parts = {
+        part: averaged(name, getattr(problem, part))
+        for part in ("x", "x_val", "x_test")
+    }
+    return problem._replace(**parts)
+
+
 # --- Shifts: (problem, severity, generator) → inputs and the rows whose targets they have
 
 
 def rotated(problem: Problem, severity: int, rng) -> tuple[np.ndarray, np.ndarray]:
     """Rotate images anticlockwise, with linear interpolation."""
-    images = problem.x_test.reshape(-1, SIDE, SIDE)
+    images = images_of(problem.x_test)
     turned = scipy.ndimage.rotate(
         images, ANGLE * severity, axes=(2, 1), reshape=False, order=1
     )
@@ -111,11 +147,13 @@ def noisy_pixels(problem: Problem, severity: int, rng) -> tuple[np.ndarray, np.n
 
 
 def occluded(problem: Problem, severity: int, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Set a square of severity² pixels to 0, at a random place in each image."""
-    images = problem.x_test.reshape(-1, SIDE, SIDE).copy()
-    corners = rng.integers(0, SIDE - severity + 1, (len(images), 2))
+    """Set a square to 0, at a random place in each image; its sides grow with severity."""
+    images = images_of(problem.x_test).copy()
+    side = images.shape[1]
+    hidden = round(HIDDEN_SIDE * severity * side)
+    corners = rng.integers(0, side - hidden + 1, (len(images), 2))
     for image, (top, left) in zip(images, corners, strict=True):
-        image[top : top + severity, left : left + severity] = 0
+        image[top : top + hidden, left : left + hidden] = 0
     return images.reshape(len(images), -1), np.arange(len(images))
 
 
@@ -160,12 +198,16 @@ class Shifted(NamedTuple):
 
 
 def shifted(name: str, seed: int, problem: Problem) -> list[Shifted]:
-    """Return the test data as they are, and with each shift at each severity."""
-    found = [Shifted("", 0, problem.x_test, problem.y_test)]
+    """Return the test data as they are, and with each shift at each severity.
+
+    Whole images are shifted; what is returned is what the networks see of them.
+    """
+    found = [Shifted("", 0, averaged(name, problem.x_test), problem.y_test)]
     shifts = OF_IMAGES if name in IMAGES else OF_TABLES
     for number, (title, shift) in enumerate(shifts.items()):
         for severity in SEVERITIES:
             rng = random(name, seed, 1 + number, severity)
             x, own = shift(problem, severity, rng)
+            x = averaged(name, x)
             found.append(Shifted(title, severity, x, problem.y_test[own]))
     return found

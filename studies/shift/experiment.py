@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from solutions.acting_on_uncertainty import aurc, conformal_quantile
-from studies.shift.data import problem_of, shifted
+from studies.shift.data import problem_of, seen, shifted
 from studies.shift.methods import METHODS, MethodTrainer
 from studies.which_method import scores
 from studies.which_method.problems import Problem
@@ -50,9 +50,9 @@ def rows_of(name: str, seed: int, methods=METHODS) -> Iterator[dict]:
     The AUROC is that of detecting the shifted inputs among the unshifted ones. Conformal
     sets and intervals are calibrated on the validation data.
     """
-    problem = problem_of(name, seed)
+    whole = problem_of(name, seed)
+    problem, tests = seen(name, whole), shifted(name, seed, whole)
     regression = problem.regression
-    tests = shifted(name, seed, problem)
     stacked = np.concatenate([test.x for test in tests])
     trainer = MethodTrainer(problem, seed)
     for method in methods:

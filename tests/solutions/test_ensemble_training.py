@@ -138,6 +138,22 @@ def test_bad_arguments_are_refused(change, message):
         fit(params, x, y, **options)
 
 
+@pytest.mark.parametrize("shape", [(8,), (8, 2)])
+def test_labels_that_are_not_one_hot_are_refused(shape):
+    """Eight of eight classes as well, which would broadcast."""
+    params = ref.init_ensemble(jax.random.key(0), (1, 5, 8), members=2)
+    with pytest.raises(ValueError, match=r"one-hot labels, shape \(N, 8\)"):
+        ref.train_ensemble(
+            ref.categorical_loss,
+            params,
+            jnp.zeros((8, 1)),
+            jnp.zeros(shape, int),
+            key=jax.random.key(0),
+            steps=2,
+            rate=0.01,
+        )
+
+
 def test_early_stopping_keeps_the_best_of_the_validation_curve():
     params, x, y = problem()
     new = data.cubic(seed=1)

@@ -179,6 +179,22 @@ def test_the_heads_of_a_trained_network_listen_to_their_own_slot():
     assert (log_probs.argmax(1) == moons.y).mean() > 0.9
 
 
+def test_labels_of_mimo_that_are_not_one_hot_are_refused():
+    with pytest.raises(ValueError, match=r"one-hot labels, shape \(N, K\)"):
+        ref.train_mimo(
+            ref.mimo_loss,
+            ref.init_network(jax.random.key(0), (4, 5, 4)),
+            jnp.zeros((6, 2)),
+            jnp.zeros(6, int),
+            members=2,
+            repetition=0.0,
+            weight_decay=0.0,
+            key=jax.random.key(1),
+            steps=2,
+            rate=0.01,
+        )
+
+
 # --- figures --------------------------------------------------------------------------
 
 

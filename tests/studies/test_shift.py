@@ -25,7 +25,7 @@ from studies.shift.ranks import (
 from studies.which_method import scores
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
-OFFLINE = tuple(name for name in data.SETS if name != "concrete")
+FILES = {"concrete": "uci", "MNIST": "mnist", "Fashion-MNIST": "fashion-mnist"}
 CLASSES = ("accuracy", "NLL", "Brier", "ECE", "AURC", "conformal")
 NUMBERS = ("RMSE", "NLL", "CRPS", "coverage", "conformal")
 CONTINUOUS = ("RMSE", "NLL", "CRPS", "Brier")
@@ -44,8 +44,23 @@ def committed():
 # --- data -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", OFFLINE)
-def test_a_seed_fixes_a_split_in_which_no_row_is_used_twice(name):
+@pytest.fixture
+def files(monkeypatch):
+    """Let the sets be read from the folder of the original files."""
+    missing = [folder for folder in FILES.values() if not (FOLDER / folder).is_dir()]
+    if missing:
+        reason = f"{', '.join(missing)}: not in ../shared/data"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    monkeypatch.setenv(idx.FOLDER_VARIABLE, str(FOLDER))
+
+
+# Concrete has equal rows.
+@pytest.mark.parametrize("name", [name for name in data.SETS if name != "concrete"])
+def test_a_seed_fixes_a_split_in_which_no_row_is_used_twice(name, request):
+    if name in FILES:
+        request.getfixturevalue("files")
     one, again, other = (data.problem_of(name, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.x, again.x)
     assert not np.array_equal(one.x, other.x)
@@ -60,31 +75,75 @@ def test_a_seed_fixes_a_split_in_which_no_row_is_used_twice(name):
         assert len(test.x) == len(test.y) == len(one.y_test)
 
 
-def test_the_third_regression_is_the_uci_set(monkeypatch):
-    if not (FOLDER / "uci").is_dir():
-        if os.environ.get("CI") == "true":
-            pytest.fail("the UCI sets are not in ../shared/data")
-        pytest.skip("the UCI sets are not in ../shared/data")
-    monkeypatch.setenv(idx.FOLDER_VARIABLE, str(FOLDER))
+def test_the_third_regression_is_standardised(files):
     problem = data.problem_of("concrete", 0)
     assert len(problem.x) == data.SETS["concrete"].train
     assert abs(problem.y.mean()) < 1e-12
     assert problem.y.std() == pytest.approx(1)
 
 
-def test_images_are_rotated_and_occluded(monkeypatch, rng):
-    problem = data.problem_of("digits", 0)
-    images = problem.x_test.reshape(-1, 8, 8)
+@pytest.mark.parametrize("name", ["MNIST", "Fashion-MNIST"])
+def test_whole_images_are_shifted_then_averaged(name, files):
+    whole = data.problem_of(name, 0)
+    assert whole.x.shape[1] == 784
+    seen = data.seen(name, whole)
+    images = whole.x_test.reshape(-1, 28, 28)
+    for row, column in ((0, 0), (3, 6)):
+        block = images[:, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4]
+        np.testing.assert_allclose(
+            seen.x_test[:, 7 * row + column], block.mean((1, 2)), atol=1e-6
+        )
+    np.testing.assert_array_equal(seen.x[:5], data.averaged(name, whole.x[:5]))
+    np.testing.assert_array_equal(seen.x_val[:5], data.averaged(name, whole.x_val[:5]))
+    tests = {
+        (test.shift, test.severity): test.x for test in data.shifted(name, 0, whole)
+    }
+    np.testing.assert_array_equal(tests["", 0], seen.x_test)
+    turned = scipy.ndimage.rotate(images[7].T, -18, reshape=False, order=1).T
+    np.testing.assert_allclose(
+        tests["rotation", 2][7],
+        data.averaged(name, turned.reshape(1, -1))[0],
+        atol=1e-5,
+    )
+
+
+def test_a_set_without_files_is_skipped_and_keeps_its_rows(
+    monkeypatch, tmp_path, capsys
+):
+    calls = []
+
+    def offline(name, seed):
+        calls.append((name, seed))
+        if name == "MNIST" and seed:
+            raise idx.DataUnavailable("MNIST: put its files in a folder")
+        yield {"set": name, "seed": seed, "method": "Laplace", "NLL": 0.5}
+
+    monkeypatch.setattr(experiment, "rows_of", offline)
+    main(["--out", str(tmp_path), "--sets", "MNIST", "wine", "--seeds", "3"])
+    assert calls == [("MNIST", 0), ("wine", 0), ("MNIST", 1), ("wine", 1), ("wine", 2)]
+    with (tmp_path / "results.csv").open() as file:
+        found = [(row["set"], row["seed"]) for row in csv.DictReader(file)]
+    assert found == [("MNIST", "0"), *(("wine", seed) for seed in "012")]
+    said = capsys.readouterr()
+    assert said.err == "MNIST is skipped: MNIST: put its files in a folder\n"
+    assert "wine, seed 2: 3 of 3 done, about 0 minutes left" in said.out
+
+
+@pytest.mark.parametrize("sides", [8, 28])
+def test_images_are_rotated_and_occluded(sides, monkeypatch, rng):
+    images = rng.random((50, sides, sides))
+    problem = data.problem_of("digits", 0)._replace(x_test=images.reshape(50, -1))
     monkeypatch.setattr(data, "ANGLE", 45.0)
     turned, rows = data.rotated(problem, 2, rng)
     np.testing.assert_allclose(
-        turned.reshape(-1, 8, 8), np.rot90(images, axes=(1, 2)), atol=1e-12
+        turned.reshape(-1, sides, sides), np.rot90(images, axes=(1, 2)), atol=1e-12
     )
     np.testing.assert_array_equal(rows, np.arange(len(images)))
     white = problem._replace(x_test=np.ones_like(problem.x_test))
     for severity in data.SEVERITIES:
         hidden, _ = data.occluded(white, severity, rng)
-        np.testing.assert_array_equal((hidden == 0).sum(1), severity**2)
+        side = round(severity * sides / 8)
+        np.testing.assert_array_equal((hidden == 0).sum(1), side**2)
         noisy, _ = data.noisy_pixels(problem, severity, rng)
         assert noisy.min() >= 0
         assert noisy.max() <= 1
@@ -345,7 +404,10 @@ def test_a_cell_computed_again_has_the_committed_scores():
     [
         ("Friedman", ("Laplace", "SWAG")),
         ("breast cancer", ("MC dropout", "anchored ensemble")),
+        ("MNIST", ("last-layer Laplace",)),
     ],
 )
-def test_other_methods_computed_again_have_the_committed_scores(name, titles):
+def test_other_methods_computed_again_have_the_committed_scores(name, titles, request):
+    if name in FILES:
+        request.getfixturevalue("files")
     same(name, 7, titles, 0.03)

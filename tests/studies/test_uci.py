@@ -80,7 +80,9 @@ def test_a_split_uses_every_row_once_and_validation_data_are_not_trained_on():
         published_split(table, 20)
 
 
-def test_another_file_is_refused_and_an_absent_network_reported(monkeypatch, tmp_path):
+def test_another_file_is_refused_and_an_absent_network_reported(
+    monkeypatch, tmp_path, capsys
+):
     (tmp_path / "uci/yacht").mkdir(parents=True)
     (tmp_path / "uci/yacht/data.txt").write_text("1 2 3\n")
     with pytest.raises(idx.DataUnavailable, match="published checksum"):
@@ -94,8 +96,11 @@ def test_another_file_is_refused_and_an_absent_network_reported(monkeypatch, tmp
 
     monkeypatch.delenv(idx.FOLDER_VARIABLE, raising=False)
     monkeypatch.setattr(pooch, "retrieve", offline)
-    with pytest.raises(SystemExit, match="put them in a folder"):
+    with pytest.raises(SystemExit, match="No set is available"):
         main(["--out", str(tmp_path), "--sets", "yacht"])
+    message = capsys.readouterr().err
+    assert message.startswith("yacht is skipped: ")
+    assert "put them in a folder" in message
     assert not (tmp_path / "results.csv").exists()
 
 
