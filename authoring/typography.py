@@ -4,6 +4,7 @@
 - There is no line break within "1.5 × 10⁻³", "0.2 ± 0.1" and "T = 1", nor between a formula
   and the punctuation after it.
 - Greek letters in a sentence are set in the font of the formulas beside them.
+- Quizzes and guesses have the apostrophes of the prose.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ WITHIN = re.compile(r"\s×\s(?=10)|\s±\s|(?:(?<=\b\w)|^)\s=\s(?=[−\d]|$)")
 GREEK = re.compile(r"(?<![A-Za-zα-ω])([α-ωµ])(?![A-Za-zα-ω])")
 # Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
+APOSTROPHE = re.compile(r"(?<=\w)&#x27;")
 FORMULAS = (nodes.math, nodes.math_block)
 VERBATIM = (
     nodes.literal,
@@ -108,8 +110,15 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
             parent.replace(formula, together)
 
 
+def set_apostrophes(app: Sphinx, page, template, context, doctree) -> None:
+    """Write the apostrophes of HTML outputs, which ``html.escape`` wrote, as in prose."""
+    if "body" in context:
+        context["body"] = APOSTROPHE.sub("’", context["body"])
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     for tidy in (write_minus_signs, keep_numbers, keep_together, set_greek):
         app.connect("doctree-resolved", tidy)
+    app.connect("html-page-context", set_apostrophes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -152,6 +152,8 @@ def test_menu_and_search_are_there_once_on_every_screen(browser, address):
         page.wait_for_function(READY)
         shown = page.locator(".search-button-field").filter(visible=True)
         assert shown.count() == fields
+        # A name of its own would lack the shortcut, which the button shows.
+        assert not any(field.get_attribute("aria-label") for field in shown.all())
         if screen == "phone":
             page.locator(".search-button").filter(visible=True).click()
             page.locator("input[type=search]").filter(visible=True).press("Escape")
