@@ -12,6 +12,7 @@ from typing import Any
 from course.task import Misconception
 
 Arrays = Callable[..., Any]
+NORMALISED = "you divide by log K, the largest possible entropy of K classes."
 
 
 def wrong_information(entropy: Arrays, bare_entropy: Arrays, function: str):
@@ -65,6 +66,30 @@ def wrong_information(entropy: Arrays, bare_entropy: Arrays, function: str):
             "you take the variance of the probabilities over the members. It also grows with disagreement, but it is not "
             "in nats, and data uncertainty cannot be subtracted from it or added to it.",
         ),
+        (
+            lambda probs: (total(probs) - data(probs)) / math.log(probs.shape[-1]),
+            NORMALISED,
+        ),
+        (
+            lambda probs: (total(probs) - data(probs)) / probs.shape[-1],
+            "you average over the classes; an entropy is a sum over them.",
+        ),
+        (
+            lambda probs: entropy(probs.sum(0)) - data(probs),
+            "you add up the members' probabilities for the mean forecast. Take their mean.",
+        ),
+        (
+            lambda probs: entropy(probs[0]) - data(probs),
+            "you take the first member's forecast for the mean forecast.",
+        ),
+        (
+            lambda probs: total(probs) - entropy(probs[0]),
+            "you subtract the entropy of the first member's forecast. Subtract the mean over all members.",
+        ),
+        (
+            lambda probs: (total(probs) - data(probs)).mean(),
+            "you average over the data points. Each has an information of its own.",
+        ),
     ]
     return [Misconception(answer, hint) for answer, hint in rows]
 
@@ -116,6 +141,25 @@ def wrong_mixtures(variance_of: Arrays, spread: str):
         (
             moments(right, power=0.5),
             "you return the standard deviation instead of the variance.",
+        ),
+        (
+            moments(lambda spreads: 0),
+            "you leave out the members' own variances: this is how far the members disagree.",
+        ),
+        (
+            moments(lambda spreads: spreads.mean(0)),
+            f"you do not square the {spread}: average the variances.",
+        ),
+        (
+            lambda means, spreads: (
+                means.mean(0),
+                (right(spreads) + means.var(0)) / len(means),
+            ),
+            "you divide by M: this is the variance of the mean of M draws. A mixture is one draw.",
+        ),
+        (
+            moments(right, lambda means: means.var()),
+            "you take the variance of the means of all data points. Each data point has a mixture of its own.",
         ),
     ]
     return [Misconception(answer, hint) for answer, hint in rows]

@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.approximate_inference.concepts import LOG_STD, LOG_VARIANCE
+from course.checks.approximate_inference.concepts import STDS_SAID
+from course.checks.concepts_of_weights import wrong_stds
 from course.task import Misconception
 
 
@@ -78,21 +79,6 @@ class _MeanKL(VariationalLayer):
             self.divergences(self.w_mu, self.w_rho).mean()
             + self.divergences(self.b_mu, self.b_rho).mean()
         )
-
-
-class _VarianceRho(VariationalLayer):
-    def forward(self, x, *, generator):
-        weight = (
-            self.w_mu
-            + torch.randn(self.w_mu.shape, generator=generator)
-            * F.softplus(self.w_rho).sqrt()
-        )
-        bias = (
-            self.b_mu
-            + torch.randn(self.b_mu.shape, generator=generator)
-            * F.softplus(self.b_rho).sqrt()
-        )
-        return F.linear(x, weight, bias)
 
 
 class _PerDatum(VariationalLayer):
@@ -199,40 +185,18 @@ class _PerUnit(VariationalLayer):
         )
 
 
-class _OtherSpread(VariationalLayer):
-    """Base of layers whose weights have another standard deviation."""
+def _with_std(std_of):
+    """Make a layer whose weights have another standard deviation."""
 
-    def forward(self, x, *, generator):
-        noise = [
-            self.spread(rho) * torch.randn(rho.shape, generator=generator)
-            for rho in (self.w_rho, self.b_rho)
-        ]
-        return F.linear(x, self.w_mu + noise[0], self.b_mu + noise[1])
+    class _OtherSpread(VariationalLayer):
+        def forward(self, x, *, generator):
+            noise = [
+                std_of(rho) * torch.randn(rho.shape, generator=generator)
+                for rho in (self.w_rho, self.b_rho)
+            ]
+            return F.linear(x, self.w_mu + noise[0], self.b_mu + noise[1])
 
-
-class _Twice(_OtherSpread):
-    def spread(self, rho):
-        return F.softplus(F.softplus(rho))
-
-
-class _Exp(_OtherSpread):
-    def spread(self, rho):
-        return torch.exp(rho)
-
-
-class _HalfExp(_OtherSpread):
-    def spread(self, rho):
-        return torch.exp(rho / 2)
-
-
-class _PlainRho(_OtherSpread):
-    def spread(self, rho):
-        return rho
-
-
-class _Variance(_OtherSpread):
-    def spread(self, rho):
-        return F.softplus(rho) ** 2
+    return _OtherSpread
 
 
 class _PointWeights(VariationalLayer):
@@ -282,10 +246,6 @@ LAYERS = [
     Misconception(
         _MeanKL,
         "you average the KL over the weights instead of summing it.",
-    ),
-    Misconception(
-        _VarianceRho,
-        "you take softplus(ρ) for the variance. In this course it is the standard deviation.",
     ),
     Misconception(
         _PerDatum,
@@ -355,19 +315,12 @@ LAYERS = [
         _PerUnit,
         "you return a divergence for each output: sum over all weights and biases.",
     ),
-    Misconception(
-        _Twice,
-        "you apply softplus twice: reparametrised_sample takes ρ, and applies softplus itself.",
-    ),
-    Misconception(_Exp, LOG_STD),
-    Misconception(_HalfExp, LOG_VARIANCE),
-    Misconception(
-        _PlainRho,
-        "you use ρ itself as the standard deviation and forget softplus.",
-    ),
-    Misconception(
-        _Variance,
-        "you multiply ε by the variance; it must be the standard deviation.",
+    *wrong_stds(
+        _with_std,
+        said=STDS_SAID
+        | {
+            "twice": "you apply softplus twice: reparametrised_sample takes ρ, and applies softplus itself."
+        },
     ),
     Misconception(
         _PointWeights,

@@ -84,7 +84,7 @@ def _draw_loss(
         std = std_of(rho)
         w = mu + std * epsilon
         log_q, log_p = (
-            Normal(mu, std).log_prob(q_at(w, mu)).sum(),
+            Normal(mu, std, validate_args=False).log_prob(q_at(w, mu)).sum(),
             Normal(0 * mu, prior_std).log_prob(p_at(w, mu)).sum(),
         )
         fit = reduce(Normal(predict_at(w, mu) * x, noise_std).log_prob(y))

@@ -8,7 +8,11 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
-from course.checks.concepts_of_members import wrong_information, wrong_mixtures
+from course.checks.concepts_of_members import (
+    NORMALISED,
+    wrong_information,
+    wrong_mixtures,
+)
 from course.checks.deep_ensembles.tolerances import FLOAT32
 from course.task import Close, Misconception, Task
 
@@ -229,6 +233,7 @@ ENTROPY = Task(
             lambda probs: -jnp.mean(jax.scipy.special.xlogy(probs, probs), axis=-1),
             "you average over the classes; sum over them.",
         ),
+        Misconception(lambda probs: _h(probs) / np.log(probs.shape[-1]), NORMALISED),
     ],
     hints=[
         "It is a sum over the last axis, with a minus sign in front.",
