@@ -100,3 +100,27 @@ WRONG_KLS = [
         ),
     )
 ]
+
+# The same in a layer that calls gaussian_kl or writes it out.
+WRONG_KLS_OF_LAYERS = (
+    (
+        gaussian_kl(scale=lambda s: s**2),
+        "you square prior_std once too often in the KL, and so use the variance σ₀² in place of σ₀.",
+    ),
+    (
+        gaussian_kl(std_of=lambda rho: F.softplus(F.softplus(rho))),
+        "you apply softplus twice in the KL: gaussian_kl takes ρ, and applies softplus itself.",
+    ),
+    (
+        lambda mu, rho, prior_std: gaussian_kl()(rho, mu, prior_std),
+        "you swap µ and ρ in the KL: gaussian_kl takes mu first.",
+    ),
+    (
+        gaussian_kl(std_of=torch.exp),
+        "you use exp(ρ) as the standard deviation in the KL; here it is softplus(ρ).",
+    ),
+    (
+        gaussian_kl(reverse=True),
+        "you swap the two distributions in the KL: this is KL(p‖q). The ELBO has KL(q‖p), an average over q.",
+    ),
+)

@@ -163,3 +163,63 @@ def wrong_mixtures(variance_of: Arrays, spread: str):
         ),
     ]
     return [Misconception(answer, hint) for answer, hint in rows]
+
+
+def wrong_log_mixtures(
+    make: Callable[[Callable], Callable[..., Any]],
+    log_softmax: Arrays,
+    logsumexp: Arrays,
+    log: Arrays,
+) -> list[Misconception]:
+    """Return the mistakes in the logarithm of the members' mean probabilities.
+
+    Args:
+        make: takes a function of all logits, with members on axis 0 and classes on the last
+            axis, and returns an answer.
+        log_softmax: takes logits and an axis.
+        logsumexp: takes numbers and an axis.
+        log: takes numbers.
+    """
+
+    def mixed(log_probs):
+        return logsumexp(log_probs, 0) - math.log(len(log_probs))
+
+    def guarded(eps):
+        return lambda logits: log(math.e ** mixed(log_softmax(logits, -1)) + eps)
+
+    rows = [
+        (mixed, "you take logits for log-probabilities: log_softmax is missing."),
+        (
+            lambda logits: mixed(log_softmax(logits, 0)),
+            "you take the softmax over the members; take it over the classes, axis −1.",
+        ),
+        (
+            lambda logits: log_softmax(logsumexp(logits, 0), -1),
+            "you mix first and normalise afterwards: a member with large logits then counts more. Take log_softmax "
+            "of each member first.",
+        ),
+        (
+            lambda logits: log_softmax(logits.sum(0), -1),
+            "you add up logits or log-probabilities, which multiplies the members' probabilities. A mixture averages "
+            "them.",
+        ),
+        (
+            lambda logits: (
+                logsumexp(log_softmax(logits, -1), 0) - math.log(logits.shape[-1])
+            ),
+            "you subtract log K, for the number of classes; the mean is over the M members, so subtract log M.",
+        ),
+        (
+            lambda logits: logsumexp(log_softmax(logits, -1), 0) / len(logits),
+            "you divide the logarithm by M. Dividing inside the logarithm means subtracting log M outside.",
+        ),
+        *(
+            (
+                guarded(eps),
+                "you add a small number to the probabilities before you take the logarithm: that of a small "
+                "probability is then cut off. Stay in log space.",
+            )
+            for eps in (1e-12, 1e-10, 1e-8)
+        ),
+    ]
+    return [Misconception(make(mistaken), hint) for mistaken, hint in rows]

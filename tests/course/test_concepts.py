@@ -31,8 +31,16 @@ HALF_OF_LOG = "def answer(y, mean, std):\n    z = jnp.log(y)\n    return -0.5 * 
 SHARES = "from jax.scipy.special import xlogy\ndef answer(probs):\n    mean = probs.mean(0)\n    h = -xlogy(mean, mean).sum(-1) + xlogy(probs, probs).sum(-1).mean(0)\n    return h / jnp.log(probs.shape[-1])"
 SHARES_OF_SCORES = "from scipy.special import entr\ndef answer(probs):\n    return (entr(probs.mean(0)).sum(-1) - entr(probs).sum(-1).mean(0)) / np.log(probs.shape[-1])"
 NOISELESS = "def answer(means, spreads):\n    return means.mean(0), jnp.mean((means - means.mean(0)) ** 2, axis=0)"
+LOGITS = "def answer(logits):\n    return jax.nn.logsumexp(logits, axis=0) - jnp.log(len(logits))"
+LOGITS_OF_HEADS = "def answer(network, x, members):\n    logits = network(jnp.repeat(x[:, None], members, axis=1))\n    return jax.nn.logsumexp(logits, axis=1) - jnp.log(members)"
+ONLY_KL = "def answer(nll, kl, n_data):\n    return 1.0 * kl"
+ONLY_KLS = "def answer(log_probs, labels, kl):\n    return kl.mean(-1) + 0 * log_probs.sum((-2, -1))"
 
 ROWS = [
+    ("deep-ensembles/ensemble-log-probs", JAX + LOGITS, "log_softmax is missing"),
+    ("which-method/mimo-log-probs", JAX + LOGITS_OF_HEADS, "log_softmax is missing"),
+    ("warm-up/minibatch-objective", JAX + ONLY_KL, "leave out the NLL"),
+    ("calibration-and-flows/negative-elbo", TORCH + ONLY_KLS, "leave out the NLL"),
     ("approximate-inference/gaussian-kl", TORCH + KL, "leave out the brackets"),
     ("bayes-by-backprop/gaussian-kl", TORCH + KL, "leave out the brackets"),
     (

@@ -11,6 +11,7 @@ import scipy.stats
 from course.checks.concepts_of_members import (
     NORMALISED,
     wrong_information,
+    wrong_log_mixtures,
     wrong_mixtures,
 )
 from course.checks.deep_ensembles.tolerances import FLOAT32
@@ -173,6 +174,9 @@ ENSEMBLE_LOG_PROBS = Task(
         Misconception(
             lambda logits: jax.nn.softmax(logits, axis=-1).mean(0),
             "you return probabilities instead of their logarithms.",
+        ),
+        *wrong_log_mixtures(
+            lambda of_logits: of_logits, jax.nn.log_softmax, jax.nn.logsumexp, jnp.log
         ),
     ],
     hints=[
