@@ -69,19 +69,20 @@ def _watched_function(function, left, builds=False, first=0):
             names = list(bound.arguments)[: len(args)]
             names += [""] * (len(args) - len(names))
         restore = (lambda after: None) if builds else _displace(left)
-        before, originals, copies = state(), {}, list(args)
+        before, given, copies = state(), [], list(args)
         for index in range(first, len(args)):
-            originals[names[index]], copies[index] = _copied(args[index])
+            original, copies[index] = _copied(args[index])
+            given.append((names[index], original, copies[index]))
         for name, value in kwargs.items():
-            originals[name], kwargs[name] = _copied(value)
-        seen = dict(zip(names, copies, strict=True)) | kwargs
+            original, kwargs[name] = _copied(value)
+            given.append((name, original, kwargs[name]))
         try:
             return function(*copies, **kwargs)
         finally:
             found = [
                 ("changed", name)
-                for name, original in originals.items()
-                if original is not None and _differs(original, seen[name])
+                for name, original, copy in given
+                if original is not None and _differs(original, copy)
             ]
             found += _left_since(before, builds)
             restore([name for kind, name in found if kind == "generator"])

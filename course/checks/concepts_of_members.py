@@ -12,6 +12,7 @@ from typing import Any
 from course.task import Misconception
 
 Arrays = Callable[..., Any]
+NORMALISED = "you divide by log K, the largest possible entropy of K classes."
 
 
 def wrong_information(entropy: Arrays, bare_entropy: Arrays, function: str):
@@ -65,6 +66,30 @@ def wrong_information(entropy: Arrays, bare_entropy: Arrays, function: str):
             "you take the variance of the probabilities over the members. It also grows with disagreement, but it is not "
             "in nats, and data uncertainty cannot be subtracted from it or added to it.",
         ),
+        (
+            lambda probs: (total(probs) - data(probs)) / math.log(probs.shape[-1]),
+            NORMALISED,
+        ),
+        (
+            lambda probs: (total(probs) - data(probs)) / probs.shape[-1],
+            "you average over the classes; an entropy is a sum over them.",
+        ),
+        (
+            lambda probs: entropy(probs.sum(0)) - data(probs),
+            "you add up the members' probabilities for the mean forecast. Take their mean.",
+        ),
+        (
+            lambda probs: entropy(probs[0]) - data(probs),
+            "you take the first member's forecast for the mean forecast.",
+        ),
+        (
+            lambda probs: total(probs) - entropy(probs[0]),
+            "you subtract the entropy of the first member's forecast. Subtract the mean over all members.",
+        ),
+        (
+            lambda probs: (total(probs) - data(probs)).mean(),
+            "you average over the data points. Each has an information of its own.",
+        ),
     ]
     return [Misconception(answer, hint) for answer, hint in rows]
 
@@ -117,5 +142,84 @@ def wrong_mixtures(variance_of: Arrays, spread: str):
             moments(right, power=0.5),
             "you return the standard deviation instead of the variance.",
         ),
+        (
+            moments(lambda spreads: 0),
+            "you leave out the members' own variances: this is how far the members disagree.",
+        ),
+        (
+            moments(lambda spreads: spreads.mean(0)),
+            f"you do not square the {spread}: average the variances.",
+        ),
+        (
+            lambda means, spreads: (
+                means.mean(0),
+                (right(spreads) + means.var(0)) / len(means),
+            ),
+            "you divide by M: this is the variance of the mean of M draws. A mixture is one draw.",
+        ),
+        (
+            moments(right, lambda means: means.var()),
+            "you take the variance of the means of all data points. Each data point has a mixture of its own.",
+        ),
     ]
     return [Misconception(answer, hint) for answer, hint in rows]
+
+
+def wrong_log_mixtures(
+    make: Callable[[Callable], Callable[..., Any]],
+    log_softmax: Arrays,
+    logsumexp: Arrays,
+    log: Arrays,
+) -> list[Misconception]:
+    """Return the mistakes in the logarithm of the members' mean probabilities.
+
+    Args:
+        make: takes a function of all logits, with members on axis 0 and classes on the last
+            axis, and returns an answer.
+        log_softmax: takes logits and an axis.
+        logsumexp: takes numbers and an axis.
+        log: takes numbers.
+    """
+
+    def mixed(log_probs):
+        return logsumexp(log_probs, 0) - math.log(len(log_probs))
+
+    def guarded(eps):
+        return lambda logits: log(math.e ** mixed(log_softmax(logits, -1)) + eps)
+
+    rows = [
+        (mixed, "you take logits for log-probabilities: log_softmax is missing."),
+        (
+            lambda logits: mixed(log_softmax(logits, 0)),
+            "you take the softmax over the members; take it over the classes, axis −1.",
+        ),
+        (
+            lambda logits: log_softmax(logsumexp(logits, 0), -1),
+            "you mix first and normalise afterwards: a member with large logits then counts more. Take log_softmax "
+            "of each member first.",
+        ),
+        (
+            lambda logits: log_softmax(logits.sum(0), -1),
+            "you add up logits or log-probabilities, which multiplies the members' probabilities. A mixture averages "
+            "them.",
+        ),
+        (
+            lambda logits: (
+                logsumexp(log_softmax(logits, -1), 0) - math.log(logits.shape[-1])
+            ),
+            "you subtract log K, for the number of classes; the mean is over the M members, so subtract log M.",
+        ),
+        (
+            lambda logits: logsumexp(log_softmax(logits, -1), 0) / len(logits),
+            "you divide the logarithm by M. Dividing inside the logarithm means subtracting log M outside.",
+        ),
+        *(
+            (
+                guarded(eps),
+                "you add a small number to the probabilities before you take the logarithm: that of a small "
+                "probability is then cut off. Stay in log space.",
+            )
+            for eps in (1e-12, 1e-10, 1e-8)
+        ),
+    ]
+    return [Misconception(make(mistaken), hint) for mistaken, hint in rows]

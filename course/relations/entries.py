@@ -2,6 +2,7 @@
 
 A condition is named if it holds at all wrong entries and at no right one, and if as many
 entries, chosen by chance, would satisfy one of the conditions in less than one case of 1,000.
+Values that end at one number, as clamped ones do, are named with it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from course.relations.evidence import Pair
+from course.relations.evidence import ROUNDING, Pair
 from course.relations.names import arrays
 
 BITS = 10  # 1 of 1,000
@@ -28,6 +29,9 @@ def where(pairs: Sequence[Pair]) -> tuple[str, str] | None:
     count, of = int(wrong.sum()), len(wrong)
     if count in (0, of):
         return None
+    clamped = _clamped(pairs)
+    if clamped is not None:
+        return f"{clamped} ({count} of {of} entries).", "condition"
     ways = _ways(pairs)
     for number, (text, masks, cost) in enumerate(_conditions(pairs), start=1):
         held = [
@@ -49,6 +53,33 @@ def where(pairs: Sequence[Pair]) -> tuple[str, str] | None:
     if count > FEW * of:
         return None
     return f"{{keys}} {{is}} right in {of - count} of {of} entries.", "entries"
+
+
+def _clamped(pairs: Sequence[Pair]) -> str | None:
+    """Say that values end at a number other than 0, which at least two wrong entries are."""
+    got = np.concatenate([pair.got[pair.wrong] for pair in pairs])
+    wanted = np.concatenate([pair.want[pair.wrong] for pair in pairs])
+    right = np.concatenate([pair.want[~pair.wrong] for pair in pairs])
+    end, near = got[0], ROUNDING * abs(got[0])
+    if not near or not np.all(np.abs(got - end) <= near):
+        return None
+    if len(np.unique(np.round(wanted, 6))) < 2 or any(p.integers for p in pairs):
+        return None
+    for word, sign in (("smaller", 1), ("larger", -1)):
+        if np.all(sign * wanted < sign * end) and np.all(sign * (right - end) >= -near):
+            return (
+                f"{{keys}} {{is}} {end:.5g}{_power(end)} wherever what is expected is {word}, and right "
+                "elsewhere, as if something were clamped"
+            ).replace("} -", "} −")
+    return None
+
+
+def _power(end: float) -> str:
+    """Say of which power of ten a number is the logarithm, if of one."""
+    exponent = round(abs(end) / math.log(10))
+    if exponent < 3 or abs(abs(end) - exponent * math.log(10)) > 1e-5 * abs(end):
+        return ""
+    return f" (which is {'−' if end > 0 else ''}log 1e−{exponent})"
 
 
 def _ways(pairs: Sequence[Pair]) -> float:

@@ -114,7 +114,12 @@ def test_a_bundle_of_one_practical_holds_no_other():
         "exercises/01b-deep-ensembles.ipynb",
     ]
     checks = {name.split("/")[2] for name in files if name.startswith("course/checks/")}
-    shared = {"__init__.py", "concepts_of_members.py", "probing.py"}
+    shared = {
+        "__init__.py",
+        "concepts_of_densities.py",
+        "concepts_of_members.py",
+        "probing.py",
+    }
     assert checks == {"deep_ensembles", *shared}
     assert "course/nuts.py" not in files
     readme = files["README.md"].decode()

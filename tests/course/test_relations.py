@@ -237,6 +237,16 @@ SQUARE = [RNG.normal(0, 1, (4, 4)), RNG.normal(0, 1, (6, 6))]
             "exactly where what is expected is large in magnitude",
         ),
         (
+            [np.maximum(x, -0.5) for x in X],
+            X,
+            "is −0.5 wherever what is expected is smaller, and right elsewhere",
+        ),
+        (
+            [np.minimum(20 * w, -math.log(1e-12)) for w in W],
+            [20 * w for w in W],
+            "is 27.631 (which is −log 1e−12) wherever what is expected is larger",
+        ),
+        (
             [np.where(x < 0, np.nan, x) for x in X],
             X,
             "is not finite exactly where what is expected is negative",

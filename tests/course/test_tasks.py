@@ -1,5 +1,6 @@
 """Every task of every practical: the reference is right, every misconception is named."""
 
+import contextlib
 import dataclasses
 import importlib
 import inspect
@@ -166,6 +167,28 @@ def test_a_list_is_not_taken_for_an_array(task):
     except Exception:  # the probe, or JAX, wants an array
         return
     assert not lists or compare(values, expected(task, cases)) is not None
+
+
+@each_task
+def test_what_an_answer_leaves_behind_is_seen(task):
+    """It changes its arguments, where they can be changed, and seeds NumPy's global generator."""
+    changed_any, left = [], []
+
+    def spoil(value, inputs):
+        np.random.seed(3)  # noqa: NPY002
+        for one in inputs:
+            numbers = one.detach() if hasattr(one, "detach") else one
+            if isinstance(one, np.ndarray) or numbers is not one:
+                numbers *= 3
+                numbers += 1
+                changed_any.append(True)
+        return value
+
+    case = task.cases(np.random.default_rng(50))[:1]
+    with contextlib.suppress(Exception):  # the probe may need what was changed
+        answered(task, instead(reference(task), spoil), case, left)
+    kinds = {kind for kind, _ in left}
+    assert kinds == {"generator"} | ({"changed"} if changed_any else set())
 
 
 @each_task

@@ -14,11 +14,6 @@ FULL_MATRIX = (
     "you return the whole (N, N) matrix of covariances between the logits of different inputs: the variances are its "
     "diagonal."
 )
-LOG_VARIANCE = (
-    "you take ρ for the logarithm of the variance, so that the standard deviation is exp(ρ/2). In this course it is "
-    "softplus(ρ)."
-)
-LOG_STD = "you use exp(ρ) as the standard deviation; here it is softplus(ρ)."
 OTHER_ORDER = "you return the variances first: the means come first."
 SIGNED_LABELS = (
     "you use the loss for labels −1 and 1, log(1 + exp(−y · logit)). Here the labels are 0 and 1: a label of 0 then "
@@ -28,6 +23,15 @@ SQUEEZED = (
     "you squeeze every axis of length 1: for a single data point the logits then have no axis left. Squeeze the last "
     "axis alone, .squeeze(-1)."
 )
+# Of the mistakes with σ = softplus(ρ), by name.
+STDS_SAID = {
+    "exp": "you use exp(ρ) as the standard deviation; here it is softplus(ρ).",
+    "half exp": "you take ρ for the logarithm of the variance, so that the standard deviation is exp(ρ/2). In this "
+    "course it is softplus(ρ).",
+    "root": "you take softplus(ρ) for the variance. In this course it is the standard deviation.",
+    "square": "you multiply ε by the variance; it must be the standard deviation.",
+    "rho": "you use ρ itself as the standard deviation and forget softplus.",
+}
 
 
 def nll_of_clamped(logits, y, eps):

@@ -20,6 +20,7 @@ from course.checks.approximate_inference.concepts import (
 )
 from course.checks.approximate_inference.tolerances import FLOAT32
 from course.checks.approximate_inference.wrong_divergences import DIVERGENCES
+from course.checks.concepts_of_objectives import wrong_terms
 from course.checks.probing import gradients_of, leaves
 from course.task import Close, Misconception, Task
 
@@ -235,9 +236,10 @@ NEGATIVE_ELBO = Task(
             lambda logits, y, kl: _bce(logits, y).sum(1).mean() + kl / len(logits),
             "you divide the KL by the number of draws: it does not depend on the draws, and counts once.",
         ),
-        Misconception(
+        *wrong_terms(
             lambda logits, y, kl: _bce(logits, y).sum(1).mean() + 0 * kl,
-            "you leave out the KL.",
+            lambda logits, y, kl: kl + 0 * logits.sum(),
+            *("no KL", "no NLL"),
         ),
         Misconception(
             lambda logits, y, kl: _bce(logits, y).sum(1) + kl,

@@ -10,6 +10,7 @@ import torch
 
 from course.checks.approximate_inference.concepts import ALL_SAMPLES
 from course.checks.approximate_inference.tolerances import SINGLE
+from course.checks.concepts_of_probit import root, wrong_roots
 from course.task import Close, Misconception, Task
 
 
@@ -174,10 +175,6 @@ def _probit_oracle(x, mean, covariance):
     }
 
 
-def _root(variance):
-    return torch.sqrt(1 + math.pi * variance / 8)
-
-
 def _probit(x, mean, covariance, shrink):
     variance = ((x @ covariance) * x).sum(1)
     return torch.sigmoid((x @ mean) / shrink(variance))
@@ -210,10 +207,6 @@ PROBIT_PREDICTIVE = Task(
             "you use the logit's standard deviation in place of its variance.",
         ),
         Misconception(
-            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + math.pi**2 * v / 8)),
-            "you square π: π/8 comes from matching the sigmoid's slope at 0 with that of a probit.",
-        ),
-        Misconception(
             lambda x, mean, s: _probit(
                 x,
                 mean,
@@ -223,20 +216,20 @@ PROBIT_PREDICTIVE = Task(
             "you use only the diagonal of Σ: the weights are correlated, which affects xᵀΣx.",
         ),
         Misconception(
-            lambda x, mean, s: torch.sigmoid((x @ mean) / _root(x @ s @ x.T)),
+            lambda x, mean, s: torch.sigmoid((x @ mean) / root(x @ s @ x.T)),
             "you use all of x @ Σ @ x.T, an (N, N) matrix of covariances between inputs; the variances are its "
             "diagonal.",
         ),
         Misconception(
-            lambda *case: _probit(*case, lambda v: _root(v.sum())),
+            lambda *case: _probit(*case, lambda v: root(v.sum())),
             "you add up the variances of all inputs: sum over the last axis, .sum(dim=1). Each input has its own.",
         ),
         Misconception(
-            lambda x, mean, s: torch.sigmoid(x @ mean) / _root(((x @ s) * x).sum(1)),
+            lambda x, mean, s: torch.sigmoid(x @ mean) / root(((x @ s) * x).sum(1)),
             "you divide the probability by the root. Divide the logit, then take the sigmoid.",
         ),
         Misconception(
-            lambda x, mean, s: (x @ mean) / _root(((x @ s) * x).sum(1)),
+            lambda x, mean, s: (x @ mean) / root(((x @ s) * x).sum(1)),
             "you forget the sigmoid: this is the shrunken logit.",
         ),
         Misconception(
@@ -244,28 +237,8 @@ PROBIT_PREDICTIVE = Task(
             "you multiply the logit by the root: uncertainty then makes the prediction more extreme.",
         ),
         Misconception(
-            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + 8 * v / math.pi)),
-            "you invert the factor π/8, and write 8/π.",
-        ),
-        Misconception(
-            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + math.pi * v**2 / 8)),
-            "you square the variance v once more.",
-        ),
-        Misconception(
-            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + v / 8)),
-            "you leave out π: the factor is π/8.",
-        ),
-        Misconception(
-            lambda *case: _probit(*case, lambda v: torch.sqrt(1 + math.pi * v)),
-            "you leave out the 8: the factor is π/8.",
-        ),
-        Misconception(
             lambda *case: _probit(*case, lambda v: torch.sqrt(1 + v)),
             "you leave out the factor π/8, which matches the slope of a probit to that of the sigmoid.",
-        ),
-        Misconception(
-            lambda *case: _probit(*case, lambda v: torch.sqrt(math.pi * v / 8)),
-            "you leave out the 1: with a variance of 0 the root must be 1.",
         ),
         Misconception(
             lambda *case: _normal_cdf(*case, inside=1.0, slope=1.0),
@@ -280,17 +253,18 @@ PROBIT_PREDICTIVE = Task(
             "outside is the sigmoid.",
         ),
         Misconception(
-            lambda x, mean, s: torch.sigmoid((x @ mean) / _root((x @ s).sum(1))),
+            lambda x, mean, s: torch.sigmoid((x @ mean) / root((x @ s).sum(1))),
             "you apply x once: a variance is quadratic in it, xᵀΣx.",
         ),
         Misconception(
-            lambda x, mean, s: _probit(x, mean, torch.linalg.inv(s), _root),
+            lambda x, mean, s: _probit(x, mean, torch.linalg.inv(s), root),
             "you invert Σ: it is the covariance already, the inverse of the precision.",
         ),
         Misconception(
             lambda x, mean, s: ((x @ s) * x).sum(1),
             "you return the variances of the logits: they are only a part of the formula.",
         ),
+        *wrong_roots(lambda root_of: lambda *case: _probit(*case, root_of)),
     ],
     hints=[
         "You need the mean and the variance of the logit xᵀw for each input.",

@@ -8,8 +8,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from course.checks.approximate_inference.concepts import LOG_STD, LOG_VARIANCE
+from course.checks.approximate_inference.concepts import STDS_SAID
 from course.checks.approximate_inference.tolerances import six_errors
+from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import DRAWS, gaussian_distance
 from course.checks.probing import drawn, gradients, leaves
 from course.task import Close, Misconception, Task
@@ -104,15 +105,11 @@ REPARAMETRISED_SAMPLE = Task(
     probe=_sample_probe,
     oracle=_sample_oracle,
     misconceptions=[
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + torch.sqrt(F.softplus(rho)) * _noise(mu, generator)
+        *wrong_stds(
+            lambda std_of: (
+                lambda mu, rho, *, generator: mu + std_of(rho) * _noise(mu, generator)
             ),
-            "you take softplus(ρ) for the variance. In this course it is the standard deviation.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: mu + torch.exp(rho) * _noise(mu, generator),
-            LOG_STD,
+            said=STDS_SAID,
         ),
         Misconception(
             lambda mu, rho, *, generator: (
@@ -126,10 +123,6 @@ REPARAMETRISED_SAMPLE = Task(
                 mu + torch.log1p(torch.exp(rho)) * _noise(mu, generator)
             ),
             "you write softplus as log1p(exp(ρ)): in single precision that is inf for ρ ≥ 89. Use F.softplus.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: mu + rho * _noise(mu, generator),
-            "you use ρ itself as the standard deviation and forget softplus.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (
@@ -177,30 +170,6 @@ REPARAMETRISED_SAMPLE = Task(
                 mu + F.softplus(rho) * torch.rand(mu.shape, generator=generator)
             ),
             "you draw a uniform ε (torch.rand); it must be normal (torch.randn).",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + torch.exp(0.5 * rho) * _noise(mu, generator)
-            ),
-            LOG_VARIANCE,
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + F.softplus(rho) ** 2 * _noise(mu, generator)
-            ),
-            "you multiply ε by the variance; it must be the standard deviation.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + F.softplus(F.softplus(rho)) * _noise(mu, generator)
-            ),
-            "you apply softplus twice.",
-        ),
-        Misconception(
-            lambda mu, rho, *, generator: (
-                mu + torch.sigmoid(rho) * _noise(mu, generator)
-            ),
-            "you use the sigmoid of ρ as the standard deviation; here it is softplus(ρ).",
         ),
         Misconception(
             lambda mu, rho, *, generator: (

@@ -7,7 +7,12 @@ import torch.nn.functional as F
 from torch import nn
 from torch.distributions import Normal, kl_divergence
 
-from course.checks.approximate_inference.concepts import LOG_STD, LOG_VARIANCE
+from course.checks.approximate_inference.concepts import STDS_SAID
+from course.checks.concepts_of_divergences import (
+    WRONG_KLS_OF_LAYERS,
+    gaussian_kl,
+)
+from course.checks.concepts_of_weights import wrong_stds
 from course.task import Misconception
 
 
@@ -80,21 +85,6 @@ class _MeanKL(VariationalLayer):
         )
 
 
-class _VarianceRho(VariationalLayer):
-    def forward(self, x, *, generator):
-        weight = (
-            self.w_mu
-            + torch.randn(self.w_mu.shape, generator=generator)
-            * F.softplus(self.w_rho).sqrt()
-        )
-        bias = (
-            self.b_mu
-            + torch.randn(self.b_mu.shape, generator=generator)
-            * F.softplus(self.b_rho).sqrt()
-        )
-        return F.linear(x, weight, bias)
-
-
 class _PerDatum(VariationalLayer):
     def forward(self, x, *, generator):
         rows = [
@@ -131,50 +121,15 @@ class _EqualMeans(VariationalLayer):
         nn.init.zeros_(self.w_mu)
 
 
-class _DivergenceOf(VariationalLayer):
-    """Base of layers that compute the divergence from other arguments."""
+def _with_kl(kl):
+    """Make a layer that computes the divergences otherwise."""
 
-    def kl(self):
-        return self.of(self.w_mu, self.w_rho) + self.of(self.b_mu, self.b_rho)
+    class _OtherKL(VariationalLayer):
+        def kl(self):
+            parts = (self.w_mu, self.w_rho), (self.b_mu, self.b_rho)
+            return sum(kl(mu, rho, self.prior_std) for mu, rho in parts)
 
-
-class _VarianceInKL(_DivergenceOf):
-    def of(self, mu, rho):
-        q = Normal(mu, F.softplus(rho))
-        return kl_divergence(q, Normal(0.0, self.prior_std**2)).sum()
-
-
-class _RootInKL(_DivergenceOf):
-    def of(self, mu, rho):
-        q = Normal(mu, F.softplus(rho))
-        return kl_divergence(q, Normal(0.0, self.prior_std**0.5)).sum()
-
-
-class _TwiceInKL(_DivergenceOf):
-    def of(self, mu, rho):
-        return self.divergences(mu, F.softplus(rho)).sum()
-
-
-class _SwappedInKL(_DivergenceOf):
-    def of(self, mu, rho):
-        return self.divergences(rho, mu).sum()
-
-
-class _ExpInKL(_DivergenceOf):
-    def of(self, mu, rho):
-        q = Normal(mu, torch.exp(rho))
-        return kl_divergence(q, Normal(0.0, self.prior_std)).sum()
-
-
-class _ReversedKL(_DivergenceOf):
-    def of(self, mu, rho):
-        q = Normal(mu, F.softplus(rho))
-        return kl_divergence(Normal(0.0, self.prior_std), q).sum()
-
-
-class _UnitPrior(_DivergenceOf):
-    def of(self, mu, rho):
-        return kl_divergence(Normal(mu, F.softplus(rho)), Normal(0.0, 1.0)).sum()
+    return _OtherKL
 
 
 class _BiasesOnly(VariationalLayer):
@@ -199,40 +154,18 @@ class _PerUnit(VariationalLayer):
         )
 
 
-class _OtherSpread(VariationalLayer):
-    """Base of layers whose weights have another standard deviation."""
+def _with_std(std_of):
+    """Make a layer whose weights have another standard deviation."""
 
-    def forward(self, x, *, generator):
-        noise = [
-            self.spread(rho) * torch.randn(rho.shape, generator=generator)
-            for rho in (self.w_rho, self.b_rho)
-        ]
-        return F.linear(x, self.w_mu + noise[0], self.b_mu + noise[1])
+    class _OtherSpread(VariationalLayer):
+        def forward(self, x, *, generator):
+            noise = [
+                std_of(rho) * torch.randn(rho.shape, generator=generator)
+                for rho in (self.w_rho, self.b_rho)
+            ]
+            return F.linear(x, self.w_mu + noise[0], self.b_mu + noise[1])
 
-
-class _Twice(_OtherSpread):
-    def spread(self, rho):
-        return F.softplus(F.softplus(rho))
-
-
-class _Exp(_OtherSpread):
-    def spread(self, rho):
-        return torch.exp(rho)
-
-
-class _HalfExp(_OtherSpread):
-    def spread(self, rho):
-        return torch.exp(rho / 2)
-
-
-class _PlainRho(_OtherSpread):
-    def spread(self, rho):
-        return rho
-
-
-class _Variance(_OtherSpread):
-    def spread(self, rho):
-        return F.softplus(rho) ** 2
+    return _OtherSpread
 
 
 class _PointWeights(VariationalLayer):
@@ -284,10 +217,6 @@ LAYERS = [
         "you average the KL over the weights instead of summing it.",
     ),
     Misconception(
-        _VarianceRho,
-        "you take softplus(ρ) for the variance. In this course it is the standard deviation.",
-    ),
-    Misconception(
         _PerDatum,
         "you draw separately for every data point, its weights or the noise of its outputs. Draw W and b once for the whole batch.",
     ),
@@ -311,32 +240,13 @@ LAYERS = [
         _EqualMeans,
         "you start the means of all weights at 0. All hidden units are then alike, and only noise distinguishes them: draw the initial means at random.",
     ),
+    *(Misconception(_with_kl(kl), hint) for kl, hint in WRONG_KLS_OF_LAYERS),
     Misconception(
-        _VarianceInKL,
-        "you square prior_std once too often in the KL, and so use the variance σ₀² in place of σ₀.",
-    ),
-    Misconception(
-        _RootInKL,
+        _with_kl(gaussian_kl(scale=lambda s: s**0.5)),
         "you use prior_std in the KL as if it were the prior's variance.",
     ),
     Misconception(
-        _TwiceInKL,
-        "you apply softplus twice in the KL: gaussian_kl takes ρ, and applies softplus itself.",
-    ),
-    Misconception(
-        _SwappedInKL,
-        "you swap µ and ρ in the KL: gaussian_kl takes mu first.",
-    ),
-    Misconception(
-        _ExpInKL,
-        "you use exp(ρ) as the standard deviation in the KL; here it is softplus(ρ).",
-    ),
-    Misconception(
-        _ReversedKL,
-        "you swap the two distributions in the KL: this is KL(p‖q). The ELBO has KL(q‖p), an average over q.",
-    ),
-    Misconception(
-        _UnitPrior,
+        _with_kl(gaussian_kl(scale=lambda s: 1.0)),
         "you use a prior with a standard deviation of 1: this layer's is prior_std.",
     ),
     Misconception(
@@ -355,19 +265,12 @@ LAYERS = [
         _PerUnit,
         "you return a divergence for each output: sum over all weights and biases.",
     ),
-    Misconception(
-        _Twice,
-        "you apply softplus twice: reparametrised_sample takes ρ, and applies softplus itself.",
-    ),
-    Misconception(_Exp, LOG_STD),
-    Misconception(_HalfExp, LOG_VARIANCE),
-    Misconception(
-        _PlainRho,
-        "you use ρ itself as the standard deviation and forget softplus.",
-    ),
-    Misconception(
-        _Variance,
-        "you multiply ε by the variance; it must be the standard deviation.",
+    *wrong_stds(
+        _with_std,
+        said=STDS_SAID
+        | {
+            "twice": "you apply softplus twice: reparametrised_sample takes ρ, and applies softplus itself."
+        },
     ),
     Misconception(
         _PointWeights,

@@ -5,22 +5,24 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from course.checks.approximate_inference.concepts import LOG_STD, LOG_VARIANCE
+from course.checks.approximate_inference.concepts import STDS_SAID
 from course.checks.approximate_inference.wrong_layers import (
     MeanWeights,
     VariationalLayer,
     draw,
 )
+from course.checks.concepts_of_weights import wrong_stds
 from course.task import Misconception
 
 
 class _Local(VariationalLayer):
     """Local reparametrisation; base of the wrong layers, each with one mistake."""
 
+    std_of = staticmethod(F.softplus)
+
     def spread(self, x):
-        return (
-            F.linear(x**2, F.softplus(self.w_rho) ** 2, F.softplus(self.b_rho) ** 2)
-        ).sqrt()
+        stds = self.std_of(self.w_rho), self.std_of(self.b_rho)
+        return F.linear(x**2, *(std**2 for std in stds)).sqrt()
 
     def noise(self, shape, generator):
         return torch.randn(shape, generator=generator)
@@ -115,19 +117,8 @@ class _LocalPlainBias(_Local):
         ).sqrt()
 
 
-class _LocalExp(_Local):
-    def spread(self, x):
-        return F.linear(x**2, self.w_rho.exp() ** 2, self.b_rho.exp() ** 2).sqrt()
-
-
-class _LocalHalfExp(_Local):
-    def spread(self, x):
-        return F.linear(x**2, self.w_rho.exp(), self.b_rho.exp()).sqrt()
-
-
-class _LocalPlainRho(_Local):
-    def spread(self, x):
-        return F.linear(x**2, self.w_rho**2, self.b_rho**2).sqrt()
+def _with_std(std_of):
+    return type("_WrongStd", (_Local,), {"std_of": staticmethod(std_of)})
 
 
 class _LocalMeansSquared(_Local):
@@ -265,11 +256,10 @@ LOCAL_LAYERS = [
         _LocalPlainBias,
         "you do not square the bias's standard deviation: it adds its variance, softplus(ρ)².",
     ),
-    Misconception(_LocalExp, LOG_STD),
-    Misconception(_LocalHalfExp, LOG_VARIANCE),
-    Misconception(
-        _LocalPlainRho,
-        "you use ρ itself as the standard deviation and forget softplus.",
+    *wrong_stds(
+        _with_std,
+        *("exp", "half exp", "rho", "square", "twice", "sigmoid"),
+        said=STDS_SAID | {"square": "you square σ twice: variances x²σ² add up."},
     ),
     Misconception(
         _LocalMeansSquared,

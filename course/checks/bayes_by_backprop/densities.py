@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
-from course.checks.concepts_of_weights import wrong_log_normals, wrong_stds
+from course.checks.concepts_of_densities import log_normal, wrong_log_normals
+from course.checks.concepts_of_weights import wrong_stds
 from course.checks.probing import gradients, gradients_of, leaves
 from course.task import Close, Misconception, Task
 
@@ -63,10 +64,11 @@ LOG_POSTERIOR = Task(
     oracle=_log_posterior_oracle,
     misconceptions=[
         *wrong_stds(
-            lambda std_of: lambda w, mu, rho: Normal(mu, std_of(rho)).log_prob(w)
+            lambda std_of: lambda w, mu, rho: log_normal(w, mu, std_of(rho), torch.log)
         ),
         *wrong_log_normals(
-            lambda log_density: lambda w, mu, rho: log_density(w, mu, F.softplus(rho))
+            lambda log_density: lambda w, mu, rho: log_density(w, mu, F.softplus(rho)),
+            log=torch.log,
         ),
         Misconception(
             lambda w, mu, rho: Normal(mu, F.softplus(rho)).log_prob(w).sum(),
@@ -146,7 +148,8 @@ LOG_PRIOR = Task(
             "you pass 1/σ₀ to Normal, which takes a standard deviation.",
         ),
         *wrong_log_normals(
-            lambda log_density: lambda w, prior_std: log_density(w, 0.0, prior_std)
+            lambda log_density: lambda w, prior_std: log_density(w, 0.0, prior_std),
+            log=math.log,
         ),
         Misconception(
             lambda w, prior_std: -Normal(0.0, prior_std).log_prob(w),
@@ -222,7 +225,8 @@ LOG_LIKELIHOOD = Task(
         *wrong_log_normals(
             lambda log_density: (
                 lambda prediction, y, noise_std: log_density(y, prediction, noise_std)
-            )
+            ),
+            log=math.log,
         ),
         Misconception(
             lambda prediction, y, noise_std: (

@@ -8,12 +8,12 @@ import numpy as np
 import scipy.special
 import scipy.stats
 import torch
-import torch.nn.functional as F
 from torch.distributions import Normal, kl_divergence
 
 from course.checks.bayes_by_backprop.densities import log_mixture, mixture_oracle
 from course.checks.bayes_by_backprop.sampling import SAMPLED_KL_MISTAKES
 from course.checks.bayes_by_backprop.tolerances import SINGLE, SIX_ERRORS, softplus
+from course.checks.concepts_of_divergences import WRONG_KLS, gaussian_kl
 from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import DRAWS, gaussian_distance
 from course.checks.probing import gradients_of, leaves, seeded
@@ -54,35 +54,6 @@ def _kl_oracle(mu, rho, prior_std):
     }
 
 
-def _kl(
-    *,
-    reduce=torch.sum,
-    half=0.5,
-    scale=lambda s: s,
-    std_of=F.softplus,
-    reverse=False,
-    log=1,
-    mean=1,
-    quadratic=0.5,
-    power=2,
-    prior_power=2,
-):
-    def answer(mu, rho, prior_std):
-        std, prior = std_of(rho), torch.as_tensor(scale(prior_std))
-        if reverse:
-            return reduce(
-                torch.log(std / prior) + (prior**2 + mu**2) / (2 * std**2) - 0.5
-            )
-        squares = std**power + mean * mu**2
-        return reduce(
-            log * torch.log(prior / std)
-            + quadratic * squares / prior**prior_power
-            - half
-        )
-
-    return answer
-
-
 def _exp_with_its_logarithm(mu, rho, prior_std):
     """σ = exp(ρ), and log σ = ρ, which is finite where exp(ρ) is not."""
     squares = torch.exp(rho) ** 2 + mu**2
@@ -97,68 +68,73 @@ GAUSSIAN_KL = Task(
     oracle=_kl_oracle,
     misconceptions=[
         Misconception(
-            _kl(reduce=torch.mean),
+            gaussian_kl(reduce=torch.mean),
             "you average the KL over the weights; it is a sum. One widely used library makes this mistake.",
         ),
         Misconception(
-            _kl(half=0.0),
+            gaussian_kl(half=0.0),
             "you leave out the −½ for every weight: then KL(p ‖ p) is not 0.",
         ),
         Misconception(
-            _kl(scale=math.sqrt),
+            gaussian_kl(scale=math.sqrt),
             "you treat the prior's standard deviation as its variance.",
         ),
         Misconception(
-            _kl(reverse=True), "you swap the two distributions: this is KL(p ‖ q)."
+            gaussian_kl(reverse=True),
+            "you swap the two distributions: this is KL(p ‖ q).",
         ),
         Misconception(
-            _kl(reduce=lambda terms: terms),
+            gaussian_kl(reduce=lambda terms: terms),
             "you return the KL of each weight; the task asks for their sum.",
         ),
         Misconception(
-            lambda *case: _kl(half=0.0)(*case) - 0.5,
+            lambda *case: gaussian_kl(half=0.0)(*case) - 0.5,
             "you subtract ½ once; subtract it for every weight.",
         ),
         Misconception(
-            _kl(log=-1),
+            gaussian_kl(log=-1),
             "you turn the logarithm upside down: it is log(σ₀/σ), not log(σ/σ₀).",
         ),
-        Misconception(_kl(log=0), "you leave out the logarithm log(σ₀/σ)."),
+        Misconception(gaussian_kl(log=0), "you leave out the logarithm log(σ₀/σ)."),
         Misconception(
-            _kl(log=2),
+            gaussian_kl(log=2),
             "you take the logarithm of the variances for that of the standard deviations: log(σ₀²/σ²) is twice log(σ₀/σ).",
         ),
         Misconception(
-            _kl(scale=lambda s: 1.0),
+            gaussian_kl(scale=lambda s: 1.0),
             "you leave out σ₀: this is the KL from the prior N(0, 1), whatever prior_std is.",
         ),
-        Misconception(_kl(mean=0), "you leave out µ²."),
+        Misconception(gaussian_kl(squares=lambda std, mu: std**2), "you leave out µ²."),
         Misconception(
-            _kl(quadratic=1.0),
+            gaussian_kl(quadratic=1.0),
             "you leave out the factor ½ of (σ² + µ²)/σ₀².",
         ),
-        Misconception(_kl(power=1), "you do not square σ in σ² + µ²."),
         Misconception(
-            _kl(prior_power=1),
+            gaussian_kl(squares=lambda std, mu: std + mu**2),
+            "you do not square σ in σ² + µ².",
+        ),
+        Misconception(
+            gaussian_kl(power=1),
             "you divide by 2σ₀ in place of 2σ₀².",
         ),
         Misconception(
-            lambda *case: -_kl()(*case),
+            lambda *case: -gaussian_kl()(*case),
             "you flip the sign: this is the negative of the KL.",
         ),
-        *wrong_stds(lambda std_of: _kl(std_of=std_of)),
+        *wrong_stds(lambda std_of: gaussian_kl(std_of=std_of)),
         Misconception(
             _exp_with_its_logarithm,
             "you use σ = exp(ρ). This is a common choice elsewhere, but here σ = softplus(ρ).",
         ),
         Misconception(
-            _kl(std_of=lambda rho: torch.log(1 + torch.exp(rho))),
+            gaussian_kl(std_of=lambda rho: torch.log(1 + torch.exp(rho))),
             "you write out log(1 + exp(ρ)), which is 0 or infinite for extreme values of ρ. Use F.softplus.",
         ),
         Misconception(
-            lambda mu, rho, prior_std: _kl()(mu, rho, prior_std).detach(),
+            lambda mu, rho, prior_std: gaussian_kl()(mu, rho, prior_std).detach(),
             "you detach the value (.detach(), .item(), .numpy() or no_grad): the prior then has no effect.",
         ),
+        *WRONG_KLS,
     ],
     hints=[
         "σ = F.softplus(rho); everything else is in the docstring's formula.",

@@ -19,6 +19,10 @@ from course.checks.bayes_by_backprop.tolerances import (
     SIX_ERRORS,
     softplus,
 )
+from course.checks.concepts_of_divergences import (
+    WRONG_KLS_OF_LAYERS,
+    gaussian_kl,
+)
 from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import DRAWS, gaussian_distance
 from course.checks.probing import drawn, gradients, seeded
@@ -195,12 +199,8 @@ class _Layer(nn.Module):
             self.bias_mu, generator
         )
 
-    def prior(self):
-        return self.prior_std
-
     def kl_of(self, mu, rho):
-        std, prior = self.std_of(rho), self.prior()
-        return (torch.log(prior / std) + (std**2 + mu**2) / (2 * prior**2) - 0.5).sum()
+        return gaussian_kl(std_of=self.std_of)(mu, rho, self.prior_std)
 
     def kl(self):
         return self.kl_of(self.weight_mu, self.weight_rho) + self.kl_of(
@@ -294,14 +294,11 @@ class _Rectified(_Layer):
         return torch.relu(super().forward(x, generator=generator))
 
 
-class _UnitPrior(_Layer):
-    def prior(self):
-        return 1.0
-
-
-class _RootPrior(_Layer):
-    def prior(self):
-        return math.sqrt(self.prior_std)
+def _with_kl(kl):
+    """Make a layer that computes the KL otherwise."""
+    return type(
+        "_WrongKL", (_Layer,), {"kl_of": lambda self, *q: kl(*q, self.prior_std)}
+    )
 
 
 class _NegativeKL(_Layer):
@@ -362,11 +359,12 @@ BAYESIAN_LINEAR = Task(
             "functions between its layers.",
         ),
         Misconception(
-            _UnitPrior,
+            _with_kl(gaussian_kl(scale=lambda s: 1.0)),
             "you compute the KL from the prior N(0, 1), whatever prior_std is.",
         ),
         Misconception(
-            _RootPrior, "you treat the prior's standard deviation as its variance."
+            _with_kl(gaussian_kl(scale=math.sqrt)),
+            "you treat the prior's standard deviation as its variance.",
         ),
         Misconception(_NegativeKL, "you flip the sign of the KL."),
         *wrong_stds(_with_std),
@@ -384,6 +382,7 @@ BAYESIAN_LINEAR = Task(
             "you start all weights' means at 0. Then all hidden units are alike, and only their noise differs: "
             "draw the initial means at random.",
         ),
+        *(Misconception(_with_kl(kl), hint) for kl, hint in WRONG_KLS_OF_LAYERS),
     ],
     hints=[
         "forward: draw the weight and the bias with sample_weights; F.linear does the rest.",

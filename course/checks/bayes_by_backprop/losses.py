@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
+from course.checks.concepts_of_objectives import wrong_terms
 from course.checks.concepts_of_weights import wrong_stds
 from course.checks.probing import leaves, of_parts
 from course.task import Close, Misconception, Task
@@ -84,7 +85,7 @@ def _draw_loss(
         std = std_of(rho)
         w = mu + std * epsilon
         log_q, log_p = (
-            Normal(mu, std).log_prob(q_at(w, mu)).sum(),
+            Normal(mu, std, validate_args=False).log_prob(q_at(w, mu)).sum(),
             Normal(0 * mu, prior_std).log_prob(p_at(w, mu)).sum(),
         )
         fit = reduce(Normal(predict_at(w, mu) * x, noise_std).log_prob(y))
@@ -350,6 +351,13 @@ EXACT_LOSS = Task(
             "you treat the noise's standard deviation as its variance.",
         ),
         *wrong_stds(lambda std_of: _exact(std_of=std_of)),
+        *wrong_terms(
+            _exact(kl=0),
+            lambda mu, rho, x, y, *, noise_std, prior_std: _divergence(
+                mu, F.softplus(rho), prior_std
+            ).sum(),
+            *("minus NLL", "no NLL"),
+        ),
     ],
     hints=[
         "The expectation of log q − log p is the KL of two Gaussians, which has a closed form.",

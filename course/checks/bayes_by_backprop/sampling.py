@@ -26,7 +26,7 @@ def _sampled(
         shape, source = shape_of(draws, mu), noise_of(generator)
         w = mu + std * torch.randn(shape, generator=source, dtype=mu.dtype)
         w = draw_of(w)
-        log_q = Normal(mu, std).log_prob(at(w, mu))
+        log_q = Normal(mu, std, validate_args=False).log_prob(at(w, mu))
         return reduce(difference(log_q, log_prior(p_at(w, mu))), draws)
 
     return answer

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE
+from course.checks.concepts_of_objectives import wrong_terms
 from course.checks.probing import gradients_of, leaves
 from course.task import Close, Misconception, Task
 
@@ -189,12 +190,6 @@ MINIBATCH_LOSS = Task(
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
-                _nll(logits, targets).sum() - kl_share * kl
-            ),
-            "you subtract the KL; the loss adds it.",
-        ),
-        Misconception(
-            lambda logits, targets, kl, kl_share: (
                 _nll(logits, targets).sum() + kl_share * kl.item()
             ),
             "you turn the KL into a plain number (.item(), float() or .detach()): it then no longer affects µ and ρ.",
@@ -230,16 +225,6 @@ MINIBATCH_LOSS = Task(
             "you divide the KL by B as well: its share accounts for the minibatch already.",
         ),
         Misconception(
-            lambda logits, targets, kl, kl_share: _nll(logits, targets).sum() + 0 * kl,
-            "you leave out the KL.",
-        ),
-        Misconception(
-            lambda logits, targets, kl, kl_share: (
-                kl_share * kl - _nll(logits, targets).sum()
-            ),
-            "you flip the sign of the NLL: this adds the log-likelihood.",
-        ),
-        Misconception(
             lambda logits, targets, kl, kl_share: (
                 _nll(torch.softmax(logits, -1), targets).sum() + kl_share * kl
             ),
@@ -251,6 +236,10 @@ MINIBATCH_LOSS = Task(
                 - torch.softmax(logits, -1).gather(-1, targets[:, None]).sum()
             ),
             "you leave out the logarithm of the probabilities.",
+        ),
+        *wrong_terms(
+            lambda logits, targets, kl, kl_share: _nll(logits, targets).sum() + 0 * kl,
+            lambda logits, targets, kl, kl_share: kl_share * kl + 0 * logits.sum(),
         ),
     ],
     hints=[

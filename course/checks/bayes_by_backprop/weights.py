@@ -54,10 +54,6 @@ REPARAMETRISE = Task(
     probe=_reparametrise_probe,
     oracle=_reparametrise_oracle,
     misconceptions=[
-        Misconception(
-            lambda mu, rho, epsilon: mu + rho * epsilon,
-            "you use ρ as the standard deviation. ρ may be negative; σ = softplus(ρ) may not.",
-        ),
         *wrong_stds(lambda std_of: lambda mu, rho, epsilon: mu + std_of(rho) * epsilon),
         Misconception(
             lambda mu, rho, epsilon: mu + F.softplus(rho),

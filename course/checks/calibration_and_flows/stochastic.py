@@ -10,6 +10,7 @@ import torch
 from course.checks.calibration_and_flows.divergence import FLOW_KL_MISTAKES
 from course.checks.calibration_and_flows.predictions import PREDICT_MISTAKES
 from course.checks.calibration_and_flows.tolerances import DRAWS, EXACT, FLOAT32
+from course.checks.concepts_of_objectives import wrong_terms
 from course.checks.probing import gradients_of, leaves, seeded
 from course.task import Close, Misconception, Task
 
@@ -193,11 +194,10 @@ NEGATIVE_ELBO = Task(
             ),
             "you leave out the KL: this is the NLL alone.",
         ),
-        Misconception(
-            lambda log_probs, labels, kl: (
-                kl + _log_likelihood(log_probs, labels)
-            ).mean(-1),
-            "you flip the sign of the NLL: this adds the log-likelihood.",
+        *wrong_terms(
+            lambda log_probs, labels, kl: -_log_likelihood(log_probs, labels).mean(-1),
+            lambda log_probs, labels, kl: kl.mean(-1) + 0 * log_probs.sum((-2, -1)),
+            *("minus NLL", "no NLL"),
         ),
         Misconception(
             lambda log_probs, labels, kl: (

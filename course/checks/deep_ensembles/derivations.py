@@ -6,6 +6,7 @@ import scipy.stats
 import sympy
 import sympy.stats
 
+from course.checks.concepts_of_densities import wrong_log_normals
 from course.checks.deep_ensembles.tolerances import EXACT
 from course.task import Close, Misconception, Task
 
@@ -148,6 +149,21 @@ GAUSSIAN_EXPRESSION = Task(
                 - (y - mu) ** 2 / (2 * sigma**2)
             ),
             "you forget the minus sign and return log p instead of −log p.",
+        ),
+        *wrong_log_normals(
+            lambda log_density: lambda y, mu, sigma: -log_density(y, mu, sigma),
+            *(
+                "normaliser",
+                "log std",
+                "log variance",
+                "no variance",
+                "std",
+                "half log std",
+                "brackets",
+                "2 of 2π",
+            ),
+            log=sympy.log,
+            negative=True,
         ),
     ],
     hints=[

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
+from course.checks.concepts_of_densities import wrong_log_normals
 from course.checks.deep_ensembles.tolerances import FLOAT32
 from course.checks.probing import value_and_gradients
 from course.task import Close, Misconception, Task
@@ -134,6 +135,21 @@ GAUSSIAN_NLL = Task(
                 + 0.5 * ((y - jax.lax.stop_gradient(mean)) / std) ** 2
             ),
             "you hold the mean fixed (stop_gradient): the value is right, but the mean is never learnt.",
+        ),
+        *wrong_log_normals(
+            lambda log_density: lambda mean, std, y: -log_density(y, mean, std),
+            *(
+                "normaliser",
+                "log variance",
+                "no variance",
+                "std",
+                "root of 2π",
+                "half log std",
+                "brackets",
+                "2 of 2π",
+            ),
+            log=jnp.log,
+            negative=True,
         ),
     ],
     hints=[

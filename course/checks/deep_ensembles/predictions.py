@@ -8,7 +8,12 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
-from course.checks.concepts_of_members import wrong_information, wrong_mixtures
+from course.checks.concepts_of_members import (
+    NORMALISED,
+    wrong_information,
+    wrong_log_mixtures,
+    wrong_mixtures,
+)
 from course.checks.deep_ensembles.tolerances import FLOAT32
 from course.task import Close, Misconception, Task
 
@@ -170,6 +175,9 @@ ENSEMBLE_LOG_PROBS = Task(
             lambda logits: jax.nn.softmax(logits, axis=-1).mean(0),
             "you return probabilities instead of their logarithms.",
         ),
+        *wrong_log_mixtures(
+            lambda of_logits: of_logits, jax.nn.log_softmax, jax.nn.logsumexp, jnp.log
+        ),
     ],
     hints=[
         "Compute each member's log-probabilities first: log_softmax over the classes.",
@@ -229,6 +237,7 @@ ENTROPY = Task(
             lambda probs: -jnp.mean(jax.scipy.special.xlogy(probs, probs), axis=-1),
             "you average over the classes; sum over them.",
         ),
+        Misconception(lambda probs: _h(probs) / np.log(probs.shape[-1]), NORMALISED),
     ],
     hints=[
         "It is a sum over the last axis, with a minus sign in front.",

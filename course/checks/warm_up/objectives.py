@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from course.checks.concepts_of_decay import WRONG_DECAYS
+from course.checks.concepts_of_objectives import wrong_terms
 from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import FLOAT32
 from course.task import Close, Misconception, Task
@@ -94,6 +95,9 @@ MINIBATCH_OBJECTIVE = Task(
             lambda nll, kl, n_data: n_data * jnp.sum(nll) + kl,
             "you multiply the sum over the minibatch by N: each of its B data points then counts "
             "N times, but it should count N/B times.",
+        ),
+        *wrong_terms(
+            lambda nll, kl, n_data: n_data * jnp.mean(nll), lambda nll, kl, n_data: kl
         ),
     ],
     hints=[

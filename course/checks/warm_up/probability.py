@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
+from course.checks.concepts_of_densities import wrong_log_normals
 from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import EXPONENTS, FLOAT32, LARGE
 from course.task import Close, Misconception, Task
@@ -185,6 +186,12 @@ LOG_NORMAL = Task(
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, std**2) - jnp.log(y),
             "you square std: norm.logpdf takes the standard deviation, not the variance.",
+        ),
+        *wrong_log_normals(
+            lambda log_density: (
+                lambda y, mean, std: log_density(jnp.log(y), mean, std) - jnp.log(y)
+            ),
+            log=jnp.log,
         ),
     ],
     hints=[

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.special
 
+from course.checks.concepts_of_probit import root, wrong_roots
 from course.checks.which_method.tolerances import FLOAT32
 from course.task import Close, Misconception, Task
 
@@ -58,10 +59,6 @@ def _with(temper):
     return answer
 
 
-def _factor(variance):
-    return 1 + jnp.pi * variance / 8
-
-
 LAST_LAYER_LOG_PROBS = Task(
     name="last_layer_log_probs",
     points=3,
@@ -74,16 +71,16 @@ LAST_LAYER_LOG_PROBS = Task(
             "you ignore the covariances: your result is the plug-in forecast.",
         ),
         Misconception(
-            _with(lambda mean, variance: mean / _factor(variance)),
+            _with(lambda mean, variance: mean / root(variance) ** 2),
             "you forget the square root: the divisor is √(1 + πv/8).",
         ),
         Misconception(
-            _with(lambda mean, variance: mean * jnp.sqrt(_factor(variance))),
+            _with(lambda mean, variance: mean * root(variance)),
             "you multiply the logits by the root, so the forecast becomes more confident where the "
             "weights are less certain. Divide instead.",
         ),
         Misconception(
-            _with(lambda mean, variance: mean / jnp.sqrt(_factor(jnp.sqrt(variance)))),
+            _with(lambda mean, variance: mean / root(variance**0.5)),
             "you use the standard deviation of the logit instead of its variance.",
         ),
         Misconception(
@@ -91,31 +88,31 @@ LAST_LAYER_LOG_PROBS = Task(
             "you leave out π/8: that factor fits a probit curve to the sigmoid.",
         ),
         Misconception(
-            _with(
-                lambda mean, variance: (
-                    mean / jnp.sqrt(_factor(variance.mean(-1, keepdims=True)))
-                )
-            ),
+            _with(lambda mean, variance: mean / root(variance.mean(-1, keepdims=True))),
             "you use one variance for all classes. Each logit has its own.",
         ),
         Misconception(
             lambda *arrays: jnp.exp(
-                _with(lambda mean, variance: mean / jnp.sqrt(_factor(variance)))(
-                    *arrays
-                )
+                _with(lambda mean, variance: mean / root(variance))(*arrays)
             ),
             "you return probabilities instead of their logarithms.",
         ),
         Misconception(
             lambda *arrays: jnp.log(
-                jnp.exp(
-                    _with(lambda mean, variance: mean / jnp.sqrt(_factor(variance)))(
-                        *arrays
-                    )
-                )
+                jnp.exp(_with(lambda mean, variance: mean / root(variance))(*arrays))
             ),
             "your probabilities underflow to 0 before you take their logarithm. "
             "jax.nn.log_softmax stays in log space.",
+        ),
+        *wrong_roots(
+            lambda root_of: _with(lambda mean, variance: mean / root_of(variance))
+        ),
+        Misconception(
+            lambda features, weights, covariances: (
+                _with(lambda mean, variance: mean)(features, weights, covariances)
+                / root(jnp.einsum("ni,kij,nj->nk", features, covariances, features))
+            ),
+            "you divide the log-probabilities by the root. Divide the logits, then take log_softmax.",
         ),
     ],
     hints=[

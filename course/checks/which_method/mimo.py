@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.special
 
+from course.checks.concepts_of_members import wrong_log_mixtures
 from course.checks.probing import value_and_gradients
 from course.checks.which_method.tolerances import COUNTED, FLOAT32, SIX_ERRORS
 from course.task import Close, Misconception, Task
@@ -368,6 +369,14 @@ MIMO_LOG_PROBS = Task(
         Misconception(
             lambda network, x, members: jnp.exp(_voted(network(_tiled(x, members)))),
             "you return probabilities instead of their logarithms.",
+        ),
+        *wrong_log_mixtures(
+            lambda of_logits: (
+                lambda network, x, members: of_logits(
+                    network(_tiled(x, members)).swapaxes(0, 1)
+                )
+            ),
+            *(jax.nn.log_softmax, jax.nn.logsumexp, jnp.log),
         ),
     ],
     hints=[
