@@ -136,7 +136,7 @@ PICTURES = (
     column: box(image.closest("article")),
   }));
   for (const image of seen) image.loading = "eager";
-  await Promise.all(seen.map(image => image.decode()));
+  await Promise.all(seen.map(image => image.decode().catch(() => {})));  // some may be lost
   return facts.map((fact, at) =>
     ({...fact, after: box(seen[at]), name: new URL(seen[at].currentSrc).pathname}));
 }
