@@ -65,7 +65,6 @@ WORKERS := -n 4 --dist loadfile --no-loadscope-reorder
 test: .venv/ready  ## run the tests but for the long ones
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m commands exercises --check
 	$(BIN)/python -m pytest -m "not long" $(WORKERS)
 
 test-long: .venv/ready .venv-nbgrader/ready _build/lighthouse/ready  ## build the book and run the tests that take minutes

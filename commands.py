@@ -54,7 +54,7 @@ def exercises(practicals: tuple[str, ...], check: bool) -> None:
     Example:
       course exercises                    all of them
       course exercises deep_ensembles     one
-      course exercises --check            what CI does
+      course exercises --check            are they up to date?
     """
     from authoring.exercises import differences, write
 
