@@ -19,10 +19,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from grading.classroom import STATE, grade_class
+from grading.classroom import EXAMPLES, STATE, grade_class
+from grading.execution.examples import examples
 from grading.record import Result
 from grading.reports.difference import read_grades, write_difference
-from grading.reports.examples import examples
 from grading.reports.late import Policy, adjusted
 from grading.reports.marking import check_marks, filled_table, titles
 from grading.reports.outcome import class_of, write_outcome
@@ -117,7 +117,7 @@ def grade_folder(
         console.print(f"Open {settings.out / 'difference.html'}", soft_wrap=True)
         return results
     labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
-    shown = examples(labs, settings.out / STATE / "examples")
+    shown = examples(labs, settings.out / STATE / EXAMPLES)
     with all_or_none():
         write_outcome(
             results,

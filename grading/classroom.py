@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grading.execution import expected
+from grading.execution import examples, expected
 from grading.execution.material import LabMaterial
 from grading.execution.runner import (
     SHORT,
@@ -49,6 +49,7 @@ from project.files import write_whole
 from project.practicals import Course
 
 STATE = ".grading"
+EXAMPLES = "examples"  # the folder of public examples, which are kept between runs
 NEEDED = 1024 * 1024  # bytes of disk space without which nothing can be graded
 Report = Callable[[Result, bool], None]
 
@@ -217,7 +218,8 @@ class _Run:
         if not path.exists():
             new = path.with_suffix(".new")
             try:
-                expected.draw(lab, self.kept["seed"], new, compiled)
+                shown = examples.kept_in(self.state / EXAMPLES, lab)
+                expected.draw(lab, self.kept["seed"], new, compiled, shown)
             except CourseError:
                 new.unlink(missing_ok=True)
                 _require_space(self.state)

@@ -6,6 +6,7 @@ process. Of everything computed here, only the inputs enter a sandbox.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import subprocess
@@ -20,6 +21,7 @@ import msgspec
 import numpy as np
 
 from course.task import Case, Close, Task, tasks_of
+from grading.execution import examples
 from grading.execution.probe import probe_source
 from project.errors import CourseError
 from project.practicals import Lab
@@ -53,11 +55,18 @@ class Key:
     cases: list[dict[str, Any]] = field(default_factory=list)
 
 
-def draw(lab: Lab, seed: int, target: Path, compiled: Path | None = None) -> None:
+def draw(
+    lab: Lab,
+    seed: int,
+    target: Path,
+    compiled: Path | None = None,
+    shown: Path | None = None,
+) -> None:
     """Compute the keys of a lab's tasks, in another process, and write them to ``target``.
 
     The programs that JAX compiles for this are added to the folder ``compiled``: submissions
-    run most of them, too.
+    run most of them, too. Where there is no file ``shown``, the public examples of the practical
+    are written there: nothing that they need has to be imported again.
 
     Raises:
         CourseError: it has no exercise, or its checks cannot be evaluated.
@@ -71,9 +80,10 @@ def draw(lab: Lab, seed: int, target: Path, compiled: Path | None = None) -> Non
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         }
         environment.pop("XLA_FLAGS", None)  # programs are kept by their options
+    wanted = "" if shown is None or shown.exists() else str(shown)
     # The seed is sent through a pipe, because every process can read arguments.
     done = subprocess.run(
-        [sys.executable, "-m", __name__, stem, str(target), *lab.tasks()],
+        [sys.executable, "-m", __name__, stem, str(target), wanted, *lab.tasks()],
         input=str(seed),
         env=environment,
         capture_output=True,
@@ -132,10 +142,13 @@ ENCODER = msgspec.msgpack.Encoder(enc_hook=_packed)
 DECODER = msgspec.msgpack.Decoder(list[Key], ext_hook=_unpacked)
 
 
-def _main(stem: str, target: str, *tasks: str) -> None:
+def _main(stem: str, target: str, shown: str, *tasks: str) -> None:
     seed = int(sys.stdin.read())
     keys = [key_of(task, seed) for id_, task in tasks_of(stem).items() if id_ in tasks]
     Path(target).write_bytes(ENCODER.encode(keys))
+    if shown:
+        with contextlib.suppress(Exception):  # the feedback does without
+            examples.write(stem, Path(shown))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 ``roster``   holds the class as rows and columns, for all other modules;
 ``sheets``   writes the grade sheets, ``feedback`` and ``report`` the pages, ``marking`` the page
              and the table for answers in words; ``pages`` is what the pages share;
-``items``    computes statistics of tasks and questions, ``examples`` the feedback's examples;
+``items``    computes statistics of tasks and questions;
 ``unnamed``  finds students with the same wrong numbers, and drafts misconceptions;
 ``late``     deducts points from late notebooks;
 ``similar``  finds notebooks with passages in common;

@@ -16,9 +16,9 @@ from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
 from authoring.questions import Question
+from grading.execution.examples import Example
 from grading.flags import PRIVATE
 from grading.record import Result
-from grading.reports.examples import Example
 from grading.reports.pages import GENERATOR, render
 from grading.reports.roster import score_of, title_of, unanswered
 from project.files import discard, write_whole

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from authoring.questions import Question, places, prompts
+from grading.execution.examples import Example
 from grading.record import Result
-from grading.reports.examples import Example
 from grading.reports.feedback import Comments, page_paths, write_feedback
 from grading.reports.items import write_items
 from grading.reports.late import Policy, adjusted

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from grading.execution.examples import Example
 from grading.record import Result, Verdict
-from grading.reports.examples import Example
 from grading.reports.pages import plural, render, sentence, short
 from grading.reports.roster import ColumnGroup, Roster, verdicts_of
 from project.files import write_whole

@@ -15,8 +15,8 @@ from authoring.questions import Question
 from commands import main
 from course.task import tasks_of
 from grading import app
+from grading.execution.examples import Example, example_of, examples
 from grading.record import Flag, Result, Verdict, Written
-from grading.reports.examples import Example, example_of, examples
 from grading.reports.feedback import (
     feedback_page,
     page_paths,
@@ -220,7 +220,7 @@ def test_examples_are_those_of_the_check_and_kept(tmp_path, monkeypatch):
     for id_, task in tasks_of(lab.stem).items():
         assert found[id_] == example_of(task)
         assert found[id_].inputs
-    monkeypatch.setattr("grading.reports.examples._computed", None)
+    monkeypatch.setattr("grading.execution.examples._computed", None)
     assert examples([lab], tmp_path) == found
 
 

@@ -9,8 +9,8 @@ from browser import shown
 from classroom import SCRIPT, classroom
 from pages import assert_harmless, assert_readable, text_of
 
+from grading.execution.examples import Example
 from grading.record import Result, Verdict
-from grading.reports.examples import Example
 from grading.reports.feedback import page_paths, write_feedback
 from grading.reports.pages import (
     duration,

@@ -1,16 +1,17 @@
 """Public examples and hints for the feedback: an input that the notebook's own check uses.
 
 Students can see these inputs, and the values expected on them, by running the check. Those
-of the run stay hidden. The oracles need a framework, so they are called in a process of their
-own, once for each state of the checks.
+of the run stay hidden. The oracles need a framework, so they are called in the process that
+draws a run's inputs, or in one of their own, once for each state of the checks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -46,19 +47,24 @@ def examples(labs: Iterable[Lab], cache: Path) -> dict[str, Example]:
         labs: of one course.
         cache: a folder in which they are kept; it is created if it does not exist.
     """
-    package, found = Path(course.__file__).parents[1], {}
-    for stem, checks in sorted({(lab.stem, lab.checks) for lab in labs}):
-        code = closure(package, "", Path(course.__file__), __name__, checks)
-        path = cache / f"{digest_of(package, code)[:40]}.json"
-        try:
-            kept = msgspec.json.decode(path.read_bytes(), type=dict[str, Example])
-        except (FileNotFoundError, ValueError):
-            kept = _computed(stem)
-            if kept:
-                cache.mkdir(parents=True, exist_ok=True)
-                write_whole(path, json.dumps({k: asdict(v) for k, v in kept.items()}))
-        found |= kept
+    found = {}
+    for stem, path in sorted({(lab.stem, kept_in(cache, lab)) for lab in labs}):
+        found |= _read(path) or _computed(stem, path)
     return found
+
+
+def kept_in(cache: Path, lab: Lab) -> Path:
+    """Return the file for the examples of a lab's practical, in this state of its checks."""
+    package = Path(course.__file__).parents[1]
+    code = closure(package, "", Path(course.__file__), __name__, lab.checks)
+    return cache / f"{digest_of(package, code)[:40]}.json"
+
+
+def write(stem: str, path: Path) -> None:
+    """Compute the examples of a practical, in this process, and keep them."""
+    found = {id_: asdict(example_of(task)) for id_, task in tasks_of(stem).items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps(found))
 
 
 def example_of(task: Task) -> Example:
@@ -75,14 +81,19 @@ def example_of(task: Task) -> Example:
     return Example(_cut(shown), _cut("\n".join(rows)), tuple(task.hints))
 
 
-def _computed(stem: str) -> Mapping[str, Example]:
-    """Compute the examples of a practical in a process of its own."""
-    command = [sys.executable, "-m", __name__, stem]
+def _read(path: Path) -> dict[str, Example]:
     try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS)
-        return msgspec.json.decode(done.stdout, type=dict[str, Example])
-    except (subprocess.TimeoutExpired, ValueError):
-        return {}  # the feedback does without
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Example])
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _computed(stem: str, path: Path) -> dict[str, Example]:
+    """Compute the examples of a practical in a process of its own."""
+    command = [sys.executable, "-m", __name__, stem, str(path)]
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        subprocess.run(command, capture_output=True, timeout=SECONDS)
+    return _read(path)  # the feedback does without if there are none
 
 
 def _number(value: np.ndarray) -> str:
@@ -93,10 +104,5 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()} …"
 
 
-def _main(stem: str) -> None:
-    found = {id_: asdict(example_of(task)) for id_, task in tasks_of(stem).items()}
-    sys.stdout.write(json.dumps(found))
-
-
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    write(sys.argv[1], Path(sys.argv[2]))
