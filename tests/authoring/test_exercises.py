@@ -329,11 +329,6 @@ def run(root, *arguments, monkeypatch):
     return CliRunner().invoke(main, list(arguments))
 
 
-def test_the_exercises_are_up_to_date(monkeypatch):
-    done = run(ROOT, "exercises", "--check", monkeypatch=monkeypatch)
-    assert done.exit_code == 0, done.output
-
-
 def test_check_passes_fails_with_a_diff_and_is_mended(copy, monkeypatch):
     assert run(copy, "exercises", "--check", monkeypatch=monkeypatch).exit_code == 0
     edit(copy / SOLUTIONS, "keeps every division", "keeps each division")

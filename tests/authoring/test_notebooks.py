@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 from seeds import SOAK, first_seed
 from test_half_solved import cells_of, most_needed
 
-from authoring.exercises import generate
+from authoring.exercises import differences, generate
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,6 +103,10 @@ def assert_passes(notebook, path):
     done = nbval(path)
     assert done.returncode == 0, done.stdout[-4000:]
     assert f"{len(code)} passed" in done.stdout
+
+
+def test_the_exercises_are_up_to_date():
+    assert differences(COURSE) == "", "run `make exercises`"
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -59,20 +60,18 @@ def test_only_full_marks_for_everybody_are_a_figure(material):
             graded(Fake(scores), material, 1)
 
 
-class Slow(Fake):
-    """A grader that takes half a second, plus half a second for each submission."""
+def test_what_a_grader_does_once_is_not_in_each_further_submission(
+    material, monkeypatch
+):
+    """One that takes half a second, plus half a second for each submission."""
 
-    def lanes(self, material, folder, jobs):
-        sleep = f"import time; time.sleep({0.5 + 0.5 * material.count})"
-        return [[[sys.executable, "-c", sleep]]]
+    def taken(grader, material, jobs):
+        return SimpleNamespace(seconds=0.5 + 0.5 * material.count, tree=64)
 
-    def scores(self, material, folder):
-        return [material.points] * material.count
-
-
-def test_what_a_grader_does_once_is_not_in_each_further_submission(material):
-    (row,) = side_by_side([Slow(None)], material, (1,), Console(quiet=True))
-    assert 0.45 < row["further"] < row["seconds"] - 0.1
+    monkeypatch.setattr("studies.grading.__main__.graded", taken)
+    (row,) = side_by_side([Fake([])], material, (1,), Console(quiet=True))
+    assert row["further"] == pytest.approx(0.5)
+    assert row["seconds"] == pytest.approx(2 / 3)
 
 
 def test_what_is_measured_again_replaces_its_own_rows(tmp_path):

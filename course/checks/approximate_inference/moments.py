@@ -18,12 +18,12 @@ from course.task import Close
 def layer_cases(rng):
     """Draw two opposite data points, others, and one at 0, whose output is the bias alone.
 
-    The outputs of the first two are negatively correlated if they share the weights. Their
+    Squares of the inputs of the first two are far from their absolute values. The outputs of the first two are negatively correlated if they share the weights. Their
     inputs do not add up to 0, so that w_mu has a gradient.
     """
     cases = []
     for n, d in ((4, 3), (3, 2), (5, 1)):
-        x = rng.choice([-1, 1], d) * rng.uniform(0.7, 1.5, d)
+        x = rng.choice([-1, 1], d) * rng.uniform(1.5, 2.2, d)
         apart = rng.choice([-1, 1], d) * rng.uniform(0.05, 0.2, d)
         others = rng.uniform(0.7, 1.5, (n - 3, d))
         cases.append(
