@@ -44,6 +44,12 @@ window.toggleCode = () => {
   folds.forEach(fold => { fold.open = open; });
 };
 
+// In the list of pages, this one says that it is the reader's place; going to it would lead nowhere.
+document.querySelectorAll(".bd-sidebar-primary a[href='#']").forEach(link => {
+  link.ariaCurrent = "page";
+  link.tabIndex = -1;
+});
+
 // The headings of such a table sort its rows, by number or by name; pressed again, they reverse.
 document.querySelectorAll("table.sortable thead th").forEach(head => {
   const button = document.createElement("button");
@@ -77,17 +83,31 @@ if (typeof Search !== "undefined") {
     const found = anchor && page.getElementById(decodeURIComponent(anchor.slice(1)));
     const shown = (found && found.closest("section")) || page.querySelector("article");
     shown.querySelector("h1, h2, h3")?.remove();  // the result's title
-    shown.querySelectorAll(".katex-html, .headerlink, summary, pre, script, style, fieldset").forEach(e => e.remove());
-    shown.querySelectorAll("p, li, dt, dd, td, h2, h3").forEach(e => e.append(" "));
+    shown.querySelectorAll(".katex-html, .headerlink, .label, summary, pre, script, style, fieldset").forEach(e => e.remove());
+    shown.querySelectorAll("p, li, dt, dd, td, th, h2, h3, small").forEach(e => e.append(" "));
     return shown.textContent;
   };
-  // A page that stands below one of its sections has nothing to add. The last result is shown first.
+  // The text around a word that was searched for, from a whole word to a whole word.
+  Search.makeSearchSummary = (html, words, anchor) => {
+    const text = Search.htmlToText(html, anchor).replace(/\s+/g, " ").trim();
+    const lower = text.toLowerCase();
+    const at = Math.max(0, ...[...words].map(word => lower.indexOf(word.toLowerCase()) - 120));
+    const start = at && text.indexOf(" ", at) + 1;
+    const end = at + 240 < text.length ? text.lastIndexOf(" ", at + 240) : text.length;
+    const excerpt = document.createElement("p");
+    excerpt.className = "context";
+    excerpt.textContent = (start ? "… " : "") + text.slice(start, end) + (end < text.length ? " …" : "");
+    return text ? excerpt : null;
+  };
+  // A page, or one more entry of the index, below one of its sections has nothing to add. The last
+  // result is shown first.
   const find = Search._performSearch;
   Search._performSearch = (...asked) => {
     const above = new Set();
     return find(...asked).reverse().filter(([page, , anchor]) => {
+      const adds = anchor && !anchor.startsWith("#index-") || !above.has(page);
       if (anchor) above.add(page);
-      return anchor || !above.has(page);
+      return adds;
     }).reverse();
   };
   Documentation.TRANSLATIONS["Search finished, found ${resultCount} page(s) matching the search query."]
@@ -101,6 +121,7 @@ if (typeof Search !== "undefined") {
     const matches = [...document.querySelectorAll("article .highlighted")];
     const shown = matches.filter(match => match.checkVisibility());
     const match = shown.find(below) || matches.find(below) || matches[0];
+    if (!match) document.querySelector("#searchbox .highlight-link")?.remove();
     for (let fold = match; (fold = fold?.parentElement.closest("details"));) fold.open = true;
     openGuess(match);
     match?.scrollIntoView({block: "center"});

@@ -701,6 +701,8 @@ const start = figure => {
     button.addEventListener("click", () => { state[button.name]++; if (button.name === "reset") reset(); own.pressed = button.name; draw(); own.pressed = null; });
   }
   figure.addEventListener("input", event => { own.moved = event.target.name; draw(); own.moved = null; });
+  // From then on a screen reader says what has changed; before, all figures of a page would speak.
+  figure.addEventListener("focusin", () => { says.ariaLive = "polite"; }, {once: true});
   figure.classList.add("moves");
   plots.hidden = legend.hidden = false;
   let width = 0;

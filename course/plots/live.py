@@ -28,11 +28,11 @@ PAGE = """\
 <div class="live" id="{name}" data-view="{view}" role="group" aria-label="{label}">
 <script type="application/json">{data}</script>
 <div class="live-still">{picture}</div>
-<div class="live-plots" hidden>{panels}</div>
+<div class="live-plots" role="img" aria-label="At the start: {alt}" hidden>{panels}</div>
 <div class="live-side">
 <p class="live-legend" hidden></p>
 {controls}
-<output class="live-says"></output>
+<output class="live-says" aria-live="off"></output>
 </div>
 </div>
 """
@@ -61,7 +61,8 @@ class Slider:
             f'<div class="live-slider"><label for="{own}">{label}</label>'
             f'<input type="range" id="{own}" name="{self.name}" min="0" '
             f'max="{len(self.stops) - 1}" step="1" value="{at}" autocomplete="off" '
-            f'aria-valuetext="{shown}"><output for="{own}">{shown}</output></div>'
+            f'aria-valuetext="{shown}">'
+            f'<output for="{own}" aria-hidden="true">{shown}</output></div>'
         )
 
 
@@ -181,14 +182,14 @@ def live(
         **{key: plain(value) for key, value in data.items()},
     }
     panels = (
-        f'<svg role="presentation" data-height="{height}" height="{height}"></svg>'
-        for height in heights
+        f'<svg data-height="{height}" height="{height}"></svg>' for height in heights
     )
     return HTML(
         PAGE.format(
             view=view,
             name=name,
             label=html.escape(label),
+            alt=html.escape(alt),
             data=json.dumps(given, separators=(",", ":")).replace("<", "\\u003c"),
             picture=picture(drawn(**starts), name, alt),
             panels="".join(panels),

@@ -56,5 +56,7 @@ def method_intervals(
         ax.axvline(reference, color="black", lw=1, ls=":", zorder=0.5)
     ax.set_yticks(range(len(values)), list(values) if names else [""] * len(values))
     ax.set(xlabel=xlabel, ylim=(len(values) - 0.5, -0.5))
+    if ax.get_xscale() == "linear":
+        ax.locator_params(axis="x", nbins=4)  # more of them would touch on a phone
     ax.grid(axis="y", visible=False)
     return ax

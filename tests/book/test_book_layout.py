@@ -43,7 +43,9 @@ def test_the_front_page_says_it_in_one_screen(browser, address):
             links = part.locator("small a").all()
             addresses = [link.get_attribute("href") for link in links]
             assert addresses == [f"{lab.chapter.stem}.html" for lab in practical.labs]
-            assert part.inner_text().count("tasks · ") == len(practical.labs)
+            assert part.inner_text().count("\N{NO-BREAK SPACE}tasks") == len(
+                practical.labs
+            )
 
 
 def test_a_page_shows_ideas_before_plotting_code(seen):
@@ -126,6 +128,11 @@ def test_a_percent_sign_stays_with_its_number(seen, screen):
 
 def test_no_formula_in_a_sentence_is_wider_than_a_phone(seen):
     assert answers(seen, "phone", "too wide") == {}
+
+
+def test_nothing_but_boxes_scrolls_sideways_when_a_page_is_enlarged_four_times(seen):
+    assert answers(seen, "phone", "enlarged") == {}
+    assert answers(seen, "phone", "enlarged formulas") == {}
 
 
 @each_screen

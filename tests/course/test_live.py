@@ -279,6 +279,17 @@ def test_every_control_has_a_name_and_takes_the_keyboard(page):
 
 
 @pytest.mark.browser
+def test_a_figure_is_described_and_says_once_what_has_changed(page):
+    pictures = page.get_by_role("img", name="At the start: ")
+    speakers = page.get_by_role("status")
+    assert pictures.count() == speakers.count() == len(FIGURES)
+    slider, says = page.locator("#gp input").first, page.locator("#gp output.live-says")
+    assert says.get_attribute("aria-live") == "off"
+    slider.press("End")
+    assert says.get_attribute("aria-live") == "polite"
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1280])
 def test_text_is_legible_and_nothing_is_cut_off(browser, path, width):
     with browser.new_context(viewport={"width": width, "height": 844}) as context:

@@ -21,6 +21,8 @@ SCREENS = {
         "color_scheme": "dark",
     },
 }
+# A desktop of 1280 px that is enlarged four times, as WCAG's criterion 1.4.10 asks for.
+ENLARGED = {"width": 320, "height": 844}
 # In this order: pictures are loaded, then the page is unfolded; the last one changes its code.
 QUESTIONS = {
     "content": ask.CONTENT,
@@ -52,6 +54,10 @@ def visit(context, url):
     page.wait_for_function(ask.READY, timeout=120_000)
     for question, script in QUESTIONS.items():
         answers[question] = page.evaluate(script)
+    if page.viewport_size == SCREENS["phone"]["viewport"]:
+        page.set_viewport_size(ENLARGED)
+        answers["enlarged"] = page.evaluate(ask.WIDTH)["width"] > ENLARGED["width"]
+        answers["enlarged formulas"] = page.evaluate(ask.TOO_WIDE)
     page.close()
     return answers | {"requests": requests, "errors": errors}
 
