@@ -70,6 +70,11 @@ def test_answers_are_folded_as_code_is(browser, address, scheme):
             assert page.locator(".toggle-button").count() == 0
 
 
+@each_screen
+def test_the_title_of_a_fold_stays_where_it_is(seen, screen):
+    assert answers(seen, screen, "moving") == {}
+
+
 def test_code_and_equations_are_not_cut_off_on_a_desktop(seen):
     assert answers(seen, "desktop", "cut off") == {}
 

@@ -220,6 +220,13 @@ OUTSIDE = """
   })
   .map(part => part.outerHTML)
 """
+# Folds whose title moves sideways when they open.
+MOVING = """
+() => [...document.querySelectorAll("main details > summary")]
+  .filter(summary => new Set([...summary.querySelectorAll(":scope > p")]
+    .map(title => getComputedStyle(title).marginLeft)).size > 1)
+  .map(summary => summary.textContent.trim())
+"""
 # Elements within formulas that the tab key would stop at.
 STOPS = """
 () => [...document.querySelectorAll(".math, .math *")]

@@ -29,6 +29,7 @@ QUESTIONS = {
     "code": ask.CODE,
     "outside": ask.OUTSIDE,
     "stops": ask.STOPS,
+    "moving": ask.MOVING,
     "size": ask.WIDTH,
     "colours": ask.COLOURS,
     "parted": ask.PARTED,

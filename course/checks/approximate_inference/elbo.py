@@ -256,7 +256,7 @@ NEGATIVE_ELBO = Task(
     ],
     hints=[
         "Three things to get right: draws are averaged, data are summed, the KL counts once.",
-        'F.binary_cross_entropy_with_logits with reduction="none" gives all (S, N) terms; as labels, pass y.expand_as(logits).',
+        'With the reduction "none", F.binary_cross_entropy_with_logits gives all (S, N) terms; as labels, pass y.expand_as(logits).',
         "Sum over dim=1, take the mean over the remaining axis, and add kl.",
     ],
 )
