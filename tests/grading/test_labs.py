@@ -161,6 +161,7 @@ def test_tasks_of_another_lab_are_flagged(course):
         assert task.partition("/")[2] in told.message
 
 
+@pytest.mark.long
 @pytest.mark.sandbox
 def test_labs_are_graded_one_by_one_and_share_their_columns(
     course, tmp_path, monkeypatch
@@ -174,8 +175,8 @@ def test_labs_are_graded_one_by_one_and_share_their_columns(
     monkeypatch.chdir(course.root)
     draw, compiled = expected.draw, []
 
-    def drawn(lab, seed, target, folder):
-        draw(lab, seed, target, folder)
+    def drawn(lab, seed, target, folder, shown):
+        draw(lab, seed, target, folder, shown)
         compiled.append(any(folder.iterdir()))
 
     monkeypatch.setattr(expected, "draw", drawn)

@@ -290,6 +290,7 @@ def test_a_name_that_is_not_known_is_said(practical, graded):
     assert "NameError about `my_softplus`" in verdicts[FIRST].reason
 
 
+@pytest.mark.long
 def test_the_clock_of_the_whole_notebook_ends_it(practical, graded):
     hanging = dict.fromkeys((FIRST, SECOND, THIRD), "while True: pass")
     began = time.monotonic()

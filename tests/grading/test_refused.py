@@ -32,6 +32,7 @@ def grade(submissions, out, environment):
     )
 
 
+@pytest.mark.long
 def test_others_are_graded_and_its_notebooks_say_why_they_are_not(
     without_jax, tmp_path
 ):

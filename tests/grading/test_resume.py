@@ -135,6 +135,7 @@ def test_the_seed_is_gone_when_the_run_has_ended(once):
     assert left == {"examples", "lock", "results"}
 
 
+@pytest.mark.long
 def test_two_runs_do_not_share_a_folder(tmp_path):
     write_submissions(tmp_path / "in", 2)
     first = start(tmp_path / "in", tmp_path / "out")
