@@ -6,12 +6,9 @@ from importlib.resources import files
 import pytest
 from book_pages import GUESS, pages_of
 from bs4 import BeautifulSoup
+from page_visits import SCREENS
 
 MAX_STOPS = 120
-SCREENS = {
-    "desktop": {"viewport": {"width": 1280, "height": 900}},
-    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True},
-}
 AXE = """rules =>
   axe.run({resultTypes: ["violations"], ...(rules && {runOnly: rules})})
 """

@@ -6,15 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 from book_pages import GUESS
+from page_visits import SCREENS
 from PIL import Image
 
 from authoring.pictures import SVG
 
 pytestmark = pytest.mark.browser
-SCREENS = {
-    "desktop": {"viewport": {"width": 1280, "height": 900}},
-    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True},
-}
 LEAST = 11  # pixels of text as displayed
 PER_ROW = {"desktop": 2, "phone": 1}
 SMALL = 8  # maps, more of which may stand in one row more

@@ -3,15 +3,8 @@
 import pytest
 from book_pages import GUESS, pages_of
 from bs4 import BeautifulSoup
+from page_visits import SCREENS
 
-SCREENS = {
-    "desktop": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
-    "phone": {
-        "viewport": {"width": 390, "height": 844},
-        "is_mobile": True,
-        "color_scheme": "dark",
-    },
-}
 # Formulas that are not drawn, or drawn without the fonts of the book.
 NOT_DRAWN = (
     "async () => {"
