@@ -60,7 +60,7 @@ model-answers: .venv/ready  ## after make book: store the numbers of the model a
 
 # One worker more than cores, because some tests wait for clocks; one thread each.
 test test-long soak: export OMP_NUM_THREADS = 1
-WORKERS := -n 4 --dist loadfile --no-loadscope-reorder
+WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: .venv/ready  ## run the tests but for the long ones
 	$(BIN)/ruff check .
@@ -72,8 +72,9 @@ test-long: .venv/ready .venv-nbgrader/ready _build/lighthouse/ready  ## build th
 
 SOAK ?= 200
 KILLS := tests/grading/test_resume.py::test_kills_lose_nothing_and_grade_nothing_twice
-soak: .venv/ready  ## judge references and mistakes on SOAK=200 draws, kill the grader 50 times
-	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/authoring/test_notebooks.py tests/grading/test_draws.py tests/grading/test_fuzz.py tests/grading/test_hostile.py tests/grading/test_mistakes.py tests/studies/test_mutants.py $(KILLS) $(WORKERS)
+soak: .venv/ready  ## judge known answers on SOAK=200 draws (goes on where it was stopped), kill the grader 50 times
+	$(BIN)/python -m studies.soak $(SOAK)
+	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/authoring/test_notebooks.py tests/grading/test_fuzz.py tests/grading/test_hostile.py tests/grading/test_mistakes.py tests/studies/test_mutants.py $(KILLS) $(WORKERS)
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
 	$(BIN)/python -m studies.grading $(ARGS)

@@ -17,6 +17,8 @@ from myst_nb.core.read import is_myst_markdown_notebook
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from project.jax_options import XLA_FLAGS
+
 READER = {"type": "plugin", "name": "myst_nb_md"}
 
 
@@ -36,8 +38,7 @@ def execute_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
         logger.setLevel(logging.INFO)  # to name each chapter when it starts and ends
         # Where each has a core, more threads wait for one another.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
-        # To optimise programs further takes JAX longer than these save when they run.
-        os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
+        os.environ.setdefault("XLA_FLAGS", XLA_FLAGS)
         executor = load_executor("local-parallel", cache, logger=logger)
         executor.run_and_cache(
             filter_uris=notebooks, timeout=app.config.nb_execution_timeout

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
-from authoring.typography import with_numbers_kept
+from authoring.typography import with_numbers_kept_in
 from course.quiz import find_guess, guess_html
 from course.task import UnknownTask, stem_of
 
@@ -48,7 +48,7 @@ class GuessDirective(SphinxDirective):
             raise self.error(str(error)) from None
         name = f"course.checks.{stem_of(id_)}.guesses"
         self.env.note_dependency(importlib.util.find_spec(name).origin)
-        return [Guess(html=with_numbers_kept(guess_html(id_, question)))]
+        return [Guess(html=with_numbers_kept_in(guess_html(id_, question)))]
 
 
 class EndGuessDirective(SphinxDirective):

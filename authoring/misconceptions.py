@@ -6,7 +6,6 @@ and the sentences that the checks have for them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from authoring.chapter import LABEL, TASK_INFO
 from authoring.sphinx_ext import fold
+from authoring.typography import with_code
 from course.task import find
 from project.practicals import Course
 
@@ -109,13 +109,6 @@ CONCEPTS = {
         acting-on-uncertainty/value-of-information acting-on-uncertainty/bald-scores
         acting-on-uncertainty/diverse-batch acting-on-uncertainty/expected-improvement""",
 }
-# What is set as code: names with a dot, an underscore or capitals inside, perhaps called;
-# calls of nothing; arguments; and a few words of code.
-CODE = re.compile(
-    r"(\.?[A-Za-z]\w*(?:[._]\w+)+(?:\([^()]*\))?|\.?[A-Za-z]\w*\(\)|`[^`]+`"
-    r'|\b\w+="\w+"'
-    r"|\b[A-Z][a-z]+[A-Z]\w*|\b(?:inf|nan|NaN|keepdim|klij)\b)"
-)
 
 
 def tasks_by_concept() -> dict[str, list[str]]:
@@ -149,10 +142,15 @@ class Misconceptions(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return a fold for each concept."""
         self.exercises = exercises(Course.read(Path(self.env.srcdir)))
+        order = list(self.exercises)  # by lab and number
         return [
             fold(
                 f"{concept} ({sum(len(sentences_of(task)) for task in tasks)})",
-                *(node for task in tasks for node in self._of_task(task)),
+                *(
+                    node
+                    for task in sorted(tasks, key=order.index)
+                    for node in self._of_task(task)
+                ),
             )
             for concept, tasks in tasks_by_concept().items()
         ]
@@ -171,15 +169,10 @@ class Misconceptions(SphinxDirective):
         name = nodes.literal("", find(task).name)
         yield nodes.paragraph("", "", link, nodes.Text(", "), name, nodes.Text(":"))
         items = [
-            nodes.list_item("", nodes.paragraph("", "", *_inline(sentence)))
+            nodes.list_item("", nodes.paragraph("", "", *with_code(sentence)))
             for sentence in sentences_of(task)
         ]
         yield nodes.bullet_list("", *items)
-
-
-def _inline(sentence: str) -> Iterator[nodes.Node]:
-    for number, part in enumerate(CODE.split(sentence)):
-        yield nodes.literal("", part.strip("`")) if number % 2 else nodes.Text(part)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -3,7 +3,7 @@
 The first exercise of practical 1 is Exercise 1.1; if it has several labs, they begin with
 Exercise 1a.1, Exercise 1b.1, and so on. A toctree can only number its pages from one, without
 gaps. Other pages have no number, and their figures none either: "Figure 2" among figures such as
-"Figure 2a.3" would seem to be one of practical 2.
+"Figure 2a.3" would seem to be one of practical 2. Their equations are numbered on each page from 1.
 """
 
 from __future__ import annotations
@@ -47,6 +47,10 @@ class ByPractical(TocTreeCollectorWithStyles):
         for page, numbers in env.toc_fignumbers.items():
             if "secnumber" not in env.titles[page]:
                 numbers.pop("figure", None)
+                for named in numbers.values():
+                    named.update(
+                        (name, (number,)) for number, name in enumerate(named, start=1)
+                    )
         return [
             page
             for page in numbered

@@ -17,27 +17,35 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from PIL import Image
+import numpy as np
+from PIL import Image, ImageColor
 from sphinx.application import Sphinx
 
 from project.files import write_whole
 
 # Colours that depend on the theme: the drawn one, its name, and the one in the dark. White is
-# the page's ground; the last two are too dark for a dark one.
+# the page's ground. Blue, indigo and wine are too dark for a dark one; sky differs from blue.
 THEMED = (
     ("#000000", "--ink", "#ced6dd"),
     ("#ffffff", "--ground", "#121212"),
     ("#e6e6e6", "--grid", "#343a42"),
+    ("#0072b2", "--blue", "#3d9bdb"),
+    ("#56b4e9", "--sky", "#7cc5f0"),
     ("#332288", "--indigo", "#8f7ff0"),
     ("#882255", "--wine", "#d65f9b"),
 )
-# What is translucent would nearly vanish on a dark ground.
-OPACITY, FACTOR = re.compile(r"\bopacity:([\d.]+)"), "--more"
-LIGHT = ";".join([*(f"{name}:{colour}" for colour, name, _ in THEMED), f"{FACTOR}:1"])
-DARK = ";".join([*(f"{name}:{dark}" for _, name, dark in THEMED), f"{FACTOR}:1.6"])
+# On a dark ground, translucent colours are hard to see. Their opacity is raised there, from
+# 0.25 to 0.4 and from 0.6 to 0.79, at which overlapping bars still show each other.
+OPACITY, MORE = re.compile(r"\bopacity:([\d.]+)"), "--more"
+LIGHT = ";".join([*(f"{name}:{colour}" for colour, name, _ in THEMED), f"{MORE}:0"])
+DARK = ";".join([*(f"{name}:{dark}" for _, name, dark in THEMED), f"{MORE}:0.8"])
+# Of two bitmaps of the same points, each theme shows one.
+LIGHT += ";--day:inline;--night:none"
+DARK += ";--day:none;--night:inline"
 NARROW = "(max-width: 719px)"
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 INLINE = "data:image/png;base64,"
+ROUNDED = 4  # levels of 255 by which a pixel's colour may be off
 # Coordinates, but not factors such as scale(0.015625).
 NUMBER = re.compile(r"-?\b[1-9]\d*\.\d{3,}")
 COORDINATE = re.compile(r"-?\b\d+\.\d{3,}")
@@ -60,7 +68,7 @@ def themed(text: str) -> ElementTree.Element:
     root = ElementTree.fromstring(text)
     for extra in root.findall(f"{SVG}metadata"):
         root.remove(extra)
-    fixed = set()
+    fixed, nights = set(), []
     for axes in root.iter(f"{SVG}g"):
         if axes.get("id", "").startswith("axes_") and has_map(axes):
             for part in on_panel(axes):
@@ -82,16 +90,48 @@ def themed(text: str) -> ElementTree.Element:
                 text = from_point_to_point(text) if text.count(" ") > 12 else text
             part.set(name, text)
         if picture := part.get(LINK, "").partition(INLINE)[2]:
-            part.set(LINK, compact(picture))
+            part.set(LINK, compact(opened(picture)))
+            if part not in fixed and (dark := recoloured(opened(picture))):
+                night = ElementTree.Element(
+                    part.tag, part.attrib | {LINK: compact(dark)}
+                )
+                night.attrib.pop("id", None)
+                night.set("style", "display:var(--night,none)")
+                part.set("style", "display:var(--day,inline)")
+                nights.append((part, night))
         if "style" in part.attrib:
             look = part.get("style").replace(": ", ":").replace("; ", ";")
             for colour, name, _ in () if part in fixed else THEMED:
                 look = look.replace(colour, f"var({name})")
             if part not in fixed:
-                look = OPACITY.sub(rf"opacity:calc(\1*var({FACTOR},1))", look)
+                look = OPACITY.sub(more_in_the_dark, look)
             part.set("style", look)
+    parents = {child: parent for parent in root.iter() for child in parent}
+    for part, night in nights:
+        siblings = parents[part]
+        siblings.insert(list(siblings).index(part) + 1, night)
     root.set("style", "fill:var(--ink)")
     return root
+
+
+def recoloured(image: Image.Image) -> Image.Image | None:
+    """Return a bitmap of points in the dark theme's colours; ``None`` if it has none of them."""
+    pixels = np.array(image)
+    opacity = pixels[..., 3] / 255
+    changed = np.zeros(opacity.shape, bool)
+    for colour, _, dark in THEMED:
+        off = np.abs(pixels[..., :3].astype(int) - ImageColor.getrgb(colour)).max(-1)
+        # The fainter a pixel, the more its colour was rounded.
+        here = ~changed & (opacity > 0) & (off * opacity <= ROUNDED)
+        pixels[here, :3] = ImageColor.getrgb(dark)
+        changed |= here
+    return Image.fromarray(pixels) if changed[opacity > 0.5].any() else None
+
+
+def more_in_the_dark(opacity: re.Match) -> str:
+    """Write an opacity that is higher in the dark, and always at most 1."""
+    value = float(opacity[1])
+    return f"opacity:calc({value:g} + {value * (1 - value):.3g}*var({MORE},0))"
 
 
 def from_point_to_point(path: str) -> str:
@@ -140,9 +180,9 @@ def opened(picture: str) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA")
 
 
-def compact(picture: str) -> str:
-    """Return the smallest address of a PNG in base64: in 256 colours, or as WebP; maps on white."""
-    image, files = opened(picture), (io.BytesIO(), io.BytesIO())
+def compact(image: Image.Image) -> str:
+    """Return a bitmap's smallest address: as PNG in 256 colours, or as WebP; maps on white."""
+    files = io.BytesIO(), io.BytesIO()
     if image.getextrema()[3][0] > 0:
         white = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(white, image).convert("RGB")

@@ -7,13 +7,14 @@
 - The *class edition*, for readers who have not answered yet, shows the stub in place of a
   solution, no model answers, and no notebooks to download; the environment variable
   ``EDITION=class`` selects it.
-- The label of a fold says what it shows: a figure by its number.
+- The label of a fold says what it shows: a figure by its number, an output, or code alone.
 - A page is removed from the cache of executed chapters when a file changes that its cells
   import or read. MyST-NB compares only the cells, so it would keep outdated outputs.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -29,6 +30,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from authoring.chapter import is_long, names_imported, needs
 from authoring.markdown import info
+from authoring.typography import with_code
 from course.task import task_id
 from project.closure import closure, digest_of
 from project.errors import CourseError
@@ -119,7 +121,9 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
                 hide_code(cell, "Show a solution", "Hide the solution")
                 fold_with_hints(doctree, cell, task_id(lab.stem, names[0]))
             elif not task and is_long(cell.astext()):
-                hide_code(cell, "Show the given code", "Hide the given code")
+                first = ", ".join(names[:3]) + ", …" * (len(names) > 3)
+                label = f"the given code: {first}"
+                hide_code(cell, f"Show {label}", f"Hide {label}")
     except CourseError as error:
         raise ExtensionError(str(error)) from None
     except KeyError as error:
@@ -155,14 +159,22 @@ def fold_figures(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def label_folds(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Say in the label of folded code which figure it draws."""
+    """Say in a label what it folds: the code of which figure or of an output, or an output."""
     numbers = app.env.toc_fignumbers.get(page, {}).get("figure", {})
     for folded in doctree.findall(HideCodeCellNode):
+        if "above-input" not in folded["classes"]:  # it folds the output
+            folded["prompt_show"] = "Show the output"
+            folded["prompt_hide"] = "Hide the output"
+            continue
         figures = [
             id_ for one in folded.parent.findall(nodes.figure) for id_ in one["ids"]
         ]
         drawn = [numbers[id_] for id_ in figures if id_ in numbers]
-        of = " of this figure" if figures else ""
+        shows = any(
+            one.get("nb_element") == "cell_code_output"
+            for one in folded.parent.findall(nodes.container)
+        )
+        of = " of this figure" if figures else " of this output" if shows else ""
         if drawn:
             of = " of Figure " + ".".join(map(str, drawn[0]))
         for prompt in ("prompt_show", "prompt_hide"):
@@ -191,7 +203,7 @@ class TaskInfo(SphinxDirective):
         line += nodes.Text(f"{points} · about {minutes} minutes · {level} · ")
         line += nodes.literal(text=task.id)
         hints = [
-            fold(f"Hint {number}", nodes.paragraph("", text))
+            fold(f"Hint {number}", nodes.paragraph("", "", *with_code(text)))
             for number, text in enumerate(task.hints, start=1)
         ]
         if not hints:
@@ -208,7 +220,9 @@ def fold_answers(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 classes=["admonition", "hide", "answer"], ids=answer["ids"]
             )
             summary = Summary()
-            summary += nodes.paragraph("", title.astext(), classes=["admonition-title"])
+            # sphinx-exercise copies the exercise's title before quotes become curly.
+            text = title.astext().replace("'", "’")
+            summary += nodes.paragraph("", text, classes=["admonition-title"])
             details += [summary, *content]
             answer.parent.replace(answer, details)
 
@@ -299,6 +313,8 @@ def notice_static_files(app: Sphinx, env, added, changed, removed) -> list[str]:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
+    # The millions of objects of a build live until its end: look for others rarely.
+    gc.set_threshold(100_000, 50, 100)
     edition = os.environ.get("EDITION", EDITIONS[0])
     app.add_config_value("edition", edition, "env", [str])
     app.add_directive("task-info", TaskInfo)

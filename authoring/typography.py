@@ -1,10 +1,13 @@
-"""Sphinx extension: minus signs, unbroken numbers, and Greek letters as in formulas.
+"""Sphinx extension: minus signs, unbroken numbers, Greek letters, and code in sentences.
 
 - Numbers glued into prose get a minus sign in place of a hyphen, and "10⁻³" for "e-03".
-- There is no line break within "1.5 × 10⁻³", "0.2 ± 0.1" and "T = 1", nor between a formula
-  and the punctuation after it.
+- There is no line break within "1.5 × 10⁻³", "0.2 ± 0.1", "T = 1", "a + b", "(N, D)",
+  "log p", "D/2" and "plug-in", after the sign of a longer formula, or between a formula
+  and punctuation.
 - Greek letters in a sentence are set in the font of the formulas beside them.
-- Quizzes and guesses have the apostrophes of the prose.
+- Quizzes and guesses have the apostrophes of the prose, and its unbroken numbers.
+- Names and calls in hints and in the sentences about mistakes are set as code, and
+  indices such as that of w_i as subscripts.
 """
 
 from __future__ import annotations
@@ -18,12 +21,38 @@ from sphinx.application import Sphinx
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 POWER = re.compile(r"(?<=\d)e([+-]\d+)\b")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# Spaces at which a number would part from what belongs to it; a glued one may follow.
-WITHIN = re.compile(r"\s×\s(?=10)|\s±\s|(?:(?<=\b\w)|^)\s=\s(?=[−\d]|$)")
-GREEK = re.compile(r"(?<![A-Za-zα-ω])([α-ωµ])(?![A-Za-zα-ω])")
+SIGNS = frozenset("=≈≤≥<>+−·×/±|‖") | {"&lt;", "&gt;"}
+SHORT = 4  # A sign stays between two operands of so many characters; a number is one.
+NUMBER = re.compile(r"\d[\d.,]*")
+# Spaces within a shape or an interval, and after the name of a function.
+WITHIN = re.compile(
+    r"[(\[](?:[\w·−]{1,7},\s)+[\w·−]{1,7}[)\]]"
+    r"|(?:(?<!\S)\S\s)?\b(?:log₂?|ln|det)\s(?=det\b|[^\sa-z]|[a-z](?![a-z]))"
+    r"|\b[A-Z]\s(?=\(\w\s[+−])"
+)
+# One letter or a product of two, such as νπ, also beside Latin letters, as in dw/dρ.
+GREEK = re.compile(r"(?<![α-ωµ])([α-ωµ]{1,2})(?![α-ωµ])")
 # Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
 APOSTROPHE = re.compile(r"(?<=\w)&#x27;")
+# What hints and sentences about mistakes hold of code. Subscripts of one letter are formulas.
+_ARGUMENTS = r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])"
+CODE = re.compile(
+    rf"""(`[^`]+`
+    | __\w+__
+    | \b\w+(?:\.T)?(?:[ ]@[ ]\w+(?:\.T)?)+
+    | (?<!\w)(?:[A-Za-z]\w*{_ARGUMENTS}*)?(?:\.[A-Za-z]\w*{_ARGUMENTS}*)+
+    | \b(?![A-Za-z]_[A-Za-z]\b|J?w_MAP)[A-Za-z]+_\w+(?:=-?[\w"]+|{_ARGUMENTS}*(?:\*\*\d)?)
+    | \b\w+=-?[\w"]+
+    | \b[A-Za-z]\w+(?:\(\)|\[[^\]]*\])
+    | \b(?!(?:NumPy|SciPy|SymPy|PyTorch|MacKay|ReLUs?|SiLU)\b)[A-Z][a-z]+[A-Z]\w*{_ARGUMENTS}*
+    | (?<=\s)//(?=[\s,;])
+    | −?\binf\b
+    | \b(?:nan|NaN|True|False|arg(?:max|min|nums|sort)|dtype|keepdim|kilj|klij)\b
+    | \b(?:logaddexp|logsumexp|minlength)\b)""",
+    re.VERBOSE,
+)
+SUBSCRIPT = re.compile(r"(?<=[A-Za-zΣµ])_(MAP|[A-Za-z])\b")
 FORMULAS = (nodes.math, nodes.math_block)
 VERBATIM = (
     nodes.literal,
@@ -31,6 +60,12 @@ VERBATIM = (
     nodes.FixedTextElement,
     nodes.raw,
     nodes.Invisible,
+)
+# The hyphens of plug-in and t-test, the stroke of a short fraction, such as 24/π, and |µ|.
+UNBROKEN = re.compile(
+    r"(?<=\w)-(?=\w\w?\b)|(?<=\b\w)-(?=\w)"
+    r"|(?<![\w/]\w{3})(?<=[\w)])/(?=[\w√(](?!\w{3}))"
+    r"|\|(?=[^\s|])"
 )
 
 
@@ -53,11 +88,36 @@ def keep_numbers(app: Sphinx, doctree: nodes.document, page: str) -> None:
     for text in prose(doctree):
         if (kept := with_numbers_kept(text)) != text:
             text.parent.replace(text, nodes.Text(kept))
+    for raw in list(doctree.findall(nodes.raw)):
+        if 'class="quiz"' in raw.astext():
+            raw[:] = [nodes.Text(with_numbers_kept_in(raw.astext()))]
 
 
 def with_numbers_kept(text: str) -> str:
-    """Put spaces that do not break within the numbers of a text."""
-    return WITHIN.sub(lambda match: re.sub(r"\s", "\u00a0", match[0]), text)
+    """Put spaces that do not break within the numbers and short formulas of a text."""
+    parts = re.split(r"(\s)", text)  # words, with the space after each
+    for at in range(2, len(parts) - 2, 2):
+        before, sign, after = parts[at - 2], parts[at], parts[at + 2]
+        # A text may begin or end beside a number that is glued in.
+        if sign not in SIGNS or not ((before and after) or sign in "=±×"):
+            continue
+        if sign == "·" and re.fullmatch("[a-z]{4,}", after):  # facts about a task
+            continue
+        parts[at + 1] = "\u00a0"
+        number = sign in "±×" and re.match(r"\d|$", after)
+        operands = re.split(r"[(\[]", before)[-1], re.split(r"[)\]]", after)[0]
+        lengths = [len(NUMBER.sub("0", one.strip(")].,;:?"))) for one in operands]
+        if number or max(lengths) <= SHORT:
+            parts[at - 1] = "\u00a0"
+    kept = WITHIN.sub(lambda match: re.sub(r"\s", "\u00a0", match[0]), "".join(parts))
+    return UNBROKEN.sub("\\g<0>\u2060", kept)
+
+
+def with_numbers_kept_in(html: str) -> str:
+    """Put spaces that do not break within the numbers and short formulas of HTML's text."""
+    parts = re.split("(<[^>]*>)", html)
+    parts[::2] = map(with_numbers_kept, parts[::2])
+    return "".join(parts)
 
 
 def set_greek(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -110,6 +170,46 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
             parent.replace(formula, together)
 
 
+# The name of a place in the book, before its number; numbers with a dash between them.
+PLACE = re.compile(r"\b([Ll]ab|[Pp]ractical|Exercise|Figure)\s(?=\d)")
+RANGE = re.compile(r"(\(?\d(?:[\d.,]*\d)?%?(?:–\d(?:[\d.,]*\d)?%?)+\)?)")
+
+
+def keep_intervals(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Keep on one line "0.05 to 0.16" of glued numbers, "94.1–98.6%" and "lab 2c"."""
+    for text in list(doctree.findall(nodes.Text)):
+        parent, at = text.parent, text.parent.index(text)
+        ends = [parent[at - 1], parent[at + 1]] if 0 < at < len(parent) - 1 else []
+        if text == " to " and ends and all(map(_is_glued, ends)):
+            interval = nodes.inline("", "", ends[0], text, ends[1])
+            interval["classes"] = ["interval"]
+            parent[at - 1 : at + 2] = [interval]
+    for text in prose(doctree):
+        parts = RANGE.split(PLACE.sub("\\1\u00a0", text))
+        if "".join(parts) != text or len(parts) > 1:
+            kept = [
+                nodes.inline("", part, classes=["interval"])
+                if number % 2
+                else nodes.Text(part)
+                for number, part in enumerate(parts)
+            ]
+            text.parent.replace(text, kept)
+
+
+def _is_glued(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.inline) and "pasted-text" in node["classes"]
+
+
+def with_code(sentence: str) -> Iterator[nodes.Node]:
+    """Yield the parts of a plain sentence, with names and calls as code."""
+    for number, part in enumerate(CODE.split(sentence)):
+        if number % 2:
+            yield nodes.literal("", part.strip("`"))
+            continue
+        for at, text in enumerate(SUBSCRIPT.split(part)):
+            yield nodes.subscript("", text) if at % 2 else nodes.Text(text)
+
+
 def set_apostrophes(app: Sphinx, page, template, context, doctree) -> None:
     """Write the apostrophes of HTML outputs, which ``html.escape`` wrote, as in prose."""
     if "body" in context:
@@ -118,7 +218,13 @@ def set_apostrophes(app: Sphinx, page, template, context, doctree) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
-    for tidy in (write_minus_signs, keep_numbers, keep_together, set_greek):
+    for tidy in (
+        write_minus_signs,
+        keep_numbers,
+        keep_together,
+        keep_intervals,
+        set_greek,
+    ):
         app.connect("doctree-resolved", tidy)
     app.connect("html-page-context", set_apostrophes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

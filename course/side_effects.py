@@ -123,7 +123,7 @@ def _differs(one, two):
         return False
 
 
-OTHER_STATES = {}  # of the global generators, by library; computed when first needed
+other_states = {}  # of the global generators, by library; computed when first needed
 
 
 def _other_state(library):
@@ -134,7 +134,7 @@ def _other_state(library):
     import numpy as np
 
     seed = 0x6B6E6F776E
-    if library not in OTHER_STATES:
+    if library not in other_states:
         if library == "random":
             state = random.Random(seed).getstate()
         elif library == "numpy":
@@ -142,8 +142,8 @@ def _other_state(library):
         else:
             torch = sys.modules["torch"]
             state = torch.Generator().manual_seed(seed).get_state()
-        OTHER_STATES[library] = state
-    return OTHER_STATES[library]
+        other_states[library] = state
+    return other_states[library]
 
 
 def _displace(left):

@@ -30,6 +30,8 @@ PROPERTIES = {
     "draws_count": "the number of draws makes no difference to the result.",
     "noise_averages_out": "the noise does not average out over the draws. Each needs noise of its own, with mean 0.",
     "noise_of_its_own": "some noise is used more than once. Every value that is drawn needs its own noise.",
+    "noise_has_tails": "of 8,000 draws, none is farther than three standard deviations from the mean. Do you cut the "
+    "noise off?",
     "layers_have_noise_of_their_own": "layers share their noise. Each layer needs its own.",
     "one_draw_for_all_data": "equal inputs get different outputs in one call. Draw the weights once for all rows.",
     "the_same_draw_in_eval": "the layer draws differently after `eval()`. Weights stay random there: predictions "

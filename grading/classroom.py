@@ -14,7 +14,6 @@ import itertools
 import json
 import secrets
 import shutil
-import subprocess
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -77,7 +76,7 @@ def grade_class(
         require_sandbox()
     state = settings.out / STATE
     state.mkdir(parents=True, exist_ok=True)
-    with _alone(state):
+    with _alone(state), contextlib.ExitStack() as stack:
         sweep()
         allow_passes()
         store = Store(state / "results")
@@ -96,6 +95,7 @@ def grade_class(
         todo = [index for index, result in enumerate(results) if result is None]
         if todo:
             run = _Run(course, settings, state, machinery)
+            stack.callback(run.stop)
             needed = sorted({submissions[index].lab for index in todo} - {""})
             with _workers(needed, settings, run, say) as workers:
                 workers = run.without_refused(workers)
@@ -114,6 +114,7 @@ def grade_class(
                             store.put(names[index], result)
                     results[index] = result
                     report(result, True)
+                run.finish()  # while the library is there, which it adds programs to
             run.close()
         return [result for result in results if result is not None]
 
@@ -133,6 +134,7 @@ class _Run:
         self.path = state / "run.json"
         self.kept = self._begin()
         self.materials: dict[str, LabMaterial] = {}
+        self.drawings: list[expected.Drawing] = []
         self.refused: dict[str, CourseError] = {}
 
     def draw(
@@ -200,6 +202,20 @@ class _Run:
         said = f"The grader itself failed on it: see {STATE}/errors.log."
         return not_graded(submission, self.materials.get(submission.lab), said)
 
+    def finish(self) -> None:
+        """Wait until all values are known.
+
+        Raises:
+            CourseError: some cannot be computed.
+        """
+        for drawing in self.drawings:
+            drawing.finish()
+
+    def stop(self) -> None:
+        """End the processes that still compute values."""
+        for drawing in self.drawings:
+            drawing.stop()
+
     def close(self) -> None:
         """End the run: the next one draws new inputs."""
         self.path.unlink(missing_ok=True)
@@ -215,16 +231,17 @@ class _Run:
     def _material(self, name: str, compiled: Path | None) -> LabMaterial:
         lab = self.course.lab(name)
         path = self.state / f"expected-{self.machinery[name][:16]}.msgpack"
-        if not path.exists():
+        # A run that was killed may have left only the keys.
+        if not expected.beside(path).exists():
             new = path.with_suffix(".new")
             try:
                 shown = examples.kept_in(self.state / EXAMPLES, lab)
-                expected.draw(lab, self.kept["seed"], new, compiled, shown)
+                drawing = expected.draw(lab, self.kept["seed"], new, compiled, shown)
             except CourseError:
                 new.unlink(missing_ok=True)
                 _require_space(self.state)
                 raise
-            new.chmod(0o600)
+            self.drawings.append(drawing)
             new.replace(path)
         return LabMaterial.read(lab, path)
 
@@ -276,19 +293,23 @@ def _workers(
             ) from None
         with ThreadPoolExecutor(settings.jobs) as pool:
             materials = run.draw(labs, pool)
+        run.finish()
         with cluster(materials, settings) as workers:
             yield workers
         return
     with (
         _library() as library,
-        contextlib.closing(_worker(settings, library, say)) as worker,
+        contextlib.closing(Worker(settings, library, say)) as worker,
         ThreadPoolExecutor(settings.jobs, thread_name_prefix="grade") as pool,
+        ThreadPoolExecutor(1, thread_name_prefix="prove") as prover,
     ):
         worker.warm_up({lab: run.course.lab(lab).released() for lab in labs})
         worker.open(run.draw(labs, pool, library / COMPILED))
-        run.prove(worker)
+        proof = prover.submit(run.prove, worker)
         try:
-            yield Workers(settings.jobs, lambda one: pool.submit(worker.grade, one))
+            yield Workers(
+                settings.jobs, lambda one: pool.submit(worker.grade_proved, one, proof)
+            )
         except BaseException:
             end_passes()
             raise
@@ -305,21 +326,6 @@ def _library() -> Iterator[Path]:
         yield folder / "library"
     finally:
         remove(folder)
-
-
-def _worker(
-    settings: Settings, library: Path, say: Callable[[str], None] | None
-) -> Worker:
-    try:
-        return Worker(settings, library, say)
-    except subprocess.CalledProcessError as error:
-        said = error.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise CourseError(
-            library,
-            None,
-            f"The kernels' library cannot be created: {' '.join(said)}.",
-            "Check that the disk is not full and that matplotlib can be imported.",
-        ) from None
 
 
 def _require_space(state: Path) -> None:

@@ -11,13 +11,14 @@ import contextlib
 import multiprocessing
 import secrets
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from distributed import Client
 
+from grading.execution.expected import beside
 from grading.execution.material import LabMaterial
 from grading.execution.runner import new_folder, remove, sweep
 from grading.record import Result
@@ -39,13 +40,13 @@ class Job:
     Args:
         materials: by lab.
         settings: how they are graded.
-        expected: the contents of the files of expected values, by lab.
+        expected: the contents of the two files of expected values, by lab.
         id: distinguishes runs.
     """
 
     materials: Mapping[str, LabMaterial]
     settings: Settings
-    expected: Mapping[str, bytes]
+    expected: Mapping[str, Sequence[bytes]]
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
 
@@ -78,7 +79,10 @@ def cluster(
                 "The cluster has no workers.",
                 "Start `dask worker ADDRESS` on every machine that should grade.",
             ) from None
-        values = {lab: one.expected.read_bytes() for lab, one in materials.items()}
+        values = {
+            lab: [path.read_bytes() for path in (one.expected, beside(one.expected))]
+            for lab, one in materials.items()
+        }
         job = Job(materials, settings, values)
         sent = client.scatter(job, broadcast=True, hash=False)
         executor = client.get_executor(pure=False)
@@ -165,7 +169,10 @@ class _WorkerThread(threading.Thread):
         materials = {}
         for lab, material in job.materials.items():
             path = folder / f"{lab}.msgpack"
-            path.write_bytes(job.expected[lab])
+            for place, data in zip(
+                (path, beside(path)), job.expected[lab], strict=True
+            ):
+                place.write_bytes(data)
             materials[lab] = replace(material, expected=path)
         worker = Worker(job.settings, folder / "library")
         try:

@@ -28,10 +28,11 @@ FLAGS = {
     "student.",
     "alike-name": "Another student's name is nearly the same; they were treated as two students.",
     "no-notebook": "The submission contains no notebook.",
-    "late": "Submitted late.",
-    "resubmitted": "Submitted more than once: the last notebook with answers counts.",
-    "best-of-several": "Submitted more than once: each task counts if it is right in any of the "
-    "notebooks.",
+    "late": "The notebook was submitted late.",
+    "resubmitted": "The practical was submitted more than once: the last notebook with answers "
+    "counts.",
+    "best-of-several": "The practical was submitted more than once: each task counts if it is "
+    "right in any of the notebooks.",
     "unknown-practical": "It is not clear which practical the notebook belongs to.",
     # The notebook.
     "old-format": "The notebook's format differs from the release's; it was read anyway.",
@@ -72,15 +73,15 @@ FLAGS = {
     "added-stopped": "A cell of the student's own had to be stopped; only its definitions were "
     "used.",
     "forged-values": "A cell displayed values in the way that a probe does; they do not count.",
-    "acting-code": "It is right only with code in the student's own cells that does more than "
-    "define names.",
-    "stood-in": "It is right only with the reference solution of another task, which its own "
-    "reference solution does not use.",
+    "acting-code": "The answer is right only with code in the student's own cells that does more "
+    "than define names.",
+    "stood-in": "The answer is right only with the reference solution of another task, which the "
+    "reference solution of this one does not use.",
     "interpreter": "A cell uses names that reach into Python's internals.",
     "patched-module": "A cell sets an attribute of something that it imported.",
     "long-literal": "A cell contains long literals, or decodes one: code may be hidden in it.",
-    "like-checks": "A cell is nearly identical to an oracle of the checks.",
-    "similar": "It has passages in common with the notebook of another student.",
+    "like-checks": "A cell contains at least half of an oracle of the checks.",
+    "similar": "The notebook has passages in common with that of another student.",
     "much-code": "There is too much code to search; from this cell on, read it yourself.",
     "nbval-tag": "A cell has a tag that tells nbval to skip it or to ignore its failure; the "
     "tag was removed.",

@@ -15,7 +15,7 @@ from grading.execution.grader import TOO_COSTLY, canary, grade
 from grading.execution.material import LabMaterial
 from grading.execution.runner import Environment, new_folder, prepare_passes
 from grading.record import NOT_RUN, Code, Result, Verdict, Written
-from grading.sandbox.bubblewrap import Sandbox, stage_library
+from grading.sandbox.bubblewrap import Sandbox, stage_fonts, stage_library
 from grading.sandbox.warm import Zygote
 from grading.settings import Settings
 from grading.submissions.answers import Answers, read_answers
@@ -64,6 +64,8 @@ class Worker:
                     new_folder(), library, settings.limits, hidden=settings.hidden
                 )
                 self.zygotes[lab] = Zygote(notebook, box)
+        else:
+            stage_fonts(library)
 
     def open(self, materials: Mapping[str, LabMaterial]) -> None:
         """Set the labs' materials, and wait until the zygotes are ready."""
@@ -121,6 +123,22 @@ class Worker:
             code=tuple(code_of(answers)),
         )
 
+    def grade_proved(self, submission: Submission, proof: Future[None]) -> Result:
+        """Grade one submission while the references are checked; return the result after that.
+
+        Raises:
+            CourseError: no lab can be graded.
+        """
+        warm = submission.lab in self.runtime_dirs
+        result = self.grade(submission)
+        proof.result()
+        # It is graded again if its lab starts cold since, and refused if its lab is.
+        if submission.lab in self.refused or warm != (
+            submission.lab in self.runtime_dirs
+        ):
+            result = self.grade(submission)
+        return result
+
     def close(self) -> None:
         """Stop the zygotes."""
         for lab in list(self.zygotes):
@@ -129,6 +147,7 @@ class Worker:
     def _start_cold(self, lab: str, trouble: str) -> None:
         self.say(f"{lab}: no warm starts ({trouble}); every kernel starts on its own.")
         self._close(lab)
+        stage_fonts(self.environment.library)
 
     def _close(self, lab: str) -> None:
         self.runtime_dirs.pop(lab, None)

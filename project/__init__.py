@@ -2,5 +2,6 @@
 
 ``source``      reads the reference solutions; ``practicals`` the released exercises;
 ``closure``     computes which files a source depends on;
-``files``       writes files atomically; ``errors`` name the file, the line and the remedy.
+``files``       writes files atomically; ``errors`` name the file, the line and the remedy;
+``jax_options`` says how JAX compiles.
 """

@@ -189,9 +189,8 @@ def page(
         "uniform": ("entropy on U(0, 1) noise", "{:.2f}"),
         "fashion": ("entropy on Fashion-MNIST", "{:.2f}"),
         "AUROC": ("AUROC", "{:.3f}"),
-        "minutes": ("minutes", "{:.1f}"),
     }
-    width = "-".join(map(str, SIZES))
+    width = "–".join(map(str, SIZES))
     lines = [
         "<!-- Written by `make mnist`. Do not edit. -->",
         "",
@@ -210,7 +209,7 @@ def page(
         "measures how well that entropy separates Fashion-MNIST's test images from MNIST's.",
         "",
         f"The prior's standard deviation, {PRIOR_STD}, was chosen by looking at the test accuracy for T = 1, so "
-        "the test scores in that column are a little better than they would be on new digits.",
+        "the test scores in the column BbB, T = 1 are a little better than they would be on new digits.",
         "",
         "The accuracy after a share of the weights, those with the smallest \\|µ\\|/σ, is removed:",
         "",
@@ -242,7 +241,7 @@ def main(arguments: list[str] | None = None) -> None:
     images, fashion = data.mnist(seed=0), data.fashion_mnist(seed=0).x
     rows, pruning = {}, {}
     for name, temperature in (
-        ("MLP", None),
+        ("plain network", None),
         ("BbB, T = 1", 1.0),
         (f"BbB, T = {COLD} (cold)", COLD),
     ):

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 PICTURES = {
     "report": ("report.html", 1000, 760),
     "heat-map": ("report.html#map", 1000, 640),
-    "feedback": ("feedback/Galois/bayes_by_backprop_a.html", 760, 820),
+    "feedback": ("feedback/Lagrange/bayes_by_backprop_a.html", 760, 820),
     "marking": ("marking.html", 1000, 620),
 }
 # Mistakes are planted with exec, which is flagged; those of students are not.

@@ -14,9 +14,11 @@ import browser as chromium
 import pytest
 from filelock import FileLock
 from page_visits import visited
+from process_settings import settings
 
 from grading.sandbox.bubblewrap import require_sandbox
 from project.errors import CourseError
+from project.jax_options import share_context
 
 ROOT = Path(__file__).parent.parent
 # Chapters, exercises and tests compile the same functions, so keep JAX's compiled programs.
@@ -56,6 +58,10 @@ def pytest_addoption(parser):
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k selects
+def pytest_collection_finish():
+    share_context()  # what the tests import is imported by now
+
+
 def pytest_collection_modifyitems(config, items):
     """Mark what needs the book as long; begin with the longest files.
 
@@ -120,6 +126,15 @@ def no_sandbox():
     except CourseError as error:
         return str(error)
     return None
+
+
+@pytest.fixture(autouse=True)
+def settings_stay():
+    """Fail a test that changes a setting of the process: others would depend on the order."""
+    before = settings()
+    yield
+    after = settings()
+    assert [name for name in before if before[name] != after[name]] == []
 
 
 @pytest.fixture

@@ -187,7 +187,7 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
     left = todo(copy)
     assert {name.split("/")[0] for name in left} == {"book", "course", "solutions"}
     assert all(name in done.stdout for name in left)
-    done = run(copy, others[-1])
+    done = run(copy, f"{others[-1]} -x")
     assert done.returncode == 1, done.stdout  # a skeleton is no task
 
     solution = copy / "solutions" / stem / "hmc.py"
@@ -213,15 +213,20 @@ def test_a_task_and_then_a_misconception_are_added_by_the_book(copy):
 
     # A misconception that is right, and a duplicate of another one, are rejected.
     old = '        Misconception(lambda x: -x / 2, "you flip the sign."),\n'
-    for wrong in ("x / 2", "2 * x"):
-        new = f'        Misconception(lambda x: {wrong}, "you are wrong."),\n'
-        replace(check, old, old + new)
-        (line,) = commands("Add a misconception", name="halved")
-        assert run(copy, line).returncode == 1
-        replace(check, old + new, old)
+    wrong = "".join(
+        f'        Misconception(lambda x: {answer}, "you {do} it."),\n'
+        for answer, do in (("x / 2", "halve"), ("2 * x", "twice"))
+    )
+    replace(check, old, old + wrong)
+    names = {"name": "halved", "id": "approximate-inference/halved"}
+    said = run(copy, commands("Add a misconception", **names)[0]).stdout
+    assert "2 failed, " in said, said[-3000:]
+    assert "DID NOT RAISE" in said, said[-3000:]  # the right one passes the check
+    assert "assert 'you twice it.' in" in said, said[-3000:]
+    replace(check, old + wrong, old)
     new = '        Misconception(lambda x: x // 2, "you round down."),\n'
     replace(check, old, old + new)
-    follow(copy, "Add a misconception", name="halved")
+    follow(copy, "Add a misconception", **names)
 
 
 @pytest.mark.long

@@ -165,7 +165,10 @@ class Panel {
       }
     });
     this.shapes(paths, "tiles", this.drawn);
-    for (const level of [0.05, 0.25, 0.5, 0.75, 0.95]) this.contour(xs, ys, at, level);
+    // Between the points of the grid, logits are closer to linear than probabilities.
+    const logit = p => Math.log(p / (1 - p));
+    const logits = at.map(row => row.map(p => logit(clamp(p, 1e-6, 1 - 1e-6))));
+    for (const level of [0.05, 0.25, 0.5, 0.75, 0.95]) this.contour(xs, ys, logits, logit(level));
   }
   // Where values on a grid equal a level: a piece of a line in each cell.
   contour(xs, ys, at, level) {
@@ -184,7 +187,7 @@ class Panel {
         pen = pen === "M" ? "L" : "M";
       });
     }
-    make("path", {d, class: `line ${level === 0.5 ? "" : "thin"}`, style: "stroke:var(--ink)"}, this.drawn);
+    make("path", {d, class: `line ${level ? "thin" : ""}`, style: "stroke:var(--ink)"}, this.drawn);
   }
 }
 
@@ -420,8 +423,8 @@ views.risk = own => {
   right.dots([threshold], [here.cost], "vermilion", 6);
   return {
     numbers: {...here, chow: chow.cost, best: controls.threshold[best], least: costs[best]},
-    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}. Chow's threshold, ${show(1 - price)}, costs ${show(chow.cost)}; the cheapest, ${show(controls.threshold[best])}, costs ${show(costs[best])}`,
-    key: [["blue", "risk of what is answered"], ["vermilion", "cost"], ["ink", "Chow's threshold (dashed)"]],
+    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}. Chow’s threshold, ${show(1 - price)}, costs ${show(chow.cost)}; the cheapest, ${show(controls.threshold[best])}, costs ${show(costs[best])}`,
+    key: [["blue", "risk of what is answered"], ["vermilion", "cost"], ["ink", "Chow’s threshold (dashed)"]],
   };
 };
 
@@ -432,7 +435,7 @@ views.ensemble = ({data: {grid, means, stds, x, y}, state: {members, at}, panels
   const noise = grid.map((_, i) => mean(spread.map(s => s[i] ** 2)));
   const apart = grid.map((_, i) => mean(some.map(m => (m[i] - middle[i]) ** 2)));
   const std = grid.map((_, i) => Math.sqrt(noise[i] + apart[i]));
-  const ends = [grid[0], grid.at(-1)], all = Math.max(...y.map(Math.abs)) * 1.6;
+  const ends = [grid[0], grid.at(-1)], all = 1.15 * Math.max(...means.flat().map(Math.abs), ...y.map(Math.abs));
   top.axes({x: ends, y: [-all, all], ylabel: "y"});
   top.band(grid, middle.map((m, i) => m - 2 * std[i]), middle.map((m, i) => m + 2 * std[i]), "sky");
   for (const m of some) top.line(grid, m, "blue", "thin");
@@ -447,7 +450,7 @@ views.ensemble = ({data: {grid, means, stds, x, y}, state: {members, at}, panels
   return {
     numbers: {middle, noise, apart},
     said: `Variance at x = ${show(at)}: noise ${show(noise[i])} + disagreement ${show(apart[i])} = ${show(noise[i] + apart[i])}`,
-    key: [["blue", "members, and their disagreement"], ["orange", "noise"], ["sky", "mean ± 2 standard deviations"], ["vermilion", "x (dashed)"]],
+    key: [["blue", "members, and their disagreement"], ["ink", "their mean, and the data (dots)"], ["sky", "mean ± 2 standard deviations"], ["orange", "noise"], ["vermilion", "x (dashed)"]],
   };
 };
 
@@ -480,8 +483,8 @@ views.laplace = own => {
   const {w, L, evidence} = own.fits[controls.variance.indexOf(variance)];
   const at = row => { const v = forward(L, row); return sigmoid(dot(row, w) / Math.sqrt(1 + Math.PI / 8 * dot(v, v))); };
   const probs = axis.map(b => axis.map(a => at([a, b, 1])));
-  const ends = [axis[0], axis.at(-1)], half = (axis[1] - axis[0]) / 2;
-  plane.axes({x: [ends[0] - half, ends[1] + half], y: [ends[0] - half, ends[1] + half], xlabel: "x₁", ylabel: "x₂", equal: true});
+  const ends = [axis[0], axis.at(-1)];
+  plane.axes({x: ends, y: ends, xlabel: "x₁", ylabel: "x₂", equal: true});
   plane.map(axis, axis, probs);
   plane.classes(x, y, 2.5);
   const least = Math.min(...evidences), most = Math.max(...evidences);
@@ -554,7 +557,7 @@ views.planar = ({state: {w1, w2, u1, u2, b}, panels: [panel]}) => {
 
 // Class probabilities under several posteriors, and the boundary of one draw for each press.
 views.posteriors = ({data: {axis, maps, draws, x, y}, state: {method, draw}, panels: [panel]}) => {
-  const half = (axis[1] - axis[0]) / 2, ends = [axis[0] - half, axis.at(-1) + half];
+  const ends = [axis[0], axis.at(-1)];
   panel.axes({x: ends, y: ends, xlabel: "x₁", ylabel: "x₂", equal: true});
   panel.map(axis, axis, maps[method]);
   const shown = draws[method].slice(0, Math.min(draw, draws[method].length));
@@ -638,7 +641,7 @@ views.comparison = ({data: {methods, names, lower, table}, state, panels: [panel
   const first = rows[order[0]], level = order.filter(i => Math.abs(rows[i][0] - first[0]) <= rows[i][1] + first[1]).length - 1;
   return {
     numbers: {order, lows, highs, level},
-    said: `Best: ${methods[order[0]]}, ${show(first[0])} ± ${show(first[1])}. The intervals of ${level} of the ${order.length - 1} others overlap with this one`,
+    said: `Best: ${methods[order[0]]}, ${first.map(value => value.toFixed(3).replace("-", "−")).join(" ± ")}; the intervals of ${level === order.length - 1 ? "all" : `${level} of the`} ${order.length - 1} others overlap with this one`,
     key: [["blue", "mean and 95% interval"]],
   };
 };

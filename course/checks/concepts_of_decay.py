@@ -11,11 +11,11 @@ WRONG_DECAYS = [
         ),
         (
             lambda given, n: 1 / (2 * n * given),
-            "you count the ½ twice: λ/2 ‖w‖² has one already, and so has ‖w‖²/(2σ₀²). (For λ‖w‖² this would be right.)",
+            "you count the ½ twice: λ/2 · ‖w‖² has one already, and so has ‖w‖²/(2σ₀²). (For λ‖w‖² this would be right.)",
         ),
         (
             lambda given, n: 2 / (n * given),
-            "you lose a ½: the penalty λ/2 ‖w‖² has one, and so has the prior's ‖w‖²/(2σ₀²), so they cancel.",
+            "you lose a ½: the penalty λ/2 · ‖w‖² has one, and so has the prior's ‖w‖²/(2σ₀²), so they cancel.",
         ),
         (
             lambda given, n: n * given,
@@ -44,7 +44,7 @@ WRONG_DECAYS = [
         ),
         (
             lambda given, n: float(1 // (n * given)),
-            "you divide with //, which rounds down to a whole number: write /.",
+            "you divide with //, which rounds down to a whole number: write `/`.",
         ),
     )
 ]

@@ -8,6 +8,9 @@ from typing import Any
 
 from course.task import Misconception
 
+# A Gaussian's density is 0 in double precision at this many standard deviations.
+FAR = 42
+
 # By name: factors of the terms, what is said, and what is said where −log N is asked for.
 LOG_NORMALS: dict[str, tuple[dict[str, float], str, str]] = {
     "constant": (
@@ -50,7 +53,7 @@ LOG_NORMALS: dict[str, tuple[dict[str, float], str, str]] = {
     "brackets": (
         {"power": -2},
         *[
-            "you leave out the brackets: … / 2 * std**2 multiplies the squared distance by the variance."
+            "you leave out the brackets: `… / 2 * std**2` multiplies the squared distance by the variance."
         ]
         * 2,
     ),

@@ -68,7 +68,7 @@ WRONG_KLS = [
         ),
         (
             {"power": -2},
-            "you leave out the brackets: … / 2 * prior_std**2 multiplies by σ₀². Write / (2 * prior_std**2).",
+            "you leave out the brackets: `… / 2 * prior_std**2` multiplies by σ₀². Write `/ (2 * prior_std**2)`.",
         ),
         (
             {"reduce": lambda terms: terms.sum(-1)},
@@ -113,7 +113,7 @@ WRONG_KLS_OF_LAYERS = (
     ),
     (
         lambda mu, rho, prior_std: gaussian_kl()(rho, mu, prior_std),
-        "you swap µ and ρ in the KL: gaussian_kl takes mu first.",
+        "you swap µ and ρ in the KL: gaussian_kl takes `mu` first.",
     ),
     (
         gaussian_kl(std_of=torch.exp),

@@ -131,7 +131,7 @@ def wrong_mixtures(variance_of: Arrays, spread: str):
         ),
         (
             unstable,
-            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1000, the "
+            "you subtract two large numbers, E[y²] − E[y]². In single precision, at a mean of 1,000, the "
             "difference is lost to rounding. Average the squared deviations from the mean instead.",
         ),
         (
@@ -187,7 +187,17 @@ def wrong_log_mixtures(
     def guarded(eps):
         return lambda logits: log(math.e ** mixed(log_softmax(logits, -1)) + eps)
 
+    def centred(logits):
+        log_probs = log_softmax(logits, -1)
+        centre = log_probs.mean(0)
+        return centre + log((math.e ** (log_probs - centre)).mean(0))
+
     rows = [
+        (
+            centred,
+            "you subtract the mean before you exponentiate. Where one member is far above it, exp overflows: subtract "
+            "the maximum.",
+        ),
         (mixed, "you take logits for log-probabilities: log_softmax is missing."),
         (
             lambda logits: mixed(log_softmax(logits, 0)),

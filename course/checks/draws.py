@@ -5,6 +5,7 @@ import math
 from course.task import Close
 
 DRAWS = 2_000
+TAILS = Close(1.0, because="some of 8,000 Gaussian draws are beyond 3σ")
 
 
 def gaussian_distance(draws: int = DRAWS) -> Close:

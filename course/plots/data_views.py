@@ -45,11 +45,12 @@ def ensemble_parts(
     grid, means, stds = (np.asarray(a, float) for a in (grid, means, stds))
 
     places = grid[:: (len(grid) - 1) // 20].tolist()
+    end = 1.15 * max(np.abs(means).max(), np.abs(y).max())
 
     def draw(top: Axes, below: Axes, members: int, at: float) -> None:
         some, middle = means[:members], means[:members].mean(0)
         noise, apart = (stds[:members] ** 2).mean(0), some.var(0)
-        std, end = np.sqrt(noise + apart), np.abs(y).max() * 1.6
+        std = np.sqrt(noise + apart)
         top.fill_between(
             grid, middle - 2 * std, middle + 2 * std, color=SKY, alpha=0.35
         )

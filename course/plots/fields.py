@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.transforms import Bbox
 
 from course.plots.style import CLASS_COLOURS, CLASS_MARKERS
 
@@ -95,7 +96,16 @@ def field(
         vmax=vmax,
         interpolation="bilinear",
     )
-    ax.figure.colorbar(image, ax=ax, label=label, shrink=0.85)
+    bar = ax.figure.colorbar(image, ax=ax, label=label)
+
+    def beside(bar_ax: Axes, _renderer: object) -> Bbox:
+        """As high as the field, which may be lower than its part of the figure."""
+        left = bar_ax.get_position(original=True).x0
+        height = ax.get_position().height
+        width = height * ax.figure.get_figheight() / ax.figure.get_figwidth() / 20
+        return Bbox.from_bounds(left, ax.get_position().y0, width, height)
+
+    bar.ax.set_axes_locator(beside)
     ax.set(xlabel="$x_1$", ylabel="$x_2$")
     ax.grid(False)
     return ax

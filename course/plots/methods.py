@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,19 +13,21 @@ from course.plots.style import COLOURS
 
 # Related methods have similar colours: both Laplace ones are blue, variational ones warm. Three
 # colours are from Paul Tol's "muted" palette, which fits Okabe and Ito's; markers differ, too.
-METHODS = {
-    "MAP": (COLOURS["black"], "o"),
-    "temperature": (COLOURS["grey"], "s"),
-    "last-layer Laplace": (COLOURS["sky"], "^"),
-    "Laplace": (COLOURS["blue"], "v"),
-    "variational": (COLOURS["orange"], "D"),
-    "Bayes by Backprop": (COLOURS["vermilion"], "P"),
-    "cold Bayes by Backprop": ("#882255", "X"),
-    "MC dropout": (COLOURS["green"], "<"),
-    "flow noise": ("#999933", ">"),
-    "deep ensemble": ("#332288", "*"),
-    "MIMO": (COLOURS["purple"], "h"),
-}
+METHODS = MappingProxyType(
+    {
+        "MAP": (COLOURS["black"], "o"),
+        "temperature": (COLOURS["grey"], "s"),
+        "last-layer Laplace": (COLOURS["sky"], "^"),
+        "Laplace": (COLOURS["blue"], "v"),
+        "variational": (COLOURS["orange"], "D"),
+        "Bayes by Backprop": (COLOURS["vermilion"], "P"),
+        "cold Bayes by Backprop": ("#882255", "X"),
+        "MC dropout": (COLOURS["green"], "<"),
+        "flow noise": ("#999933", ">"),
+        "deep ensemble": ("#332288", "*"),
+        "MIMO": (COLOURS["purple"], "h"),
+    }
+)
 
 
 def method_intervals(
@@ -33,6 +36,7 @@ def method_intervals(
     xlabel: str,
     reference: float | None = None,
     names: bool = True,
+    styles: Mapping[str, tuple[str, str]] = METHODS,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one row for each method: its estimate and the interval around it.
@@ -43,11 +47,12 @@ def method_intervals(
         xlabel: what the numbers are, with their unit.
         reference: where to draw a dotted vertical line.
         names: write the methods' names beside the rows.
+        styles: colour and marker, by method.
         ax: where to draw.
     """
     ax = ax or plt.gca()
     for row, (name, (middle, low, high)) in enumerate(values.items()):
-        colour, marker = METHODS[name]
+        colour, marker = styles[name]
         if np.isfinite(middle):
             ax.plot([low, high], [row, row], color=colour, lw=2, solid_capstyle="butt")
             size = 10 if marker == "*" else 6.5
@@ -57,6 +62,6 @@ def method_intervals(
     ax.set_yticks(range(len(values)), list(values) if names else [""] * len(values))
     ax.set(xlabel=xlabel, ylim=(len(values) - 0.5, -0.5))
     if ax.get_xscale() == "linear":
-        ax.locator_params(axis="x", nbins=4)  # more of them would touch on a phone
+        ax.locator_params(axis="x", nbins=3)  # more of them would touch on a phone
     ax.grid(axis="y", visible=False)
     return ax

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.contour import ContourSet
 from scipy.spatial.distance import cdist
+from scipy.special import expit, logit
 
 from course.plots.fields import scatter_classes
 from course.plots.style import CLASS_COLOURS, COLOURS
@@ -56,10 +57,13 @@ def probability_map(
         interpolation="bilinear",
     )
     avoid = {} if data is None else {None: np.asarray(data[0])}
+    # Between the points of the grid, logits are closer to linear than probabilities.
+    logits = logit(np.clip(probs, 1e-6, 1 - 1e-6))
     for levels, width in (([0.5], 1.8), ([0.05, 0.25, 0.75, 0.95], 0.7)):
         inside = [level for level in levels if probs.min() < level < probs.max()]
         if inside:
-            lines = ax.contour(xs, ys, probs, inside, colors="black", linewidths=width)
+            style = {"colors": "black", "linestyles": "solid", "linewidths": width}
+            lines = ax.contour(xs, ys, logits, logit(inside), **style)
             for level, pieces in zip(lines.levels, lines.allsegs, strict=True):
                 avoid[level] = np.concatenate(pieces)
             if labels and width < 1:
@@ -79,19 +83,24 @@ def probability_map(
 
 
 def label_contours(lines: ContourSet, avoid: dict[float | None, np.ndarray]) -> None:
-    """Write the level on each contour, where it is far from the frame, lines and labels.
+    """Write the probability on each contour, where it is far from the frame, lines and labels.
 
     Args:
-        lines: the contours.
+        lines: the contours of logits.
         avoid: by level, the points of every line; by ``None``, of what else to avoid.
     """
     ax = lines.axes
     low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
     at = {level: (points - low) / (high - low) for level, points in avoid.items()}
     chosen: list[np.ndarray] = []
-    for level in lines.levels:
-        here = at[level]
-        others = np.concatenate([FAR, *(at[key] for key in at if key != level)])
+    for level, pieces in zip(lines.levels, lines.allsegs, strict=True):
+        # Only the longest piece is labelled: a label would hide an island.
+        *islands, here = sorted(
+            ((piece - low) / (high - low) for piece in pieces),
+            key=lambda p: np.ptp(p, 0).max(),
+        )
+        rest = [at[key] for key in at if key != level]
+        others = np.concatenate([FAR, *islands, *rest])
         room = np.min(
             [
                 np.minimum(here, 1 - here).min(1) / 0.1,
@@ -104,7 +113,8 @@ def label_contours(lines: ContourSet, avoid: dict[float | None, np.ndarray]) -> 
             chosen.append(here[room.argmax()])
     if chosen:
         places = [tuple(low + (high - low) * place) for place in chosen]
-        ax.clabel(lines, fmt="%g", fontsize=8.5, manual=places)
+        names = {level: f"{expit(level):.3g}" for level in lines.levels}
+        ax.clabel(lines, fmt=names, fontsize=8.5, manual=places)
 
 
 def density(

@@ -2,18 +2,27 @@
 
 The oracles need a framework, the grader does not, and torch and JAX are never imported in one
 process. Of everything computed here, only the inputs enter a sandbox.
+
+The right values come first. Those of the known mistakes take longer, in a file of their own,
+and are needed only for an answer that is not right: that process computes them while
+submissions are graded.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import os
+import platform
+import shutil
 import subprocess
 import sys
+import tempfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +33,14 @@ from course.task import Case, Close, Task, tasks_of
 from grading.execution import examples
 from grading.execution.probe import probe_source
 from project.errors import CourseError
+from project.jax_options import XLA_FLAGS, share_context
 from project.practicals import Lab
 
 Values = list[dict[str, Any]]
 ARRAY = 1  # the MessagePack extension code of an array
+READY = "ready\n"
+PROGRAMS = "_build/programs"  # in the checkout
+CACHE = "JAX_COMPILATION_CACHE_DIR"
 
 
 @dataclass(frozen=True)
@@ -51,8 +64,95 @@ class Key:
     points: int
     probe: str
     right: list[dict[str, Close]]
-    mistakes: list[KnownMistake]
+    mistakes: Sequence[KnownMistake] = ()
     cases: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Awaited(Sequence):
+    """A task's known mistakes as they are needed: the first use waits for their values.
+
+    Args:
+        keys: the file of the keys that ``draw`` wrote.
+        task: the task's id.
+    """
+
+    def __init__(self, keys: Path, task: str) -> None:
+        self.keys, self.task = keys, task
+
+    @cached_property
+    def known(self) -> Sequence[KnownMistake]:
+        """The mistakes.
+
+        Raises:
+            FileNotFoundError: the process that computed them has ended before.
+        """
+        with open(self.keys, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)  # that process holds it until it ends
+        return MISTAKES.decode(beside(self.keys).read_bytes())[self.task]
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def __getitem__(self, index):
+        return self.known[index]
+
+
+def beside(keys: Path) -> Path:
+    """Return the file of the known mistakes that belongs to a file of keys."""
+    return keys.with_suffix(".mistakes")
+
+
+class Drawing:
+    """The process that draws for a lab and goes on with the values of its known mistakes."""
+
+    def __init__(self, stem: str, command: list[str], environment: dict[str, str]):
+        self.stem = stem
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # closed by ``stop``
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen(
+            command, **pipes, stderr=self.errors, env=environment, text=True
+        )
+
+    def begin(self, seed: int) -> None:
+        """Wait until the keys are written.
+
+        Raises:
+            CourseError: they cannot be computed.
+        """
+        # The seed is sent through a pipe, because every process can read arguments.
+        with contextlib.suppress(BrokenPipeError):
+            print(seed, file=self.process.stdin, flush=True)
+        if self.process.stdout.readline() != READY:
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until the process has ended.
+
+        Raises:
+            CourseError: it failed.
+        """
+        said = self._end()
+        if self.process.returncode != 0:
+            raise CourseError(
+                f"course.checks.{self.stem}",
+                None,
+                f"The expected values cannot be computed: {said}.",
+                f"`course check-notebooks {self.stem}` may say why.",
+            )
+
+    def stop(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self._end()
+
+    def _end(self) -> str:
+        """Wait for the end, close all pipes, and return the last line of the errors."""
+        self.process.communicate()
+        if self.errors.closed:
+            return ""
+        with self.errors:
+            self.errors.seek(0)
+            return (self.errors.read().strip().splitlines() or ["nothing"])[-1]
 
 
 def draw(
@@ -61,11 +161,13 @@ def draw(
     target: Path,
     compiled: Path | None = None,
     shown: Path | None = None,
-) -> None:
+) -> Drawing:
     """Compute the keys of a lab's tasks, in another process, and write them to ``target``.
 
+    The values of the known mistakes follow while that process, which is returned, runs on.
+
     The programs that JAX compiles for this are added to the folder ``compiled``: submissions
-    run most of them, too. Where there is no file ``shown``, the public examples of the practical
+    run most of them, too. They are kept in the checkout for later runs. Where there is no file ``shown``, the public examples of the practical
     are written there: nothing that they need has to be imported again.
 
     Raises:
@@ -76,46 +178,45 @@ def draw(
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     if compiled is not None:
         environment |= {
-            "JAX_COMPILATION_CACHE_DIR": str(compiled),
+            CACHE: str(compiled),
+            "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "none",
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         }
-        environment.pop("XLA_FLAGS", None)  # programs are kept by their options
+        environment["XLA_FLAGS"] = XLA_FLAGS  # programs are kept by their options
     wanted = "" if shown is None or shown.exists() else str(shown)
-    # The seed is sent through a pipe, because every process can read arguments.
-    done = subprocess.run(
-        [sys.executable, "-m", __name__, stem, str(target), wanted, *lab.tasks()],
-        input=str(seed),
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines()[-1:] or ["nothing"]
-        raise CourseError(
-            f"course.checks.{stem}",
-            None,
-            f"The expected values cannot be computed: {said[0]}.",
-            f"`course check-notebooks {stem}` may say why.",
-        )
+    kept = "" if compiled is None else str(lab.root / PROGRAMS / stem / _machine())
+    command = [sys.executable, "-m", __name__, stem, str(target), wanted, kept]
+    command += lab.tasks()
+    drawing = Drawing(stem, command, environment)
+    drawing.begin(seed)
+    return drawing
 
 
 def read(path: Path) -> dict[str, Key]:
     """Read the keys that ``draw`` wrote, by task, in the order of the lab."""
-    return {key.task: key for key in DECODER.decode(path.read_bytes())}
+    return {
+        key.task: replace(key, mistakes=Awaited(path, key.task))
+        for key in KEYS.decode(path.read_bytes())
+    }
 
 
 def key_of(task: Task, seed: int) -> Key:
-    """Compute a task's inputs, its right values and those of its misconceptions."""
+    """Compute a task's inputs and its right values."""
     cases = task.cases(np.random.default_rng([seed, zlib.crc32(task.id.encode())]))
     right = [dict(task.oracle(**case)) for case in cases]
+    probe = probe_source(task, cases)
+    inputs = [dict(case) for case in cases]
+    return Key(task.id, task.name, task.points, probe, right, cases=inputs)
+
+
+def mistakes_of(task: Task, cases: Sequence[Case]) -> list[KnownMistake]:
+    """Compute the values of a task's misconceptions."""
     mistakes = []
     for number, misconception in enumerate(task.misconceptions, start=1):
         values = _given(task, misconception.answer, cases)
         if values is not None:
             mistakes.append(KnownMistake(number, misconception.hint, values))
-    probe = probe_source(task, cases)
-    inputs = [dict(case) for case in cases]
-    return Key(task.id, task.name, task.points, probe, right, mistakes, inputs)
+    return mistakes
 
 
 def _given(task: Task, answer: Any, cases: Sequence[Case]) -> Values | None:
@@ -139,16 +240,55 @@ def _unpacked(code: int, data: memoryview) -> Any:
 
 
 ENCODER = msgspec.msgpack.Encoder(enc_hook=_packed)
-DECODER = msgspec.msgpack.Decoder(list[Key], ext_hook=_unpacked)
+KEYS = msgspec.msgpack.Decoder(list[Key], ext_hook=_unpacked)
+MISTAKES = msgspec.msgpack.Decoder(dict[str, list[KnownMistake]], ext_hook=_unpacked)
 
 
-def _main(stem: str, target: str, shown: str, *tasks: str) -> None:
-    seed = int(sys.stdin.read())
-    keys = [key_of(task, seed) for id_, task in tasks_of(stem).items() if id_ in tasks]
-    Path(target).write_bytes(ENCODER.encode(keys))
+def _machine() -> str:
+    """A name of this processor's features: compiled programs may need them."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith(("flags", "Features")):
+                return f"{zlib.crc32(line.encode()):08x}"
+    return platform.machine()
+
+
+def _copy_new(source: Path, target: Path) -> None:
+    """Copy the files that ``target`` lacks, each whole or not at all."""
+    with contextlib.suppress(OSError):  # such a cache only saves time
+        target.mkdir(parents=True, exist_ok=True)
+        for path in source.glob("*-cache"):
+            if not (target / path.name).exists():
+                part = target / f".{os.getpid()}"
+                shutil.copyfile(path, part)
+                part.replace(target / path.name)
+
+
+def _main(stem: str, target: str, shown: str, kept: str, *wanted: str) -> None:
+    seed = int(sys.stdin.readline())
+    sys.stdout = sys.stderr  # nobody reads what is printed
+    tasks = {id_: task for id_, task in tasks_of(stem).items() if id_ in wanted}
+    share_context()
+    keys = {id_: key_of(task, seed) for id_, task in tasks.items()}
+    compiled, programs = Path(os.environ.get(CACHE, "")), Path(kept)
+    if kept:
+        _copy_new(programs, compiled)
+    usual = os.umask(0o077)  # nobody else may read what is written here
+    with open(target, "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(ENCODER.encode(list(keys.values())))
+        file.flush()
+        print(READY, end="", flush=True, file=sys.__stdout__)
+        found = {id_: mistakes_of(task, keys[id_].cases) for id_, task in tasks.items()}
+        part = Path(target).with_suffix(".part")
+        part.write_bytes(ENCODER.encode(found))
+        part.replace(beside(Path(target)))
+    os.umask(usual)
     if shown:
         with contextlib.suppress(Exception):  # the feedback does without
             examples.write(stem, Path(shown))
+    if kept:
+        _copy_new(compiled, programs)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ NOT_NEEDED = (
 
 # Passes are forked from a process that has imported what nbval needs.
 _passes = multiprocessing.get_context("forkserver")
-_passes.set_forkserver_preload(["grading.execution.plugin"])
+_passes.set_forkserver_preload(["grading.preload"])
 _running: set[BaseProcess] = set()
 _lock = threading.Lock()
 _ending = threading.Event()

@@ -24,6 +24,7 @@ import course
 from grading.sandbox.syscalls import filter_of
 from project.closure import closure
 from project.errors import CourseError
+from project.jax_options import XLA_FLAGS
 
 HOME = "/tmp/home"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl/openssl.cnf")
@@ -149,7 +150,10 @@ class Sandbox:
             "IPYTHONDIR": f"{home}/ipython",
             "JUPYTER_PLATFORM_DIRS": "1",
             "JAX_PLATFORMS": "cpu",
+            "XLA_FLAGS": XLA_FLAGS,
             "JAX_COMPILATION_CACHE_DIR": str(self.library / COMPILED),
+            # Otherwise what a program is found by depends on the path of this folder.
+            "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "none",
             # Only programs that would take longer are added: none.
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "inf",
             "OMP_NUM_THREADS": "1",
@@ -263,10 +267,8 @@ def _read_only() -> list[str]:
 def stage_library(folder: Path) -> Path:
     """Copy the part of the course that notebooks may import into ``folder``, and return it.
 
-    This is every module except the checks and the modules that judge with them.
-
-    Also write the filter of system calls, and let matplotlib cache its list of fonts, which
-    every kernel would otherwise compute.
+    This is every module except the checks and the modules that judge with them. Also write the
+    filter of system calls.
     """
     package = Path(course.__file__).parent
     judging = closure(package.parent, "", Path(course.__file__), "course.feedback")
@@ -287,13 +289,19 @@ def stage_library(folder: Path) -> Path:
         (folder / FILTER).write_bytes(filter_of())
     (folder / ZYGOTE).parent.mkdir()
     shutil.copyfile(Path(__file__).with_name("zygote.py"), folder / ZYGOTE)
+    return folder
+
+
+def stage_fonts(folder: Path) -> None:
+    """Let matplotlib write its list of fonts into the library ``folder``.
+
+    Kernels that start cold would otherwise each compute it; others have it from their zygote.
+    """
     subprocess.run(
         [sys.executable, "-c", "import matplotlib.font_manager"],
         env=os.environ | {"MPLCONFIGDIR": str(folder / "matplotlib")},
         capture_output=True,
-        check=True,
     )
-    return folder
 
 
 def require_sandbox() -> None:

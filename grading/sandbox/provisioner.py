@@ -20,6 +20,9 @@ from grading.sandbox.warm import Forked
 
 NAME = "known-unknowns-sandbox"
 LOOK, MOMENT = 0.005, 1.0  # seconds
+# To print the code around each line of a traceback, IPython goes through all modules that are
+# imported, 0.2 s for the first one; it writes each cell into a database.
+QUICKER = ("--InteractiveShell.xmode=Plain", "--HistoryManager.enabled=False")
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -47,8 +50,9 @@ class SandboxProvisioner(LocalProvisioner):
         manager.ip = str(self.sandbox.sockets / "k")
         manager.connection_file = str(self.sandbox.connection)
         kwargs = await super().pre_launch(**kwargs)
-        self.kernel_command = kwargs["cmd"]
-        kwargs["cmd"] = dying_with(os.getpid(), self.sandbox.command(kwargs["cmd"]))
+        self.kernel_command = [*kwargs["cmd"], *QUICKER]
+        command = self.sandbox.command(self.kernel_command)
+        kwargs["cmd"] = dying_with(os.getpid(), command)
         # bubblewrap is process 1 of the sandbox, where its environment can be read.
         kwargs["env"] = self.sandbox.environment()
         kwargs["cwd"] = str(self.sandbox.home)

@@ -17,6 +17,7 @@ JSON: ``runtime_dir`` (a folder in RUNTIME_DIRS), ``path`` (where the kernel see
 import contextlib
 import ctypes
 import fcntl
+import functools
 import gc
 import glob
 import json
@@ -69,6 +70,10 @@ def main(runtime_dirs: str, filter_path: str) -> None:
         # The cell of a failed import fails again in the kernel and shows the error.
         with contextlib.suppress(Exception):
             exec(statement, {})
+    # As ``project.jax_options.share_context`` does; the context is made in each kernel.
+    mlir = sys.modules.get("jax._src.interpreters.mlir")
+    if hasattr(mlir, "make_ir_context"):
+        mlir.make_ir_context = functools.cache(mlir.make_ir_context)
     with open(filter_path, "rb") as file:
         program = file.read()
     nothing = os.open(os.devnull, os.O_RDWR)

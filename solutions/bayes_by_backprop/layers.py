@@ -51,10 +51,7 @@ class BayesianLinear(nn.Module):
         self.bias_rho = nn.Parameter(torch.full((outputs,), float(initial_rho)))
 
     def forward(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """Outputs, shape (N, outputs), under one fresh draw of the weights and biases.
-
-        The weights are drawn first.
-        """
+        """Outputs, shape (N, outputs), under one fresh draw of its parameters."""
         # One draw serves all N rows of x; the next call draws anew.
         ### BEGIN SOLUTION
         weight = sample_weights(self.weight_mu, self.weight_rho, generator=generator)

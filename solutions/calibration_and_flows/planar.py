@@ -56,7 +56,7 @@ def invertible_u(u: Tensor, w: Tensor) -> Tensor:
 def printed_u(u: Tensor, w: Tensor) -> Tensor:
     """As ``invertible_u``, with the paper's m(a) = −1 + log(1 + eᵃ).
 
-    Here u = 0 becomes −.31 w / ‖w‖².
+    Here u = 0 becomes −0.31 w / ‖w‖².
     """
     a = w @ u
     return u + (-1 + softplus(a) - a) * w / (w @ w)

@@ -85,6 +85,8 @@ def per_example_gradients(
 def rounded(x: Array) -> Array:
     """Round to the nearest whole number, with the gradient of the identity.
 
+    Halves are rounded to the even neighbour, as ``jnp.round`` does.
+
     Args:
         x: numbers, shape (N,).
 

@@ -7,9 +7,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import ROOT
+from matplotlib.colors import to_rgb
 
 from authoring.backend import MANY, NARROW, for_both, stack
-from authoring.pictures import DARK, LIGHT, PHONE, SVG, short, themed
+from authoring.pictures import (
+    DARK,
+    LIGHT,
+    LINK,
+    PHONE,
+    SVG,
+    THEMED,
+    opened,
+    short,
+    themed,
+)
+from course.plots import COLOURS, METHODS
 
 # On a phone panels stand one below the other: "first" and "second" hold there as well.
 SIDE = re.compile(
@@ -194,9 +206,57 @@ def test_what_is_translucent_is_stronger_in_the_dark_but_on_a_map():
         for part in root.iter()
         if "fill-opacity" in part.get("style", "")
     ]
-    assert sorted(found) == ["0.25", "calc(0.25*var(--more,1))"]
-    assert "--more:1" in LIGHT
-    assert "--more:1.6" in DARK
+    assert sorted(found) == ["0.25", "calc(0.25 + 0.188*var(--more,0))"]
+    assert "--more:0" in LIGHT
+    assert "--more:0.8" in DARK
+
+
+def bitmaps(colour, *, on_map=False):
+    """Draw many points of a colour; return the bitmaps' style and the set of their colours."""
+    fig, ax = plt.subplots()
+    ax.plot(*np.random.default_rng(0).random((2, MANY + 1)), "o", color=colour)
+    if on_map:
+        ax.imshow(np.eye(3), extent=(0, 1, 0, 1))
+    found = []
+    for part in themed(drawn(fig)[0]).iter(f"{SVG}image"):
+        encoded = part.get(LINK).partition("base64,")[2]
+        pixels = np.array(opened(encoded))
+        seen = pixels[pixels[..., 3] > 200][:, :3]
+        found.append((part.get("style"), np.median(seen, axis=0)))
+    return found
+
+
+def test_points_of_a_bitmap_have_the_colours_of_the_theme():
+    """And so those of the legend, which is no bitmap."""
+    (by_day, light), (by_night, dark) = bitmaps(COLOURS["blue"])
+    assert by_day == "display:var(--day,inline)"
+    assert by_night == "display:var(--night,none)"
+    of_dark = next(dark for colour, name, dark in THEMED if name == "--blue")
+    for pixels, colour in ((light, COLOURS["blue"]), (dark, of_dark)):
+        np.testing.assert_allclose(pixels / 255, to_rgb(colour), atol=0.03)
+    assert "--day:none;--night:inline" in DARK
+    assert "--day:inline;--night:none" in LIGHT
+    # This colour is the same in both themes; a map keeps its colours.
+    assert [style for style, _ in bitmaps(COLOURS["orange"])] == [None]
+    assert {style for style, _ in bitmaps(COLOURS["blue"], on_map=True)} == {None}
+
+
+def luminance(colour):
+    """Of the Web Content Accessibility Guidelines."""
+    shares = np.array(to_rgb(colour))
+    linear = np.where(
+        shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4
+    )
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def test_every_colour_stands_out_from_both_grounds():
+    dark = {drawn: colour for drawn, _, colour in THEMED}
+    colours = {*COLOURS.values(), *(colour for colour, _ in METHODS.values())}
+    for colour in map(str.lower, colours):
+        night = luminance(dark.get(colour, colour)) + 0.05
+        assert night / (luminance(dark["#ffffff"]) + 0.05) > 4, colour
+        assert 1.05 / (luminance(colour) + 0.05) > 2, colour
 
 
 def test_the_size_of_text_survives():

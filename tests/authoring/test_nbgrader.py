@@ -18,7 +18,6 @@ from authoring.exercises import generate
 from authoring.nbgrader import CONFIG, source, write_course
 from authoring.questions import questions
 from commands import main
-from course.task import stem_of
 from project.errors import CourseError
 from project.practicals import ANSWER_HERE
 from project.source import BEGIN, END, read_solutions
@@ -26,8 +25,8 @@ from project.source import BEGIN, END, read_solutions
 ROOT = Path(__file__).parents[2]
 BIN = ROOT / ".venv-nbgrader" / "bin"
 MISSING = "No nbgrader here: run `make .venv-nbgrader/ready`."
-# The fastest notebook; it is run completely, including training and figures.
-WHOLE = "05-which-method"
+# The fastest lab; its notebook is run completely, including figures.
+WHOLE = "acting_on_uncertainty_a"
 # What `nbgrader generate_assignment` does, for several assignments.
 GENERATE = """
 import sys
@@ -165,14 +164,11 @@ def shortened(notebook):
 
 def unused(lab):
     """Return stubs of tasks that no other definition uses, so that only their points are lost."""
-    stem = lab.stem
-    definitions = read_solutions(ROOT, stem).definitions
-    used = set().union(*(d.needs for d in definitions.values()))
-    return [
-        definition.stub()
-        for definition in definitions.values()
-        if definition.has_solution and definition.name not in used
-    ]
+    definitions = read_solutions(ROOT, lab.stem).definitions.values()
+    used = set().union(*(definition.needs for definition in definitions))
+    sources = {cell.source for cell in cells_of(lab.exercise.read_text("utf-8"))}
+    free = [one for one in definitions if one.has_solution and one.name not in used]
+    return [stub for one in free if (stub := one.stub()) in sources]
 
 
 def write_submission(folder, student, name, notebook):
@@ -238,7 +234,7 @@ def test_the_real_nbgrader_releases_what_is_handed_out(nbgrader, tmp_path):
 
 @pytest.mark.long
 def test_the_real_nbgrader_grades_and_exports(nbgrader, tmp_path):
-    lab = COURSE.lab(stem_of(WHOLE.partition("-")[2]))
+    lab = COURSE.lab(WHOLE)
     name = lab.exercise.stem
     write_course(COURSE, tmp_path, [lab.name])
     nbgrader("generate_assignment", name)

@@ -1,9 +1,122 @@
 """What the pages' typography changes."""
 
-from authoring.typography import set_apostrophes
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+
+from authoring.typography import (
+    CODE,
+    GREEK,
+    keep_numbers,
+    set_apostrophes,
+    with_code,
+    with_numbers_kept,
+)
 
 
 def test_quizzes_have_the_apostrophes_of_the_prose():
     context = {"body": "<p>a model&#x27;s, the members&#x27; own, x[&#x27;a</p>"}
     set_apostrophes(None, "page", "page.html", context, None)
     assert context["body"] == "<p>a model’s, the members’ own, x[&#x27;a</p>"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "code"),
+    [
+        (
+            "you use torch.rand where torch.randn is needed.",
+            ["torch.rand", "torch.randn"],
+        ),
+        ("End with `.detach().requires_grad_()`.", ["`.detach().requires_grad_()`"]),
+        ("you leave out .sum() at the end.", [".sum()"]),
+        ('take method="higher" at the level k/n.', ['method="higher"']),
+        (
+            "outside[:, np.newaxis] against cost[k].min()",
+            ["outside[:, np.newaxis]", "cost[k].min()"],
+        ),
+        (
+            "np.where(p > 0, np.log(p), 0), dim=-1 or __init__.",
+            ["np.where(p > 0, np.log(p), 0)", "dim=-1", "__init__"],
+        ),
+        ("E[log q(z_L)] at w_MAP, where y = exp(z).", []),
+        ("The variance is prior_std**2, in SymPy terms.", ["prior_std**2"]),
+        ("Take logsumexp of kilj, not klij.", ["logsumexp", "kilj", "klij"]),
+        ("as log 0 is −inf, 0 · (−inf) = nan", ["−inf", "−inf", "nan"]),
+        ("A ReLU, SiLU or tanh network has ReLUs.", []),
+        ("return AdamState(first, second).", ["AdamState(first, second)"]),
+        ("the sigmoid of x @ w, all of x @ Σ @ x.T", ["x @ w", "x @ Σ @ x.T"]),
+        (
+            "argmin, argmax, argsort, argnums and minlength",
+            ["argmin", "argmax", "argsort", "argnums", "minlength"],
+        ),
+        ("you return True for both.", ["True"]),
+        ("as // does, but not in https://host", ["//"]),
+        ("a slope of 0.5, not exp(ρ) or p(1 − p).", []),
+    ],
+)
+def test_names_in_sentences_are_code(sentence, code):
+    assert CODE.findall(sentence) == code
+
+
+@pytest.mark.parametrize(
+    ("sentence", "letters"),
+    [
+        ("1 + φᵀVφ, Nλ/2 and √(νπ)", ["φ", "φ", "λ", "νπ"]),
+        ("dw/dρ, 1 + βh and xµᵀ", ["ρ", "β", "µ"]),
+        ("the word σιγμα", []),
+    ],
+)
+def test_greek_letters_of_formulas_are_marked(sentence, letters):
+    assert GREEK.findall(sentence) == letters
+
+
+def test_sizes_stay_on_one_line():
+    kept = with_numbers_kept("digits (8 × 8 pixels), times × b, 1.5 × 10⁻³")
+    assert kept == "digits (8~×~8 pixels), times ×~b, 1.5~×~10⁻³".replace("~", "\u00a0")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        ("N = 60,000 and a length 2.", "N~=~60,000 and a length 2."),
+        ("the rest, a + b·c, is", "the rest, a~+~b·c, is"),
+        ("w = µ + softplus(ρ) · (y − µ)²", "w~=~µ +~softplus(ρ)~·~(y~−~µ)²"),
+        ("plug-in, t-test, mean-field", "plug-¦in, t-¦test, mean-field"),
+        ("by |µ|/σ, log₂ 10", "by |¦µ|¦/σ, log₂~10"),
+        ("by J (w − w_MAP), A (two − one)", "by J~(w −~w_MAP), A (two~−~one)"),
+        ("is p log p, and the log of p", "is p~log~p, and the log of p"),
+        ("24/π, dp/dw, weights/biases", "24/¦π, dp/¦dw, weights/biases"),
+        ("from p(y | x), KL(q ‖ p)", "from p(y~|~x), KL(q~‖~p)"),
+        (
+            "a shape (N, D), log p and the log of p",
+            "a shape (N,~D), log~p and the log of p",
+        ),
+        ("below, x &lt; 0 and T = ", "below, x~&lt;~0 and T~=~"),
+        (" × 10⁻⁴, which is", "~×~10⁻⁴, which is"),
+        ("2 points · about 5 minutes", "2 points · about 5 minutes"),
+        ("a (two, small) interval [0, 1)", "a (two,~small) interval [0,~1)"),
+    ],
+)
+def test_short_formulas_stay_on_one_line(sentence, kept):
+    kept = kept.replace("~", "\u00a0").replace("¦", "\u2060")
+    assert with_numbers_kept(sentence) == kept
+
+
+def test_indices_in_sentences_are_subscripts():
+    parts = list(with_code("Σ w_i at w_MAP, µ_b, with kl_share and log_p"))
+    assert [part.astext() for part in parts if part.tagname == "subscript"] == [
+        "i",
+        "MAP",
+        "b",
+    ]
+
+
+def test_quizzes_have_the_unbroken_numbers_of_the_prose():
+    page = new_document("page")
+    page += nodes.raw("", '<ol class="quiz"><li>T = 1</li></ol>', format="html")
+    page += nodes.raw("", "<pre>T = 1</pre>", format="html")
+    keep_numbers(None, page, "page")
+    assert [raw.astext() for raw in page] == [
+        '<ol class="quiz"><li>T\u00a0=\u00a01</li></ol>',
+        "<pre>T = 1</pre>",
+    ]

@@ -18,6 +18,15 @@ def answers(seen, screen, question):
     return {name: answer for name, answer in found.items() if answer}
 
 
+@pytest.fixture(scope="module")
+def pages(book):
+    """Parsed pages of the book, by name."""
+    return {
+        path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        for path in pages_of(book, "book")
+    }
+
+
 # How a closed fold looks.
 FOLD = """
 fold => {
@@ -106,13 +115,12 @@ def test_what_scrolls_sideways_fades_until_its_end(browser, address):
         )
 
 
-def test_no_line_of_code_goes_on_below(book):
+def test_no_line_of_code_goes_on_below(pages):
     # Includes collapsed code and hidden tabs; the test above sees only what is visible.
     found = {}
-    for path in pages_of(book, "book"):
-        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    for name, page in pages.items():
         text = "\n".join(pre.get_text() for pre in page.select("main pre"))
-        found[path.name] = [
+        found[name] = [
             line
             for line in text.split("\n")
             if len(line) > 88
@@ -158,10 +166,9 @@ def test_no_table_is_cut_on_a_desktop(seen):
     assert answers(seen, "desktop", "tables") == {}
 
 
-def test_numbers_in_prose_have_minus_signs_and_powers(book):
+def test_numbers_in_prose_have_minus_signs_and_powers(pages):
     found = []
-    for path in pages_of(book, "book"):
-        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    for page in pages.values():
         found += [number.get_text() for number in page.select("span.pasted-text")]
     assert any("−" in number for number in found)
     assert any("×\u00a010⁻" in number for number in found)

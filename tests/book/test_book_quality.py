@@ -1,5 +1,6 @@
 """Quality checks of every page of the built book: links, spelling, size."""
 
+import copy
 import functools
 import gc
 import gzip
@@ -97,15 +98,16 @@ def dictionary():
     return knows
 
 
+@functools.cache
 def prose(page):
     """Return the words of a page's prose, including alternative texts."""
-    article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find(
-        "article"
-    )
+    article = copy.copy(soup(page).find("article"))
     for part in article.select(
         "pre, code, script, style, svg, kbd, .math, .bibliography, .citation, .output"
     ):
         part.replace_with(" ")
+    for label in article.select("summary > .admonition-title"):  # it may name functions
+        label.string = label.get_text().partition("the given code: ")[0]
     texts = [article.get_text(" ")]
     texts += [image.get("alt") or "" for image in article.select("img")]
     text = re.sub(
@@ -182,16 +184,10 @@ def packed_size(path):
 
 
 @pytest.mark.browser
-def test_pages_load_quickly_over_a_slow_line(pages, browser, address, book):
+def test_pages_load_quickly_over_a_slow_line(pages, seen, book):
     sizes, packed, loaded = {}, {}, set()
     for path in pages:
-        requested = set()
-        with browser.new_context() as context:  # each with an empty cache
-            page = context.new_page()
-            page.on("request", lambda request, to=requested: to.add(request.url))
-            page.goto(f"{address}/book/{path.name}")
-            page.wait_for_load_state("load")
-            page.evaluate("async () => { await document.fonts.ready }")
+        requested = set(seen("desktop")[f"book/{path.name}"]["loaded"])
         files = [book / unquote(urlsplit(url).path).lstrip("/") for url in requested]
         files = [f for f in files if f.is_file() and f.suffix not in PICTURES]
         sizes[path.name] = sum(file.stat().st_size for file in files)

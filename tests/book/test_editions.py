@@ -1,5 +1,6 @@
 """The class edition of the book, for readers who have not answered yet."""
 
+import functools
 import html
 import re
 
@@ -20,6 +21,7 @@ def class_edition(book):
         return build_book(ROOT, ROOT / "_build" / "class", EDITION="class")
 
 
+@functools.cache
 def texts(folder):
     """Return the text of every file of an edition without tags, with white space normalised."""
     found = {}

@@ -1,5 +1,6 @@
 """Search, numbers, and what a page's head and foot say about it."""
 
+import copy
 import re
 
 import pytest
@@ -132,11 +133,26 @@ def test_numbers_begin_with_the_number_of_the_lab(pages):
             assert shown or number == "0"
 
 
+def test_solutions_have_the_titles_of_their_exercises(pages):
+    def titles(page, selector):
+        texts = (title.get_text() for title in page.select(selector))
+        return {" ".join(re.sub("[#¶]", "", text).split()) for text in texts}
+
+    solutions = 0
+    for page in pages.values():
+        shown = titles(page, "details.answer > summary")
+        shown = {title for title in shown if title.startswith("Solution to ")}
+        exercises = titles(page, ".exercise > .admonition-title")
+        assert shown <= {f"Solution to {title}" for title in exercises}
+        solutions += len(shown)
+    assert solutions > 20
+
+
 def test_a_number_stays_with_its_power_its_error_and_its_name(pages):
     parted = re.compile(r".{20}(?: ×\s10|× 10|± |\b[A-Za-zα-ω] = [−\d]).{10}")
     found = {}
     for name, page in pages.items():
-        article = BeautifulSoup(str(page.select_one("article")), "html.parser")
+        article = copy.copy(page.select_one("article"))
         for aside in article.select("pre, code, .math, .text_html, math"):
             aside.decompose()
         found[name] = [match[0] for match in parted.finditer(article.get_text())]
@@ -166,7 +182,8 @@ def test_an_old_address_leads_to_the_first_lab(browser, address):
 def test_every_page_says_what_it_is(pages, book):
     titles, descriptions = set(), set()
     for path in pages_of(book):
-        head = BeautifulSoup(path.read_text("utf-8"), "html.parser").head
+        text, _, _ = path.read_text("utf-8").partition("</head>")
+        head = BeautifulSoup(text, "html.parser").head
         titles.add(head.title.get_text())
         descriptions.add(head.select_one("meta[name=description]")["content"])
         icon = path.parent / head.select_one("link[rel=icon]")["href"]

@@ -1,29 +1,12 @@
 """Formulas in the built pages: complete without scripts, for the eye and for screen readers."""
 
-import pytest
-from book_pages import GUESS, pages_of
-from bs4 import BeautifulSoup
-from page_visits import SCREENS
+import re
 
-# Formulas that are not drawn, or drawn without the fonts of the book.
-NOT_DRAWN = (
-    "async () => {"
-    + GUESS
-    + """
-  await document.fonts.ready;
-  const fonts = [...document.fonts].filter(font => font.family.startsWith("KaTeX"));
-  const loaded = fonts.filter(font => font.status === "loaded").map(font => font.family);
-  const drawn = formula => {
-    const box = formula.querySelector(".katex-html").getBoundingClientRect();
-    return box.width > 2 && box.height > 2 && getComputedStyle(formula).fontFamily
-      .startsWith("KaTeX_Main") && loaded.includes("KaTeX_Main");
-  };
-  return [...document.querySelectorAll("main .math .katex")]
-    .filter(formula => formula.checkVisibility() && !drawn(formula))
-    .map(formula => formula.textContent);
-}
-"""
-)
+import pytest
+from book_pages import pages_of
+from bs4 import BeautifulSoup
+from page_facts import NOT_DRAWN
+from page_visits import SCREENS
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +50,27 @@ def test_no_script_typesets_anything(pages):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("screen", SCREENS)
-def test_formulas_are_complete_without_javascript(browser, address, pages, screen):
-    options = SCREENS[screen] | {"java_script_enabled": False}
+def test_formulas_are_complete(seen, screen):
+    undrawn = {name: facts["not drawn"] for name, facts in seen(screen).items()}
+    assert {name: formulas for name, formulas in undrawn.items() if formulas} == {}
+
+
+@pytest.mark.browser
+def test_formulas_are_complete_without_javascript(browser, address, pages):
+    options = SCREENS["phone"] | {"java_script_enabled": False}
     not_drawn, asked = visit(browser, address, pages, NOT_DRAWN, **options)
     assert not_drawn == {}
     assert any("KaTeX_Math-Italic" in url for url in asked)
     assert [url for url in asked if not url.startswith(address)] == []
+
+
+def test_equations_are_numbered_from_1_on_each_page(pages):
+    for name, page in pages.items():
+        numbers = [
+            int(re.search(r"(\d+)\)", equation.get_text())[1])
+            for equation in page.select(".eqno")
+        ]
+        assert numbers == list(range(1, len(numbers) + 1)), name
 
 
 def test_references_to_equations_show_the_number_of_the_equation(pages):

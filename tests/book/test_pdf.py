@@ -82,7 +82,7 @@ def test_every_page_is_printed_whole_and_legibly(names, soups, reader, texts):
             assert words in plain, answer
     # A long table begins on the sheet of what stands above it.
     for name, above, row in (
-        ("book/notation", "All chapters share", "number of data points, number of"),
+        ("book/notation", "All labs share", "number of data points, number of"),
         ("book/grading-a-class", "A flag never", "exceeds the size limit"),
     ):
         here = texts[starts[names.index(name)] :]

@@ -211,8 +211,7 @@ def risk(data, state):
 def posteriors(data, state):
     maps = np.array(data["maps"])
     a, b, c = np.array(data["draws"][state["method"]])[: state["draw"]].T
-    half = np.diff(data["axis"])[0] / 2
-    ends = np.array([data["axis"][0] - half, data["axis"][-1] + half])
+    ends = np.array(data["axis"])[[0, -1]]
     shown = {"gap": np.abs(maps[state["method"]] - maps[0]).mean()}
     if state["draw"]:
         shown["boundaries"] = np.stack([-(c + a * end) / b for end in ends], 1)

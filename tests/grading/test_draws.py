@@ -1,95 +1,83 @@
 """On random draws the reference always gets full marks, and no misconception ever does.
 
-Every commit uses another draw, so that many are tested over time. ``make soak`` uses 200
-for each practical, or as many as ``SOAK`` says. To repeat one of them:
-``SOAK=1 SEED=<seed> python -m pytest tests/grading/test_draws.py``.
+Every commit uses another draw, so that many are tested over time; ``studies/soak.py`` judges
+many at once. To repeat one: ``SEED=<seed> python -m pytest tests/grading/test_draws.py``.
 """
 
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from seeds import SOAK, first_seed
+from seeds import first_seed
 
 from course.task import stems, tasks_of
 
 ROOT = Path(__file__).parents[2]
-FEW = 1
-DRAWS = SOAK or FEW
 
 # Each practical has its own process, so that PyTorch and JAX are never loaded together. The
 # probe's source is run, and its numbers are displayed, decoded and judged as in grading.
 SCRIPT = """
 import json, pathlib, sys
+from dataclasses import replace
 from unittest import mock
 import IPython.display
 import numpy as np
-from grading.execution.expected import key_of
-from grading.execution.values import VALUES
+from grading.execution.expected import KnownMistake, key_of
+from grading.execution.values import VALUES, decode_values
 from grading.execution.verdicts import judge
+from project.jax_options import share_context
 from project.source import read_solutions
 from course.task import tasks_of
 
-stem, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+stem, seed = sys.argv[1], int(sys.argv[2])
 module = read_solutions(pathlib.Path("."), stem)
 namespace = {"__name__": "__main__"}
 exec(module.setup, namespace)
+share_context()
 for definition in module.definitions.values():
     exec(definition.shown(), namespace)
 failed, rows = [], 0
-for seed in range(first, first + count):
-    for task in tasks_of(stem).values():
-        key = key_of(task, seed)
+for task in tasks_of(stem).values():
+    key = key_of(task, seed)
+    probe = compile(key.probe, task.name, "exec")  # once: the inputs are in it
 
-        def displayed(answer):
-            shown = []
-            with mock.patch("IPython.display.publish_display_data", shown.append):
-                exec(key.probe, namespace | {task.name: answer})
-            data = json.loads(json.dumps(shown[0]))
-            return [{"output_type": "display_data", "data": data}]
+    def displayed(answer):
+        shown = []
+        with mock.patch("IPython.display.publish_display_data", shown.append):
+            exec(probe, namespace | {task.name: answer})
+        data = json.loads(json.dumps(shown[0]))
+        return [{"output_type": "display_data", "data": data}]
 
-        verdict = judge(key, displayed(namespace[task.name]), pass_number=1)
-        rows += 1
-        if verdict.status != "right":
-            failed.append([seed, task.id, "reference", verdict.reason])
-        for number, mistake in enumerate(task.misconceptions):
-            try:
-                outputs = displayed(mistake.answer)
-            except Exception:
-                continue
-            if judge(key, outputs, pass_number=1).status == "right":
-                failed.append([seed, task.id, number, mistake.hint])
+    verdict = judge(key, displayed(namespace[task.name]), pass_number=1)
+    rows += 1
+    if verdict.status != "right":
+        failed.append([seed, task.id, "reference", verdict.reason])
+    for number, mistake in enumerate(task.misconceptions, start=1):
+        try:
+            outputs = displayed(mistake.answer)
+        except Exception:
+            continue
+        values = decode_values(outputs[0]["data"][VALUES])
+        known = replace(key, mistakes=[KnownMistake(number, mistake.hint, values)])
+        verdict = judge(known, outputs, pass_number=1)
+        if verdict.status == "right" or verdict.hint != mistake.hint:
+            failed.append([seed, task.id, mistake.hint, verdict.status, verdict.hint])
 print(json.dumps([rows, failed]))
 """
 
 
-def judged(stem, first, count):
+@pytest.mark.parametrize("stem", stems())
+def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(stem):
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT, stem, str(first), str(count)],
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, stem, str(first_seed())],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
-
-
-@pytest.mark.parametrize("stem", stems())
-def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(stem):
-    first = first_seed()
-    # Many draws are judged in two halves in parallel.
-    half = DRAWS // 2 if DRAWS > FEW else 0
-    shares = [(first, half), (first + half, DRAWS - half)]
-    with ThreadPoolExecutor(2) as pool:
-        found = list(
-            pool.map(lambda share: judged(stem, *share), [s for s in shares if s[1]])
-        )
-    assert sum(rows for rows, _ in found) == DRAWS * len(tasks_of(stem))
-    failed = [row for _, rows in found for row in rows]
-    assert failed == [], f"{len(failed)} of {DRAWS} draws from seed {first} on"
+    assert json.loads(done.stdout) == [len(tasks_of(stem)), []]
 
 
 def test_seeds_come_from_the_commit_and_can_be_said(monkeypatch, tmp_path):

@@ -176,8 +176,10 @@ def test_labs_are_graded_one_by_one_and_share_their_columns(
     draw, compiled = expected.draw, []
 
     def drawn(lab, seed, target, folder, shown):
-        draw(lab, seed, target, folder, shown)
+        drawing = draw(lab, seed, target, folder, shown)
+        drawing.finish()
         compiled.append(any(folder.iterdir()))
+        return drawing
 
     monkeypatch.setattr(expected, "draw", drawn)
     done = CliRunner().invoke(

@@ -144,11 +144,13 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
         while not (tmp_path / "out" / STATE / "run.json").exists():
             assert time.monotonic() < deadline
             time.sleep(0.1)
+        first.send_signal(signal.SIGSTOP)  # it must not end before the second begins
         second = start(tmp_path / "in", tmp_path / "out")
         said, _ = second.communicate()
         assert second.returncode == 2
         assert "Another run is grading into this folder" in said
     finally:
+        first.send_signal(signal.SIGCONT)
         finish(first)
 
 

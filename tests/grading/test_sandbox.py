@@ -15,6 +15,7 @@ from grading.sandbox.bubblewrap import (
     Limits,
     Sandbox,
     require_sandbox,
+    stage_fonts,
     stage_library,
 )
 from grading.sandbox.syscalls import (
@@ -37,7 +38,9 @@ pytestmark = pytest.mark.sandbox
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    return stage_library(tmp_path_factory.mktemp("stage") / "library")
+    library = stage_library(tmp_path_factory.mktemp("stage") / "library")
+    stage_fonts(library)
+    return library
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from classroom import IMAGE, SCRIPT
 from pages import assert_harmless, assert_readable, text_of
 
 from course.task import Close, tasks_of
-from grading.execution.expected import Key, key_of
+from grading.execution.expected import Key, key_of, mistakes_of
 from grading.execution.sketch import groups, sketch
 from grading.execution.values import VALUES
 from grading.execution.verdicts import judge
@@ -18,7 +18,10 @@ from grading.record import Code, Result, Verdict
 from grading.reports.roster import Roster
 from grading.reports.unnamed import draft, unnamed, write_unnamed
 
-KEYS = [key_of(task, 5) for task in tasks_of("acting_on_uncertainty").values()]
+KEYS = [
+    dataclasses.replace(key := key_of(task, 5), mistakes=mistakes_of(task, key.cases))
+    for task in tasks_of("acting_on_uncertainty").values()
+]
 KEY = Key(
     "x/moments",
     "moments",

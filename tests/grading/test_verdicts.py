@@ -1,6 +1,10 @@
 """Verdicts from displayed numbers, with reasons that leak no information."""
 
 import dataclasses
+import fcntl
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,12 +13,15 @@ from labs import COURSE
 
 from course.task import Close, stems, tasks_of
 from grading.execution.expected import (
-    DECODER,
     ENCODER,
+    KEYS,
+    PROGRAMS,
     Key,
     KnownMistake,
+    beside,
     draw,
     key_of,
+    mistakes_of,
     read,
 )
 from grading.execution.values import VALUES
@@ -187,7 +194,7 @@ def test_an_exception_cannot_speak_for_itself():
 )
 def test_values_are_stored_exactly(value):
     key = dataclasses.replace(KEY, mistakes=[KnownMistake(1, "", [{"mean": value}])])
-    (stored,) = DECODER.decode(ENCODER.encode([key]))
+    (stored,) = KEYS.decode(ENCODER.encode([key]))
     back = stored.mistakes[0].values[0]["mean"]
     np.testing.assert_array_equal(back, value)
     assert np.asarray(back).dtype == np.asarray(value).dtype
@@ -198,28 +205,67 @@ def test_values_are_stored_exactly(value):
     "name", ["bayes_by_backprop_a", "bayes_by_backprop_b", "calibration_and_flows_b"]
 )
 def test_another_process_computes_the_same_keys(name, tmp_path):
-    draw(COURSE.lab(name), 12, tmp_path / "expected.msgpack")
+    drawing = draw(COURSE.lab(name), 12, tmp_path / "expected.msgpack")
     read_back = read(tmp_path / "expected.msgpack")
     assert list(read_back) == list(tasks_in(name))
     for task in tasks_in(name).values():
         key, here = read_back[task.id], key_of(task, 12)
         assert (key.name, key.points, key.probe) == (here.name, here.points, here.probe)
-        assert [m.hint for m in key.mistakes] == [m.hint for m in here.mistakes]
+        mistakes = mistakes_of(task, here.cases)
+        assert [m.hint for m in key.mistakes] == [m.hint for m in mistakes]
         for one, two in zip(key.right, here.right, strict=True):
             assert one.keys() == two.keys()
             for name in one:
                 np.testing.assert_array_equal(one[name].value, two[name].value)
                 np.testing.assert_array_equal(one[name].atol, two[name].atol)
+    drawing.finish()
+
+
+def test_programs_that_were_compiled_for_a_draw_are_kept_for_the_next(tmp_path):
+    tasks = ["warm-up/squared-errors"]
+    lab = SimpleNamespace(stem="warm_up", root=tmp_path, tasks=lambda: tasks)
+    found = []
+    for number in (1, 2):
+        compiled = tmp_path / f"compiled {number}"
+        compiled.mkdir()
+        draw(lab, number, tmp_path / f"{number}.new", compiled).finish()
+        found.append({path.name for path in compiled.glob("*-cache")})
+    kept = {path.name for path in (tmp_path / PROGRAMS).rglob("*-cache")}
+    assert found[0]
+    assert found[1] == kept  # not compiled again, though the folder has another name
+    assert len(found[1]) < 1.5 * len(found[0])
+
+
+def test_an_answer_that_is_not_right_waits_for_the_known_mistakes(tmp_path):
+    """They are computed after the keys, and read only where a verdict needs them."""
+    path = tmp_path / "expected.msgpack"
+    path.write_bytes(ENCODER.encode([dataclasses.replace(KEY, mistakes=())]))
+    key = read(path)[KEY.task]
+    right = [shown(1.25, 2.5)]
+    with open(path) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert judge(key, right, pass_number=1).status == "right"
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(judge, key, [shown(-1.25, -2.5)], pass_number=1)
+            time.sleep(0.3)
+            assert not waiting.done()
+            beside(path).write_bytes(ENCODER.encode({KEY.task: KEY.mistakes}))
+            fcntl.flock(held, fcntl.LOCK_UN)
+            assert waiting.result().hint == "you flip the sign."
+
+
+def test_if_the_known_mistakes_are_never_computed_nothing_is_judged_wrong(tmp_path):
+    path = tmp_path / "expected.msgpack"
+    path.write_bytes(ENCODER.encode([dataclasses.replace(KEY, mistakes=())]))
+    with pytest.raises(FileNotFoundError):
+        judge(read(path)[KEY.task], [shown(-1.25, -2.5)], pass_number=1)
 
 
 @pytest.mark.parametrize("stem", stems())
 def test_every_task_asks_something_that_depends_on_the_seed(stem):
     """Otherwise its values could be hard-coded."""
     for task in tasks_of(stem).values():
-        plain = dataclasses.replace(
-            task, misconceptions=()
-        )  # left out because computing their values takes longest
-        one, two = key_of(plain, 1), key_of(plain, 2)
+        one, two = key_of(task, 1), key_of(task, 2)
         assert one.probe != two.probe
         assert any(
             not np.array_equal(a[name].value, b[name].value)

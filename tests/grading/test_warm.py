@@ -17,7 +17,7 @@ from seen_from_inside import FIND, LEAVE, LOOK_AROUND
 from grading.execution import expected
 from grading.execution.material import LabMaterial
 from grading.execution.runner import new_folder
-from grading.sandbox.bubblewrap import Limits, Sandbox, stage_library
+from grading.sandbox.bubblewrap import Limits, Sandbox, stage_fonts, stage_library
 from grading.sandbox.kernel import Stopped, WatchedKernel
 from grading.sandbox.warm import Zygote, imports
 from grading.sandbox.zygote import NAME
@@ -46,7 +46,9 @@ def sources(exercise):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    return stage_library(tmp_path_factory.mktemp("stage") / "library")
+    library = stage_library(tmp_path_factory.mktemp("stage") / "library")
+    stage_fonts(library)
+    return library
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +143,15 @@ def test_it_has_imported_before_it_is_asked(kernel, ready):
     loaded = "import json, sys; print(json.dumps('torch' in sys.modules))"
     assert ask(kernel(ready), loaded)
     assert not ask(kernel(), loaded)
+
+
+def test_it_lowers_all_jax_programs_in_one_context(kernel, start):
+    with_jax = start("import jax")
+    assert with_jax.trouble() == ""
+    make = "from jax._src.interpreters.mlir import make_ir_context as make\n"
+    one = make + "import json; print(json.dumps(make() is make()))"
+    assert ask(kernel(with_jax), one)
+    assert not ask(kernel(), one)
 
 
 def test_nothing_brings_rights_back(kernel, ready):
@@ -305,7 +316,7 @@ def material(tmp_path):
     """A lab whose exercise imports a module that starts a thread."""
     path = tmp_path / "expected.msgpack"
     lab = COURSE.lab(LAB)
-    expected.draw(lab, 7, path)
+    expected.draw(lab, 7, path).finish()
     material = LabMaterial.read(lab, path)
     material.released.cells.append(nbformat.v4.new_code_cell("import busy"))
     material.released.cells[-1].metadata["course"] = {}

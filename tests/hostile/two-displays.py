@@ -27,7 +27,7 @@ def log_posterior(w, mu, rho):
             for key, one in got.items()
         }
     )
-    if len(shown) == 3:
+    if len(shown) == 4:
         publish_display_data(
             {"application/vnd.known-unknowns.values+json": {"task": "bayes-by-backprop/log-posterior", "values": shown}}
         )

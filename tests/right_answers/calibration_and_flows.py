@@ -153,9 +153,9 @@ def invertible_with_single_constant(u, w):
     return u + (m - a) * w / torch.sum(w**2)
 
 
-def invertible_by_log1p(u, w):
+def invertible_by_logaddexp(u, w):
     a = (w * u).sum()
-    m = torch.log1p(torch.exp(a + math.log(math.e - 1))) - 1
+    m = torch.logaddexp(torch.zeros_like(a), a + math.log(math.e - 1)) - 1
     return u + (m - a) * w / torch.linalg.vector_norm(w) ** 2
 
 
@@ -293,7 +293,7 @@ ANSWERS = {
     },
     "invertible_u": {
         "a constant in single precision": invertible_with_single_constant,
-        "log1p": invertible_by_log1p,
+        "logaddexp": invertible_by_logaddexp,
     },
     "compose": {
         "zeros in single precision": composed,

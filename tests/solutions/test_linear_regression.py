@@ -194,7 +194,8 @@ def test_the_lab_builds_the_figure_of_the_first_page(monkeypatch):
         taken["draw"] = draw
 
     monkeypatch.setattr(views, "live", live)
-    first = first_page()
+    with plt.rc_context():  # it sets the course's style
+        first = first_page()
     length, noise = taken["length"], taken["noise"]
     fig, ax = plt.subplots()
     taken["draw"](ax, length=length, noise=noise)

@@ -25,4 +25,5 @@ def test_each_answer_that_still_passes_has_a_reason():
         find(id_)
         assert all(reason.endswith(".") for reason in reasons.values())
         listed[id_.partition("/")[0]] += len(reasons)
-    assert listed == missed
+    # Of earlier answers, the reasons stay.
+    assert all(listed[name] >= number for name, number in missed.items())

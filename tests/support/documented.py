@@ -124,7 +124,7 @@ def furnish(folder):
     shutil.rmtree(target)
 
     def ignored(_, names):
-        mine = ("known_unknowns", "__editable__", "__pycache__")
+        mine = ("known_unknowns", "__editable__")
         return {name for name in names if name.startswith(mine)}
 
     def link(source, destination):

@@ -117,6 +117,13 @@ CONTENT = r"""
   };
 }
 """
+# Ids that several elements have.
+TWICE = """
+() => {
+  const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
+  return ids.filter((id, at) => ids.indexOf(id) < at);
+}
+"""
 # All pictures that the reader sees, before and after they are loaded.
 PICTURES = (
     "async () => {"
@@ -306,6 +313,25 @@ OUT_OF_REACH = (
       && box.scrollWidth > box.clientWidth + 1
       && !box.querySelector("a, button, [tabindex='0']"))
     .map(box => box.outerHTML.slice(0, 120));
+}
+"""
+)
+# Formulas that are not drawn, or drawn without the fonts of the book.
+NOT_DRAWN = (
+    "async () => {"
+    + GUESS
+    + """
+  await document.fonts.ready;
+  const fonts = [...document.fonts].filter(font => font.family.startsWith("KaTeX"));
+  const loaded = fonts.filter(font => font.status === "loaded").map(font => font.family);
+  const drawn = formula => {
+    const box = formula.querySelector(".katex-html").getBoundingClientRect();
+    return box.width > 2 && box.height > 2 && getComputedStyle(formula).fontFamily
+      .startsWith("KaTeX_Main") && loaded.includes("KaTeX_Main");
+  };
+  return [...document.querySelectorAll("main .math .katex")]
+    .filter(formula => formula.checkVisibility() && !drawn(formula))
+    .map(formula => formula.textContent);
 }
 """
 )

@@ -183,6 +183,12 @@ def signed(fit, x, y, new_x, alpha, n_train):
     return predict(new_x) - size, predict(new_x) + size
 
 
+def signed_the_other_way(fit, x, y, new_x, alpha, n_train):
+    predict = fit(x[:n_train], y[:n_train])
+    size = right.conformal_quantile(predict(x[n_train:]) - y[n_train:], alpha)
+    return predict(new_x) - size, predict(new_x) + size
+
+
 ANSWERS = {
     "conformal_quantile": {
         "the scores are not sorted": unsorted_quantile,
@@ -230,6 +236,7 @@ ANSWERS = {
         "halves": in_halves,
         "one data point too few": without_the_last,
         "signed": signed,
+        "signed the other way": signed_the_other_way,
     },
     **deciding.ANSWERS,
 }

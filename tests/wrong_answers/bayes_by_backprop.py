@@ -108,6 +108,26 @@ class Squeezed(Layer):
         return super().forward(x, generator=generator).squeeze()
 
 
+class MeansInEvaluation(Layer):
+    def forward(self, x, *, generator):
+        if self.training:
+            return super().forward(x, generator=generator)
+        return F.linear(x, self.weight_mu, self.bias_mu)
+
+
+def cut_noise(mu, rho, *, generator):
+    noise = torch.randn(mu.shape, generator=generator, dtype=mu.dtype).clamp(-3, 3)
+    return mu + F.softplus(rho) * noise
+
+
+def mask_by_threshold(mu, rho, removed):
+    """Removes all weights that are equal to the last one to be removed."""
+    ratio = mu.abs() / F.softplus(rho)
+    count = round(removed * len(ratio))
+    limit = ratio.kthvalue(count).values if count else -1.0
+    return ratio > limit
+
+
 def of_size(size):
     """As if there were always so many weights to keep or to remove."""
 
@@ -164,9 +184,8 @@ def floored(x, weight_mu, weight_rho, bias_mu, bias_rho, *, generator):
     return mean + variance.clamp(min=1e-4).sqrt() * epsilon
 
 
-def difference_of_squares(outputs, noise_std):
-    """E[f²] − E[f]² in single precision, as the notebook's networks return f."""
-    f = outputs.float()
+def difference_of_squares(f, noise_std):
+    """E[f²] − E[f]²."""
     mean = f.mean(0)
     variance = ((f**2).mean(0) - mean**2).clamp(min=0)
     return mean, variance.sqrt(), (variance + noise_std**2).sqrt()
@@ -175,9 +194,13 @@ def difference_of_squares(outputs, noise_std):
 ANSWERS = {
     "reparametrise": of_graph(right.reparametrise, "mu", "rho"),
     "sample_weights": of_noise(right.sample_weights)
-    | of_graph(right.sample_weights, "mu", "rho"),
+    | of_graph(right.sample_weights, "mu", "rho")
+    | {"noise is cut off at 3σ": cut_noise},
     "log_posterior": of_graph(right.log_posterior, "w", "mu", "rho")
-    | {"log of the density": lambda w, mu, rho: log_of_density(w, mu, F.softplus(rho))},
+    | {
+        "log of the density": lambda w, mu, rho: log_of_density(w, mu, F.softplus(rho)),
+        "a floor": lambda w, mu, rho: right.log_posterior(w, mu, rho.clamp(min=-9.0)),
+    },
     "log_prior": of_graph(right.log_prior, "w")
     | {"log of the density": lambda w, prior_std: log_of_density(w, 0, prior_std)},
     "log_likelihood": of_graph(right.log_likelihood, "prediction")
@@ -216,6 +239,7 @@ ANSWERS = {
         "means are cut off": FixedMeans,
         "the biases' ρ is cut off": FixedBiasSpread,
         "squeezed": Squeezed,
+        "means in evaluation mode": MeansInEvaluation,
     },
     "predictive_entropy": {"a list": lambda p: right.predictive_entropy(p).tolist()},
     "kl_weights": {
@@ -224,11 +248,17 @@ ANSWERS = {
         ).tolist()
     },
     "predictive_moments": {f"always {n} draws": moments_of(n) for n in (1, 4, 5, 6)}
-    | {"a difference of squares": difference_of_squares},
+    | {
+        "a difference of squares": difference_of_squares,
+        "a difference of squares in single precision": lambda f, noise_std: (
+            difference_of_squares(f.float(), noise_std)
+        ),
+    },
     "keep_mask": {
         "always 40 weights": of_size(40),
         "always 33 weights": of_size(33),
         "rounded down": truncated_mask,
+        "by a threshold": mask_by_threshold,
         "zeros and ones": lambda *case: right.keep_mask(*case).int(),
         "a list": lambda *case: right.keep_mask(*case).tolist(),
     },

@@ -1,6 +1,7 @@
 """Practical 4."""
 
 import torch
+from torch.distributions import Categorical
 from wrong_answers.spoiling import frozen, of_graph
 
 from solutions import calibration_and_flows as right
@@ -89,6 +90,31 @@ def log_of_power(z, centre, alpha, beta):
     return moved, torch.log(across ** (z.shape[-1] - 1) * along)
 
 
+def near_the_centre(z, centre, alpha, beta):
+    """Adds to the squared distance, which else has no gradient at the centre."""
+    offset = z - centre
+    r = (offset.square().sum(-1) + 1e-6).sqrt()
+    h = 1 / (alpha + r)
+    log_det = (z.shape[-1] - 1) * torch.log1p(beta * h)
+    log_det = log_det + torch.log1p(beta * alpha * h**2)
+    return z + beta * h[..., None] * offset, log_det
+
+
+def with_guarded_divisor(weight, bias, x1):
+    c, d = weight[0] - weight[1], bias[0] - bias[1]
+    return -(c[1] * x1 + d) / (c[0] + 1e-6)
+
+
+def elbo_of_clipped(log_probs, labels, kl):
+    """``Categorical`` clips probabilities, but not logits."""
+    probs = log_probs.exp() / log_probs.exp().sum(-1, keepdim=True)
+    return (kl - Categorical(probs=probs).log_prob(labels)).mean(-1)
+
+
+def ten_by_default(answer):
+    return lambda first, second, n_bins=10: answer(first, second, n_bins)
+
+
 def composed_in_the_first(layers, z):
     """Adds to the tensor that the first layer returned, which may be expanded."""
     total = z.new_zeros(z.shape[:-1])
@@ -111,11 +137,19 @@ ANSWERS = {
         "lists for tensors": lambda *case: right.Bins(
             *(part.tolist() for part in right.calibration_bins(*case))
         ),
+        "ten bins by default": ten_by_default(right.calibration_bins),
+    },
+    "calibration_error": {
+        "ten bins by default": ten_by_default(right.calibration_error)
     },
     "brier_decomposition": {
         "a list of fields": lambda *case: list(right.brier_decomposition(*case)),
+        "ten bins by default": ten_by_default(right.brier_decomposition),
     },
-    "boundary_line": {"a list": lambda *case: right.boundary_line(*case).tolist()},
+    "boundary_line": {
+        "a list": lambda *case: right.boundary_line(*case).tolist(),
+        "1e-6 is added": with_guarded_divisor,
+    },
     "fit_temperature": {
         "at most 10": lambda *case: right.fit_temperature(*case).clamp(max=10)
     },
@@ -136,9 +170,10 @@ ANSWERS = {
         "in place in the first": composed_in_the_first,
     },
     "radial_flow": of_flow(right.radial_flow, "z", "centre", "alpha", "beta")
-    | {"the log of a power": log_of_power},
+    | {"the log of a power": log_of_power, "1e-6 is added": near_the_centre},
     "flow_kl": of_graph(right.flow_kl, "z", "log_det"),
-    "negative_elbo": of_graph(right.negative_elbo, "log_probs", "kl"),
+    "negative_elbo": of_graph(right.negative_elbo, "log_probs", "kl")
+    | {"clipped probabilities": elbo_of_clipped},
     "predict": {
         "frozen noise": frozen(right.predict),
         "always 2,000 draws": predict(count=2_000),

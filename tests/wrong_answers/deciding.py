@@ -175,14 +175,19 @@ def batch_in_one_pass(scores, features, labelled, radius, size):
     return np.array(batch, dtype=int)
 
 
-def batch_by_city_blocks(scores, features, labelled, radius, size):
-    others, batch = list(labelled), []
-    for index in np.argsort(-scores):
-        gaps = [np.abs(features[index] - other).sum() for other in others]
-        if min(gaps, default=np.inf) >= radius and len(batch) < size:
-            batch.append(index)
-            others.append(features[index])
-    return np.array(batch, dtype=int)
+def batch_by(distance):
+    """Measures with another distance than the Euclidean one."""
+
+    def answer(scores, features, labelled, radius, size):
+        others, batch = list(labelled), []
+        for index in np.argsort(-scores):
+            gaps = [distance(np.abs(features[index] - other)) for other in others]
+            if min(gaps, default=np.inf) >= radius and len(batch) < size:
+                batch.append(index)
+                others.append(features[index])
+        return np.array(batch, dtype=int)
+
+    return answer
 
 
 def filled_batch(*case):
@@ -268,7 +273,9 @@ ANSWERS = {
     },
     "diverse_batch": {
         "near any better one": batch_in_one_pass,
-        "city blocks": batch_by_city_blocks,
+        "city blocks": batch_by(np.sum),
+        "maximum norm": batch_by(np.max),
+        "mean of the gaps": batch_by(np.mean),
         "filled up": filled_batch,
         "a list": batch_as_a_list,
     },

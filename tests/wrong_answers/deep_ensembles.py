@@ -78,6 +78,13 @@ def moments_of(members, variance):
     return answer
 
 
+def centred_on_all(means, stds):
+    """Subtracts the mean of the whole array, and then squares."""
+    centre = means.mean()
+    mean = (means - centre).mean(0)
+    return centre + mean, (stds**2 + (means - centre) ** 2).mean(0) - mean**2
+
+
 def log_probs_of(members):
     def answer(logits):
         missing = jnp.log(len(logits) / members)
@@ -106,9 +113,15 @@ def adam_of_one_mean(gradient, state, step, rate):
 ANSWERS = {
     "gaussian_mixture_moments": {
         f"always {m} members": moments_of(m, jnp.square) for m in (3, 4)
-    },
+    }
+    | {"centred on the mean of all": centred_on_all},
     "laplace_mixture_moments": {
         f"always {m} members": moments_of(m, lambda b: 2 * b**2) for m in (3, 4)
+    }
+    | {
+        "centred on the mean of all": lambda means, scales: centred_on_all(
+            means, 2**0.5 * scales
+        )
     },
     "ensemble_log_probs": {f"always {m} members": log_probs_of(m) for m in (2, 3, 4)},
     "knowledge_uncertainty": {f"always {m} members": knowledge_of(m) for m in (3, 4)}

@@ -145,7 +145,15 @@ ANSWERS = {
         "the entropy of probabilities": entropy_of_underflow,
     },
     "log_normal_log_density": of_graph(right.log_normal_log_density, "y", "mean", "std")
-    | {"the determinant is held fixed": determinant_fixed},
+    | {
+        "the determinant is held fixed": determinant_fixed,
+        "a small number inside": lambda y, mean, std: right.log_normal_log_density(
+            y + 1e-6, mean, std
+        ),
+        "cut off at 20σ": lambda y, mean, std: right.log_normal_log_density(
+            jnp.minimum(y, jnp.exp(mean + 20 * std)), mean, std
+        ),
+    },
     "log_mean_exp": of_graph(right.log_mean_exp, "log_probs")
     | {
         "one largest number for all data": one_largest,
@@ -164,6 +172,10 @@ ANSWERS = {
     "curvature": {
         "one rate for all": lambda w, x, y: jnp.mean(jnp.exp(x @ w)) * (x.T @ x),
         "always 5 data": lambda w, x, y: right.curvature(w, x, y) * 5 / len(x),
+        "clipped": lambda w, x, y: x.T @ (x * jnp.exp(jnp.clip(x @ w, -3, 3))[:, None]),
+        "clipped at 20": lambda w, x, y: (
+            x.T @ (x * jnp.exp(jnp.clip(x @ w, -20, 20))[:, None])
+        ),
         "counts for rates": lambda w, x, y: (x * y[:, None]).T @ x,
     },
     "squared_errors": of_graph(right.squared_errors, "prediction"),
@@ -175,6 +187,12 @@ ANSWERS = {
     | {
         "clipped": clipped_rounded,
         "deaf to what comes down": deaf,
+        "halves to 0": lambda x: (
+            x + stop_gradient(jnp.sign(x) * jnp.ceil(jnp.abs(x) - 0.5) - x)
+        ),
+        "halves away from 0": lambda x: (
+            x + stop_gradient(jnp.sign(x) * jnp.floor(jnp.abs(x) + 0.5) - x)
+        ),
         "truncated": lambda x: x + jax.lax.stop_gradient(jnp.trunc(x) - x),
     },
     "minibatch_objective": of_graph(right.minibatch_objective, "nll", "kl")

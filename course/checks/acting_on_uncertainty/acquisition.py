@@ -16,7 +16,10 @@ from course.task import Close, Misconception, Task
 
 
 def _draw_forecasts(rng):
-    """Draw members that disagree; one forecast is certain, and one class is impossible for all."""
+    """Draw members that disagree; one forecast is certain, and one class is impossible for all.
+
+    In the last case, all members are nearly certain, so that a constant in a logarithm shows.
+    """
     cases = []
     for m, n, k in ((5, 4, 3), (3, 7, 2), (2, 1, 3), (1, 2, 5)):
         probs = rng.dirichlet(np.full(k, 0.8), (m, n))
@@ -25,7 +28,9 @@ def _draw_forecasts(rng):
             probs[:, -1, 0] = 0
             probs[:, -1] /= probs[:, -1].sum(axis=-1, keepdims=True)
         cases.append({"probs": probs})
-    return cases
+    rare = rng.permutation([1.0, 5.0]) * rng.uniform(1, 2) * 1e-7
+    sure = np.stack([1 - rare, rare], axis=1)[:, None]
+    return [*cases, {"probs": sure}]
 
 
 def _total(probs):
@@ -42,9 +47,20 @@ def _bare_entropy(probs):
         return -np.sum(probs * np.log(probs), axis=-1)
 
 
-BALD_MISTAKES = wrong_information(
-    lambda probs: entr(probs).sum(-1), _bare_entropy, "scipy.special.entr"
-)
+def _guarded_entropy(probs):
+    return -np.sum(probs * np.log(probs + 1e-6), axis=-1)
+
+
+BALD_MISTAKES = [
+    *wrong_information(
+        lambda probs: entr(probs).sum(-1), _bare_entropy, "scipy.special.entr"
+    ),
+    Misconception(
+        lambda probs: _guarded_entropy(probs.mean(0)) - _guarded_entropy(probs).mean(0),
+        "you add a small constant inside the logarithm, which hides how members disagree about rare classes. Use "
+        "scipy.special.entr.",
+    ),
+]
 
 
 def _bald_probe(answer, probs):
@@ -59,7 +75,13 @@ def _bald_oracle(probs):
         np.mean([scipy.stats.entropy(row, np.mean(rows, axis=0)) for row in rows])
         for rows in np.moveaxis(probs, 1, 0)
     ]
-    return {"scores": Close(scores, rtol=1e-6, atol=1e-6, because=LOGARITHM)}
+    close = {"rtol": 1e-6, "atol": 1e-6, "because": LOGARITHM}
+    if np.max(scores) < 1e-5:
+        close = {
+            "rtol": 0.02,
+            "because": "the difference of two small entropies loses digits",
+        }
+    return {"scores": Close(scores, **close)}
 
 
 BALD_SCORES = Task(
@@ -93,6 +115,7 @@ def _batch(
     skipped_count=False,
     only_last=False,
     go_on=True,
+    distance=math.dist,
     of=lambda scores, size: size,
 ):
     """Make a greedy batch, right by default.
@@ -105,6 +128,7 @@ def _batch(
         skipped_count: whether distances to skipped candidates count as well.
         only_last: whether only the distance to the last of the others counts.
         go_on: whether the search goes on after a candidate that is too near.
+        distance: the distance between two points.
         of: how many candidates are looked at for the batch.
     """
 
@@ -116,7 +140,7 @@ def _batch(
             if len(batch) == size:
                 break
             counted = others[-1:] if only_last else others
-            gaps = [math.dist(features[index], other) for other in counted]
+            gaps = [distance(features[index], other) for other in counted]
             close = near(gaps, radius)
             if close and not go_on:
                 break
@@ -199,6 +223,15 @@ BATCH_MISTAKES = [
 ]
 
 
+# Other batches, which the cases must tell apart as well: by the sum and the maximum over axes,
+# and of the size of the first case.
+OTHERS = [
+    _batch(distance=lambda one, other: np.abs(one - other).sum()),
+    _batch(distance=lambda one, other: np.abs(one - other).max()),
+    lambda *case: _batch()(*case[:-1], 5),
+]
+
+
 def _grid(rng, n, d, width):
     """Draw points with whole coordinates, so that squared distances are exact."""
     return rng.integers(0, width, (n, d)).astype(float)
@@ -264,7 +297,11 @@ DIVERSE_BATCH = Task(
     cases=lambda rng: drawn_apart(
         rng,
         _draw_candidates,
-        [_batch(), *(mistake.answer for mistake in BATCH_MISTAKES)],
+        [
+            _batch(),
+            *(mistake.answer for mistake in BATCH_MISTAKES),
+            *OTHERS,
+        ],
     ),
     probe=_batch_probe,
     oracle=_batch_oracle,

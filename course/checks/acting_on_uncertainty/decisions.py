@@ -87,8 +87,18 @@ ACTION_MISTAKES = [
         "you count the actions from 1. Indices begin at 0.",
     ),
     Misconception(
+        lambda probs, cost: np.argmin(
+            probs @ (cost / cost.max(axis=1, keepdims=True).clip(min=1e-12)), axis=1
+        ),
+        "you scale the costs of each class, so that its largest is 1. Leave them as they are: all have the same unit.",
+    ),
+    Misconception(
+        lambda probs, cost: np.argmin((probs[..., None] * cost).max(axis=1), axis=1),
+        "you take the largest of the weighted costs of an action. Add them up over the classes.",
+    ),
+    Misconception(
         lambda probs, cost: np.min(probs @ cost, axis=1),
-        "you return the least expected cost. Return which action has it: argmin in place of min.",
+        "you return the least expected cost. Return which action has it: argmin in place of `min`.",
     ),
 ]
 
@@ -117,12 +127,12 @@ def _draw_actions(rng):
 
     In the first case, the last action costs as much as another one, which is the best for the
     first data point. In the square one, the first action costs the first data point more than
-    the best one, by a hair.
+    the best one, by a hair. Costs below 8 are exact in half precision, so rounding loses the hair.
     """
     cases = []
     for n, k, a in ((11, 3, 5), (9, 4, 7), (5, 2, 3), (1, 3, 1), (4, 3, 3)):
         probs = binary_probs(rng, n, k)
-        cost = rng.integers(0, 16, (k, a)).astype(float)
+        cost = rng.integers(0, 8 if k == a else 16, (k, a)).astype(float)
         if not cases:
             best = _cheapest(probs[:1], cost[:, :-1])
             cost[:, -1] = cost[:, best[0]]
@@ -162,7 +172,7 @@ BAYES_ACTIONS = Task(
     misconceptions=ACTION_MISTAKES,
     hints=[
         "What does one action cost on average, if the class is drawn from the probabilities?",
-        "The rows of cost are classes, as the columns of probs are: probs @ cost has the shape (N, A).",
+        "The rows of cost are classes, as the columns of probs are: `probs @ cost` has the shape (N, A).",
         "np.argmin(…, axis=1) gives the index of the smallest number in each row, the first if there are several.",
     ],
 )
@@ -221,7 +231,7 @@ LABEL_MISTAKES = [
     ),
     Misconception(
         _chow(_unsure, label=lambda probs: probs.max(axis=1)),
-        "you return the largest probability. Return the label that has it: argmax in place of max.",
+        "you return the largest probability. Return the label that has it: argmax in place of `max`.",
     ),
 ]
 
@@ -381,6 +391,6 @@ VALUE_OF_INFORMATION = Task(
     hints=[
         "Without the information you take one action for all classes. With it you may take another one in each class.",
         "In class k, the best action costs cost[k].min(). How probable is class k?",
-        "Both terms use probs @ … and a minimum over the actions. Without the information, the minimum comes last; with it, first.",
+        "Both terms are a product with probs and a minimum over the actions. Without the information, the minimum comes last; with it, first.",
     ],
 )

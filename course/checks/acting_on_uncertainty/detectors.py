@@ -191,9 +191,9 @@ MAHALANOBIS_SCORES = Task(
     misconceptions=MISTAKES,
     hints=[
         "Start with the mean of each class, features[labels == k].mean(axis=0), stacked to the shape (K, D).",
-        "means[labels] is the mean that belongs to each data point. The differences from it, around, give the "
-        "covariance around.T @ around / N.",
-        "new[:, np.newaxis] − means has the shape (M, K, D). For each of these differences d, the squared distance is "
+        "means[labels] is the mean that belongs to each data point. The differences from it, `around`, give the "
+        "covariance `around.T @ around / N`.",
+        "`new[:, np.newaxis] - means` has the shape (M, K, D). For each of these differences d, the squared distance is "
         "d · Σ⁻¹d; take the smallest over the classes.",
     ],
 )

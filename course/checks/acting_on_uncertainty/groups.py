@@ -88,7 +88,7 @@ COVERAGE_BY_GROUP = Task(
         ),
     ],
     hints=[
-        "Choose the data points of one group with groups == group; the mean of booleans is a share.",
+        "Choose the data points of one group with `groups == group`; the mean of booleans is a share.",
         "np.bincount counts by group; with weights it adds up by group.",
     ],
 )

@@ -69,6 +69,12 @@ def _rounded(rounded):
     return answer
 
 
+def _of_rank(scores, alpha, skipped=0):
+    """Return what stands at the rank, after some that are skipped; +∞ if there is nothing."""
+    rank = math.ceil((len(scores) + 1) * (1 - alpha)) + skipped
+    return math.inf if rank > len(scores) else float(scores[rank - 1])
+
+
 def _nearest(rounded):
     """Return NumPy's nearest score at the level k/n, for a rank k rounded in this way."""
 
@@ -116,6 +122,23 @@ CONFORMAL_QUANTILE = Task(
         Misconception(
             _rounded(round),
             "you round the rank to the nearest integer. Round it up, so that the probability is at least 1 − α.",
+        ),
+        Misconception(
+            lambda scores, alpha: _of_rank(list(scores), alpha),
+            "you do not sort the scores. They come in any order.",
+        ),
+        Misconception(
+            lambda scores, alpha: _of_rank(np.sort(scores), alpha, skipped=1),
+            "you take the rank for an index. Python counts from 0: the k-th smallest score is at the index k − 1.",
+        ),
+        Misconception(
+            _or_infinite(
+                lambda scores, alpha: np.quantile(
+                    scores, math.ceil((len(scores) + 1) * (1 - alpha)) / len(scores)
+                )
+            ),
+            "you use np.quantile at the level k/n, which interpolates between two scores. Take the k-th smallest of "
+            "the sorted scores.",
         ),
         Misconception(
             _nearest(math.ceil),

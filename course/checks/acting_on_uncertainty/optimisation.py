@@ -91,15 +91,15 @@ MISTAKES = [
     ),
     Misconception(
         _not_a_number,
-        "you divide 0 by 0 where std is 0 and the mean is the best value. Treat a std of 0 by itself.",
+        "you divide 0 by 0 where `std` is 0 and the mean is the best value. Treat a `std` of 0 by itself.",
     ),
     Misconception(
         lambda mean, std, best: np.where(std == 0, 0, _improvement(mean, std, best)),
-        "you return 0 wherever std is 0. A known value that is larger than the best one is an improvement.",
+        "you return 0 wherever `std` is 0. A known value that is larger than the best one is an improvement.",
     ),
     Misconception(
         _formula(lambda gain, std: gain),
-        "you do not divide by std in z = (mean − best) / std.",
+        "you do not divide by `std` in `z = (mean - best) / std`.",
     ),
     Misconception(
         _formula(lambda gain, std: gain / std**2, scale=np.square),
@@ -107,15 +107,15 @@ MISTAKES = [
     ),
     Misconception(
         _formula(_z, cdf=norm.pdf, pdf=norm.cdf),
-        "you swap density and distribution function: the gain is multiplied by norm.cdf(z), std by norm.pdf(z).",
+        "you swap density and distribution function: the gain is multiplied by norm.cdf(z), `std` by norm.pdf(z).",
     ),
     Misconception(
         _formula(_z, scale=lambda std: 1),
-        "you do not multiply the density by std.",
+        "you do not multiply the density by `std`.",
     ),
     Misconception(
         lambda mean, std, best: _terms(mean, std, best)[0],
-        "you leave out std · norm.pdf(z).",
+        "you leave out `std · norm.pdf(z)`.",
     ),
     Misconception(
         _probability,

@@ -164,8 +164,8 @@ CQR_INTERVAL = Task(
     misconceptions=[
         Misconception(
             _cqr(score=lambda below, above: np.maximum(np.maximum(below, above), 0)),
-            "you set the scores of targets inside their intervals to 0, so that intervals that are too wide never "
-            "shrink. Keep the negative scores.",
+            "you set q, or the scores of targets inside their intervals, to 0 where they are negative, so that "
+            "intervals that are too wide never shrink. Keep the sign.",
         ),
         Misconception(
             _cqr(score=np.minimum),

@@ -105,6 +105,13 @@ SCALED_INTERVAL = Task(
             "you divide by the variances. Divide by the standard deviations.",
         ),
         Misconception(
+            _scaled(
+                score=lambda error, std: np.abs(error) / std**2,
+                scale=lambda new_std: new_std**2,
+            ),
+            "you use variances, in the scores and in the intervals. Use the standard deviations.",
+        ),
+        Misconception(
             _scaled(score=lambda error, std: error / std),
             "you keep the signs of the residuals. The score is |y − mean| / std.",
         ),

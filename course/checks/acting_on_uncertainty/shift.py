@@ -153,13 +153,17 @@ def _squared(scores, weights, new_weights, alpha):
 
 def _far(cases):
     """Does each mistake differ from the right values, and any two of them from one another?"""
-    answers = [_quantiles, _squared, *(row.answer for row in MISTAKES)]
-    values = [np.concatenate([answer(**case) for case in cases]) for answer in answers]
-    return all(
-        np.any(np.nan_to_num(one, posinf=99) != np.nan_to_num(other, posinf=99))
-        for index, one in enumerate(values)
-        for other in values[:index]
-    )
+    # Two that agree end the comparison; quick ones come first, since most draws fail.
+    slow = [_quantiles, _squared, _largest, _without_ties]
+    quick = [row.answer for row in MISTAKES if row.answer not in slow]
+    values = []
+    for answer in [*quick, *slow]:
+        value = np.concatenate([answer(**case) for case in cases])
+        value = np.nan_to_num(value, posinf=99)
+        if any(np.array_equal(value, other) for other in values):
+            return False
+        values.append(value)
+    return True
 
 
 def _clear(scores, weights, new_weights, alpha):
@@ -174,7 +178,8 @@ def _weighted_cases(rng):
 
     The last new weight of the first case is so large that its quantile is infinite. Two scores
     of the second case are equal. In the last two cases, six of seven equal weights are exactly
-    the amount needed for the first new data point, in binary as well; a hair less is too little.
+    the amount needed for the first new data point, in binary as well; a hair less is too little,
+    where weights are tiny.
     """
     while True:
         cases = []
@@ -195,13 +200,13 @@ def _weighted_cases(rng):
                 cases[-1]["scores"][:2] = cases[-1]["scores"][0]
         clear = all(_clear(**case) for case in cases)
         weight = float(rng.choice([0.5, 2.0, 4.0]))
-        for less in (0.0, 16 * HAIR):
+        for less, scale in ((0.0, 1.0), (16 * HAIR, 2.0**-14)):
             scores = spread(rng, 7)
             cases.append(
                 {
                     "scores": scores,
-                    "weights": weight * (1 - less * (scores == scores.min())),
-                    "new_weights": np.array([weight, 2 * weight]),
+                    "weights": scale * weight * (1 - less * (scores == scores.min())),
+                    "new_weights": scale * np.array([weight, 2 * weight]),
                     "alpha": 0.25,
                 }
             )
@@ -229,7 +234,7 @@ WEIGHTED_QUANTILE = Task(
     misconceptions=MISTAKES,
     hints=[
         "Sort the scores, and put their weights into the same order (np.argsort).",
-        "The cumulative sum of the sorted weights is Σ w_i over the scores up to each one. Which is the first that reaches the amount needed?",
+        "The cumulative sum of the sorted weights gives, for each score, the weight of all scores up to it. Which is the first that reaches the amount needed?",
         "np.searchsorted finds that index for all new data points at once; append an infinite number to the sorted scores for those where none does.",
     ],
 )

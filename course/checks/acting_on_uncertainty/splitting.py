@@ -17,17 +17,19 @@ from course.checks.probing import interval
 from course.task import Misconception, Task
 
 
-def _scores(x, y, n_train, neighbours):
-    """Return the scores of the calibration data, and the model."""
+def _residuals(x, y, n_train, neighbours):
+    """Return the residuals of the calibration data, and the model."""
     model = KNeighborsRegressor(neighbours, algorithm="brute")
     model.fit(x[:n_train], y[:n_train])
-    return np.abs(y[n_train:] - model.predict(x[n_train:])), model
+    return y[n_train:] - model.predict(x[n_train:]), model
 
 
 def _splitting_cases(rng):
     """Draw data without any pattern, so that a model fits what it was trained on much better.
 
-    The last score is not the largest: with 7 scores and α = 0.25, it is then missed.
+    The last score is not the largest: with 7 scores and α = 0.25, it is then missed. There, the
+    right one is the second largest, and as the residuals of the two largest differ in sign, a
+    quantile of signed residuals is another, whichever way they are subtracted.
     """
     cases = []
     for (n, alpha), n_train, neighbours, (d, new) in zip(
@@ -42,8 +44,13 @@ def _splitting_cases(rng):
         while True:
             x = rng.normal(0, 1, (total, d))
             y = rng.permutation(np.cumsum(rng.uniform(0.5, 1.5, total)))
-            scores, _ = _scores(x, y, n_train, neighbours)
-            if n == 1 or scores[-1] < scores.max() - 0.1:
+            residuals, _ = _residuals(x, y, n_train, neighbours)
+            scores = np.abs(residuals)
+            if n == 1:
+                break
+            first, second, third = residuals[np.argsort(-scores)[:3]]
+            both_signs = first * second < 0 and abs(second) > abs(third) + 0.1
+            if both_signs and scores[-1] < scores.max() - 0.1:
                 break
         cases.append(
             {
@@ -73,8 +80,8 @@ def _splitting_probe(answer, x, y, new_x, alpha, n_train, neighbours):
 
 
 def _splitting_oracle(x, y, new_x, alpha, n_train, neighbours):
-    scores, model = _scores(x, y, n_train, neighbours)
-    size = largest_kept(scores, alpha)
+    residuals, model = _residuals(x, y, n_train, neighbours)
+    size = largest_kept(np.abs(residuals), alpha)
     mean = model.predict(new_x)
     return closes(mean - size, mean + size)
 
@@ -147,7 +154,7 @@ SPLIT_CONFORMAL = Task(
     hints=[
         "Which data points has the model seen when the colleague computes its residuals?",
         "Compare the colleague's rank with that of conformal_quantile.",
-        "fit the first n_train data points only; then call split_interval with the others.",
+        "Fit the first n_train data points only; then call split_interval with the others.",
     ],
     made_of="The function `fit` averages the targets of the nearest training inputs.",
 )

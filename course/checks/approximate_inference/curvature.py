@@ -173,7 +173,7 @@ NETWORK_LOG_EVIDENCE = Task(
     misconceptions=[
         Misconception(
             _evidence(prior=0.0),
-            "you leave out the prior's normaliser, as your hurried colleague does. It does not move the mode, but it "
+            "you leave out the prior's normaliser. It does not move the mode, but it "
             "depends on σ₀², so the comparison of prior variances needs it.",
         ),
         Misconception(
@@ -190,7 +190,7 @@ NETWORK_LOG_EVIDENCE = Task(
         ),
         Misconception(
             _evidence(twopi=0.0),
-            "you leave out D/2 log 2π of the Gaussian's volume: it cancels the 2π of the prior, which you include.",
+            "you leave out D/2 · log 2π of the Gaussian's volume: it cancels the 2π of the prior, which you include.",
         ),
         Misconception(
             _evidence(det=0.5),
@@ -210,23 +210,23 @@ NETWORK_LOG_EVIDENCE = Task(
         ),
         Misconception(
             _evidence(prior=1.0),
-            "you forget the ½ of the prior's normaliser, which is D/2 log 2πσ₀².",
+            "you forget the ½ of the prior's normaliser, which is D/2 · log 2πσ₀².",
         ),
         Misconception(
             _evidence(prior=0.25),
-            "you halve the prior's normaliser twice: it is D/2 log 2πσ₀².",
+            "you halve the prior's normaliser twice: it is D/2 · log 2πσ₀².",
         ),
         Misconception(
             _evidence(twopi=1.0),
-            "you leave 2π out of the prior's normaliser, D/2 log 2πσ₀², or add D/2 log 2π twice.",
+            "you leave 2π out of the prior's normaliser, D/2 · log 2πσ₀², or add D/2 · log 2π twice.",
         ),
         Misconception(
             _evidence(root=0.0),
-            "you leave σ₀² out of the prior's normaliser, which is D/2 log 2πσ₀².",
+            "you leave σ₀² out of the prior's normaliser, which is D/2 · log 2πσ₀².",
         ),
         Misconception(
             _evidence(root=-1.0),
-            "you divide by σ₀² in the logarithm of the normaliser, which is D/2 log 2πσ₀².",
+            "you divide by σ₀² in the logarithm of the normaliser, which is D/2 · log 2πσ₀².",
         ),
         Misconception(
             _evidence(det=-1.0),
@@ -238,11 +238,11 @@ NETWORK_LOG_EVIDENCE = Task(
         ),
         Misconception(
             _evidence(det=0.0),
-            "you leave out the log determinant: the volume is (2π)^(D/2) times the root of the covariance's determinant.",
+            "you leave out the log determinant: the volume is the root of (2π)ᴰ det Σ.",
         ),
         Misconception(
             _evidence(twopi=-0.5),
-            "you flip the sign of D/2 log 2π of the Gaussian's volume.",
+            "you flip the sign of D/2 · log 2π of the Gaussian's volume.",
         ),
         Misconception(
             _evidence(nll=0.0),
@@ -266,7 +266,7 @@ NETWORK_LOG_EVIDENCE = Task(
         ),
         Misconception(
             _evidence(log_det=lambda matrix: matrix.diag().log().sum()),
-            "you multiply the diagonal for the determinant: it also depends on the entries off the diagonal.",
+            "you take the product of the diagonal for the determinant, which also depends on the entries off the diagonal.",
         ),
         Misconception(
             _evidence(log_det=lambda matrix: matrix.det()),
@@ -279,7 +279,7 @@ NETWORK_LOG_EVIDENCE = Task(
         ),
         Misconception(
             _evidence(root=0.5),
-            "you use the standard deviation σ₀ in the normaliser, which is D/2 log 2πσ₀².",
+            "you use the standard deviation σ₀ in the normaliser, which is D/2 · log 2πσ₀².",
         ),
     ],
     hints=[

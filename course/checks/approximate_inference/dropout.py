@@ -66,6 +66,7 @@ def _probe(answer, x, hidden, output, p, seed):
     training = run()
     if training is None:
         return {"mean_in_training": None}
+    fresh = not torch.equal(training, run(1))
     model.eval()
     evaluation = run()
     learnt = [model.hidden.bias, model.output.weight, model.output.bias]
@@ -93,7 +94,9 @@ def _probe(answer, x, hidden, output, p, seed):
         "mean_in_evaluation": evaluation.detach().double().mean(),
         "std_in_evaluation": evaluation.detach().double().std(),
         "reproducible": float(torch.equal(evaluation, run())),
-        "another_seed_another_draw": float(not torch.equal(evaluation, run(1))),
+        "another_seed_another_draw": float(
+            fresh and not torch.equal(evaluation, run(1))
+        ),
         "gradient_of_hidden_bias": to_hidden_bias,
         "gradient_of_output_weight": to_output_weight.flatten(),
         "gradient_of_output_bias": to_output_bias,

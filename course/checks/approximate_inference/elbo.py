@@ -76,8 +76,8 @@ GAUSSIAN_KL = Task(
     misconceptions=DIVERGENCES,
     hints=[
         "Write down the KL of one weight; the weights are independent, so the divergences add up.",
-        "std = F.softplus(rho). The prior's variance is prior_std**2.",
-        "Check: with std = prior_std a weight contributes mu²/(2 prior_std²), so 0 for mu = 0. Sum over all weights.",
+        "The standard deviations are F.softplus(rho). The prior's variance is prior_std**2.",
+        "Check: with the prior's standard deviation, a weight contributes half the square of `mu / prior_std`, so 0 for a mean of 0. Sum over all weights.",
     ],
 )
 
@@ -257,6 +257,6 @@ NEGATIVE_ELBO = Task(
     hints=[
         "Three things to get right: draws are averaged, data are summed, the KL counts once.",
         'With the reduction "none", F.binary_cross_entropy_with_logits gives all (S, N) terms; as labels, pass y.expand_as(logits).',
-        "Sum over dim=1, take the mean over the remaining axis, and add kl.",
+        "Sum over dim=1, take the mean over the remaining axis, and add `kl`.",
     ],
 )

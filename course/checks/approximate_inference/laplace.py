@@ -52,7 +52,7 @@ LAPLACE_COVARIANCE = Task(
             lambda w, x, y, v: torch.linalg.inv(
                 _hessian(w, x, y, data=1 / len(x), precision=1 / v / len(x))
             ),
-            "you invert the Hessian of the mean loss, as your hurried colleague does. It is the Hessian of the "
+            "you invert the Hessian of the mean loss. It is the Hessian of the "
             "negative log posterior divided by N, so this covariance is N times too large.",
         ),
         Misconception(
@@ -171,7 +171,10 @@ LAPLACE_COVARIANCE = Task(
 
 
 def _evidence_cases(rng):
-    """Draw covariances with determinants far from 1 and (2π)⁻ᴰ, where mistakes would cancel."""
+    """Draw covariances with determinants far from 1 and (2π)⁻ᴰ, where mistakes would cancel.
+
+    The last case is the largest once more, with a determinant too small for single precision.
+    """
     cases = []
     for case in logistic_cases(rng):
         d = len(case["w"])
@@ -182,7 +185,9 @@ def _evidence_cases(rng):
             {"w": case["w"], "covariance": covariance * volume ** (1 / d)}
             | {key: case[key] for key in ("x", "y", "prior_variance")}
         )
-    return cases
+    largest = max(cases, key=lambda case: len(case["w"]))
+    small = 10.0 ** (-45 / len(largest["w"]))
+    return [*cases, largest | {"covariance": largest["covariance"] * small}]
 
 
 def _evidence_probe(answer, w, covariance, x, y, prior_variance):
@@ -232,7 +237,7 @@ LAPLACE_LOG_EVIDENCE = Task(
         ),
         Misconception(
             lambda w, s, x, y, v: _evidence(w, s, x, y, v, twopi=0.5 * len(x) / len(w)),
-            "you add N/2 log 2π. It is D/2: the Gaussian is over the D weights.",
+            "you add N/2 · log 2π. It is D/2: the Gaussian is over the D weights.",
         ),
         Misconception(
             lambda w, s, x, y, v: _evidence(w, s, x, y, v, twopi=0.5 / len(w)),
@@ -240,11 +245,11 @@ LAPLACE_LOG_EVIDENCE = Task(
         ),
         Misconception(
             lambda *case: _evidence(*case, twopi=0.0),
-            "you forget (2π)^(D/2): it is part of the volume under a Gaussian of height 1.",
+            "you forget the root of (2π)ᴰ: it is part of the volume under a Gaussian of height 1.",
         ),
         Misconception(
             lambda *case: _evidence(*case, det=1.0),
-            "you forget the square root of the determinant: the volume is (2π)^(D/2) √det Σ.",
+            "you forget the square root of the determinant: the volume is the root of (2π)ᴰ det Σ.",
         ),
         Misconception(
             lambda w, s, x, y, v: (
@@ -268,22 +273,22 @@ LAPLACE_LOG_EVIDENCE = Task(
             lambda w, s, x, y, v: (
                 _evidence(w, s, x, y, v) + 0.5 * len(w) * math.log(2 * math.pi * v)
             ),
-            "you leave the prior's normaliser, D/2 log 2πσ₀², out of the log joint. It does not affect the mode, but it "
+            "you leave the prior's normaliser, D/2 · log 2πσ₀², out of the log joint. It does not affect the mode, but it "
             "affects the evidence.",
         ),
         Misconception(
             lambda w, s, x, y, v: (
                 _evidence(w, s, x, y, v, det=0.0) + 0.5 * s.diag().log().sum()
             ),
-            "you multiply the diagonal for the determinant: it also depends on the covariances.",
+            "you take the product of the diagonal for the determinant, which also depends on the covariances.",
         ),
         Misconception(
             lambda *case: _evidence(*case, twopi=1.0),
-            "you add D log 2π. It is D/2 log 2π: the volume is (2π)^(D/2) √det Σ.",
+            "you add D log 2π. It is D/2 · log 2π: the volume is the root of (2π)ᴰ det Σ.",
         ),
         Misconception(
             lambda *case: _evidence(*case, twopi=-0.5),
-            "you flip the sign of D/2 log 2π: the volume under a Gaussian of height 1 contains (2π)^(D/2).",
+            "you flip the sign of D/2 · log 2π: the volume under a Gaussian of height 1 contains the root of (2π)ᴰ.",
         ),
         Misconception(
             lambda w, s, x, y, v: (
@@ -298,12 +303,12 @@ LAPLACE_LOG_EVIDENCE = Task(
                 -F.binary_cross_entropy_with_logits(x @ w, y, reduction="sum")
                 - 0.5 * len(w) * math.log(len(x))
             ),
-            "you use D/2 log N in place of the volume and of the prior (the BIC), which holds for much data only.",
+            "you use D/2 · log N in place of the volume and of the prior (the BIC), which holds for much data only.",
         ),
     ],
     hints=[
         "The evidence is the integral of exp(log joint). Laplace puts a Gaussian bump in its place.",
-        "A bump of height h and covariance Σ has the volume h (2π)^(D/2) √det Σ. Take the logarithm.",
+        "A bump of height h and covariance Σ has a volume of h times the root of (2π)ᴰ det Σ. Take the logarithm.",
         "Three terms: the log joint at the mode (mind its sign), D/2 · log 2π, and half of torch.logdet of the covariance.",
     ],
 )

@@ -20,7 +20,7 @@ LINEAR_VARIATIONAL = Task(
     misconceptions=LAYERS,
     hints=[
         "You have the two parts already: reparametrised_sample and gaussian_kl.",
-        "kl: weights plus biases. forward: one draw of the weights, one of the biases, then F.linear.",
+        "`kl`: weights plus biases. `forward`: one draw of the weights, one of the biases, then F.linear.",
         "The weight is reparametrised_sample of its own µ and ρ, and so is the bias; both draws take the generator.",
     ],
 )

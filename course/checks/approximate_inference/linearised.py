@@ -172,7 +172,7 @@ LINEARISED_PREDICTIVE = Task(
     hints=[
         "A linear function of a Gaussian is Gaussian. What are the mean and the variance of J (w − w_MAP)?",
         "The mean logit is the network's own at the mode. For the variances, J from torch.func.jacrev takes the place of x in probit_predictive.",
-        "J = (1, 2) and Σ = 3 I give a variance of 3 + 12 = 15. For N rows at once, multiply J @ Σ with J element by element and sum over the weights.",
+        "J = (1, 2) and Σ = 3 I give a variance of 3 + 12 = 15. For N rows at once, multiply JΣ by J element by element and sum over the weights.",
     ],
     made_of=MADE_OF,
 )

@@ -9,8 +9,8 @@ import numpy as np
 from course.checks.approximate_inference.tolerances import FLOAT64, SINGLE, six_errors
 from course.checks.approximate_inference.wrong_members import MEMBERS
 from course.checks.approximate_inference.wrong_paths import MOMENTS, STEP_SIZES
-from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import drawn, seeded
+from course.checks.draws import DRAWS, TAILS, gaussian_distance
+from course.checks.probing import drawn, has_tails, seeded
 from course.task import Close, Task
 
 
@@ -62,16 +62,25 @@ def _randomised_probe(answer, x, y, noise_std, prior_std, seed):
     few = answer(
         torch.tensor(x), torch.tensor(y), noise_std, prior_std, 3, generator=seeded(0)
     )
+    # Of one data point, members are the anchors, or the noise of the targets.
+    one, zero = torch.ones(1, 1).double(), torch.zeros(1).double()
+    noises = [
+        answer(one, zero, *stds, 8000, generator=seeded(seed))
+        for stds in ((1e4, 1.0), (1.0, 1e4))
+    ]
     # Members are linear in the targets: from the same seed, those of −y have the same noise.
     members, opposite = members.double(), draw(seeded(seed), -1.0).double()
     mean, noise = (members - opposite).mean(0) / 2, (members + opposite) / 2
     centred = noise - noise.mean(0)
     std = (centred**2).mean(0).sqrt()
+    # If members are columns, there are 2,000 of these numbers: too many correlations to show.
+    scaled = (centred / std)[:, : x.shape[1]]
     return {
         "mean": mean,
         "std": std,
-        "correlations": centred.T @ centred / len(centred) / torch.outer(std, std),
+        "correlations": scaled.T @ scaled / len(scaled),
         "mean_distance_in_stds": (centred.abs().mean(0) / std).mean(),
+        "noise_has_tails": min(map(has_tails, noises)),
         "noise_averages_out": float(
             (noise.mean(0).abs() <= 6 * std / len(noise) ** 0.5).all()
         ),
@@ -103,6 +112,7 @@ def _randomised_oracle(x, y, noise_std, prior_std, seed):
             because=six_errors("correlations"),
         ),
         "mean_distance_in_stds": gaussian_distance(DRAWS),
+        "noise_has_tails": TAILS,
         "noise_averages_out": Close(1.0, because="each member has noise of its own"),
         "number_of_members": Close(3.0, because="one for each draw that is asked for"),
         "reproducible": Close(1.0, because="the same generator gives the same members"),
@@ -217,7 +227,7 @@ CYCLICAL_STEP_SIZE = Task(
     misconceptions=STEP_SIZES,
     hints=[
         "How many steps has a cycle, and how many of the current cycle have passed at step k?",
-        "The length is K/M, rounded up with math.ceil; the operator % gives the steps since the cycle began.",
+        "The length is K/M, rounded up with math.ceil; the operator `%` gives the steps since the cycle began.",
         "With 12 steps, 3 cycles and α₀ = 1, steps 0, 4 and 8 have the size 1, and steps 2, 6 and 10 the size ½.",
     ],
 )

@@ -10,8 +10,8 @@ import torch
 from torch.distributions import Normal, kl_divergence
 
 from course.checks.approximate_inference.tolerances import FLOAT32, six_errors
-from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import drawn, gradients, seeded
+from course.checks.draws import DRAWS, TAILS, gaussian_distance
+from course.checks.probing import drawn, gradients, has_tails, seeded
 from course.task import Close
 
 
@@ -19,7 +19,8 @@ def layer_cases(rng):
     """Draw two opposite data points, others, and one at 0, whose output is the bias alone.
 
     Squares of the inputs of the first two are far from their absolute values. The outputs of the first two are negatively correlated if they share the weights. Their
-    inputs do not add up to 0, so that w_mu has a gradient.
+    inputs do not add up to 0, so that w_mu has a gradient. In the last case, ρ is so large that
+    its exponential overflows.
     """
     cases = []
     for n, d in ((4, 3), (3, 2), (5, 1)):
@@ -30,7 +31,7 @@ def layer_cases(rng):
             {
                 "x": np.stack([x, -x + apart, *others, np.zeros(d)]),
                 "w_mu": rng.normal(0, 1, d),
-                "w_rho": rng.uniform(-0.5, 1.5, d),
+                "w_rho": rng.uniform(-0.5, 1.5, d) + (95 if d == 1 else 0),
                 "b_mu": float(rng.normal()),
                 "b_rho": float(rng.uniform(-2.5, -1.5)),
                 "prior_std": float(rng.uniform(1.5, 4)),
@@ -68,6 +69,9 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
     apart = torch.cat([1e4 * torch.eye(inputs), torch.zeros(1, inputs)])
     noises = layer(apart, generator=seeded(seed)).detach().double()
     off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
+    centres = torch.nn.functional.linear(apart, layer.w_mu, layer.b_mu)
+    stds = [torch.nn.functional.softplus(rho) for rho in (layer.w_rho, layer.b_rho)]
+    stds = torch.nn.functional.linear(apart**2, stds[0] ** 2, stds[1] ** 2).sqrt()
     biases = layer(torch.zeros(2, inputs), generator=seeded(seed)).detach().double()
     q = [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
     to_w_mu, _, to_b_mu, _ = gradients(y, q)
@@ -90,6 +94,7 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         "mean": y.mean(1),
         "std": y.std(1),
         "mean_distance_in_stds": off,
+        "noise_has_tails": has_tails((noises - centres) / stds),
         "correlations_of_weights_and_bias": torch.corrcoef(noises),
         "covariance": ((y[0] - y[0].mean()) * (y[1] - y[1].mean())).mean(),
         "correlation_of_two_inputs_of_0": torch.corrcoef(biases)[0, 1],
@@ -152,6 +157,7 @@ def layer_oracle(shared):
                 atol=distance.atol,
                 because=distance.because,
             ),
+            "noise_has_tails": TAILS,
             "correlations_of_weights_and_bias": Close(
                 np.eye(len(x[0]) + 1),
                 atol=6 / math.sqrt(DRAWS),

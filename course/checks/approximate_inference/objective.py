@@ -143,13 +143,13 @@ NEGATIVE_LOG_JOINT = Task(
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w[:1], v),
-            "you use the normaliser of one weight: there are D of them, so it is D/2 log 2πσ₀².",
+            "you use the normaliser of one weight: there are D of them, so it is D/2 · log 2πσ₀².",
         ),
         Misconception(
             lambda w, x, y, v: (
                 _nll(w, x, y) + w @ w / (2 * v) + _normaliser(x[:, 0], v)
             ),
-            "you count data points in the normaliser, N/2. It belongs to the prior, which has D weights: D/2 log "
+            "you count data points in the normaliser, N/2. It belongs to the prior, which has D weights: D/2 · log "
             "2πσ₀².",
         ),
         Misconception(
@@ -163,11 +163,11 @@ NEGATIVE_LOG_JOINT = Task(
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, 1.0),
-            "you leave σ₀² out of the normaliser, which is D/2 log 2πσ₀².",
+            "you leave σ₀² out of the normaliser, which is D/2 · log 2πσ₀².",
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v),
-            "you leave out the prior's normaliser, D/2 log 2πσ₀². It does not affect the mode, but it affects the "
+            "you leave out the prior's normaliser, D/2 · log 2πσ₀². It does not affect the mode, but it affects the "
             "evidence.",
         ),
         Misconception(
@@ -242,13 +242,13 @@ NEGATIVE_LOG_JOINT = Task(
         ),
         Misconception(
             lambda w, x, y, v: _nll(w, x, y) + w @ w / (2 * v) + 2 * _normaliser(w, v),
-            "you forget the ½ of the normaliser, which is D/2 log 2πσ₀².",
+            "you forget the ½ of the normaliser, which is D/2 · log 2πσ₀².",
         ),
         Misconception(
             lambda w, x, y, v: (
                 _nll(w, x, y) + w @ w / (2 * v) + 0.5 * len(w) * math.log(v)
             ),
-            "you leave 2π out of the normaliser, which is D/2 log 2πσ₀².",
+            "you leave 2π out of the normaliser, which is D/2 · log 2πσ₀².",
         ),
         Misconception(
             lambda w, x, y, v: (
@@ -266,7 +266,7 @@ NEGATIVE_LOG_JOINT = Task(
             lambda w, x, y, v: (
                 _nll(w, x, y) + w @ w / (2 * v) + _normaliser(w, math.sqrt(v))
             ),
-            "you use the standard deviation σ₀ in the normaliser, which is D/2 log 2πσ₀².",
+            "you use the standard deviation σ₀ in the normaliser, which is D/2 · log 2πσ₀².",
         ),
         *(
             Misconception(
@@ -306,7 +306,7 @@ PRIOR_VARIANCE_OF = Task(
     },
     misconceptions=WRONG_DECAYS,
     hints=[
-        "Multiply mean NLL + λ/2 ‖w‖² by N. What multiplies ‖w‖² then?",
+        "Multiply mean NLL + λ/2 · ‖w‖² by N. What multiplies ‖w‖² then?",
         "Nλ/2 must equal 1/(2σ₀²).",
     ],
 )

@@ -15,14 +15,20 @@ from course.task import Close, Misconception, Task
 
 
 def _samples_cases(rng):
-    """Draw a few inputs, and more than fit into one chunk; then more samples than that."""
-    return [
+    """Draw a few inputs, and more than fit into one chunk; then more samples than that.
+
+    The samples that do not fit lie apart from the others: to leave them out shows.
+    """
+    cases = [
         {
             "x": np.column_stack([rng.normal(0, 2, (n, d - 1)), np.ones(n)]),
             "weights": rng.normal(0.5, 1.5, (draws, d)),
         }
         for n, d, draws in ((4, 3, 7), (515, 2, 5), (1, 1, 1), (2, 1, 515))
     ]
+    last = cases[-1]["weights"][512:]
+    last[:] = -4 - np.abs(last)
+    return cases
 
 
 def _samples_probe(answer, x, weights):
@@ -85,7 +91,7 @@ SAMPLED_PREDICTIVE = Task(
             lambda x, weights: (
                 torch.sigmoid(x @ weights.T).mean(1).repeat(len(x.split(512)))
             ),
-            "you use x in place of rows: each chunk then gives forecasts for all inputs, so with more than 512 inputs each is returned several times.",
+            "you use `x` in place of `rows`: each chunk then gives forecasts for all inputs, so with more than 512 inputs each is returned several times.",
         ),
         Misconception(lambda x, weights: torch.sigmoid(x @ weights.T), ALL_SAMPLES),
         Misconception(lambda x, weights: torch.sigmoid(weights @ x.T), ALL_SAMPLES),
@@ -115,11 +121,11 @@ SAMPLED_PREDICTIVE = Task(
         ),
         Misconception(
             lambda x, weights: torch.sigmoid(x[:512] @ weights.T).mean(1),
-            "you return after the first chunk: append its probabilities to probs, and go on with the next one.",
+            "you return after the first chunk: append its probabilities to `probs`, and go on with the next one.",
         ),
         Misconception(
             lambda x, weights: torch.sigmoid(x.split(512)[-1] @ weights.T).mean(1),
-            "you return the last chunk alone: append the probabilities of every chunk to probs.",
+            "you return the last chunk alone: append the probabilities of every chunk to `probs`.",
         ),
         Misconception(
             lambda x, weights: torch.softmax(x @ weights.T, dim=1).mean(1),
@@ -136,7 +142,7 @@ SAMPLED_PREDICTIVE = Task(
         ),
     ],
     hints=[
-        "Every sample gives each input a logit: rows @ weights.T has the shape (rows, S).",
+        "Every sample gives each input a logit: `rows @ weights.T` has the shape `(len(rows), S)`.",
         "Sigmoid first, then the mean over the samples.",
         "The samples are on dim=1. Check: logits of 0 and +∞ give ¾, whereas the sigmoid of their mean would give 1.",
     ],
@@ -268,7 +274,7 @@ PROBIT_PREDICTIVE = Task(
     ],
     hints=[
         "You need the mean and the variance of the logit xᵀw for each input.",
-        "The variance is xᵀΣx. For all N at once: x @ covariance, times x element by element, summed over each row.",
-        "A variance of 24/π makes 1 + π · variance/8 equal to 4, so the mean is divided by its square root, 2. The sigmoid comes last.",
+        "The variance is xᵀΣx. For all N at once: `x @ covariance`, times x element by element, summed over each row.",
+        "A variance of v = 24/π makes 1 + πv/8 equal to 4, so the mean is divided by its square root, 2. The sigmoid comes last.",
     ],
 )

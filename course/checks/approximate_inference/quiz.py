@@ -76,7 +76,7 @@ LOGISTIC_REGRESSION = (
         ),
     ),
     QuizQuestion(
-        "A logit has mean 2 and variance 24/π = 7.64. "
+        "A logit has mean 2 and variance v = 24/π = 7.64. "
         "What does MacKay's approximation give for the probability?",
         (
             Choice.number(
@@ -85,7 +85,7 @@ LOGISTIC_REGRESSION = (
             ),
             Choice.number(
                 _mackay(MEAN, VARIANCE),
-                "1 + πs²/8 = 4, so the logit's mean is halved: sigmoid(1).",
+                "1 + πv/8 = 4 for a variance v, so the logit's mean is halved: sigmoid(1).",
                 right=True,
             ),
             Choice.number(
@@ -240,7 +240,7 @@ LAPLACE_FOR_NETWORKS = (
         ),
     ),
     QuizQuestion(
-        "You compare prior variances by Laplace's log evidence, but leave out D/2 log 2πσ₀². What do you choose?",
+        "You compare prior variances by Laplace's log evidence, but leave out D/2 · log 2πσ₀². What do you choose?",
         (
             Choice(
                 "The same variance: the term does not depend on the weights",

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from course.checks.approximate_inference.concepts import STDS_SAID
 from course.checks.approximate_inference.tolerances import six_errors
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import drawn, gradients, leaves
+from course.checks.draws import DRAWS, TAILS, gaussian_distance
+from course.checks.probing import drawn, gradients, has_tails, leaves
 from course.task import Close, Misconception, Task
 
 
@@ -50,14 +50,18 @@ def _sample_probe(answer, mu, rho, seed):
     w, distance = w.detach(), (w - mu).detach().double()
     slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
     off = (distance - distance.mean(0)).abs().mean(0) / distance.std(0)
-    first, last = distance.flatten(1)[:, 0], distance.flatten(1)[:, -1]
+    among = torch.corrcoef(distance.flatten(1).T).reshape(-1, mu[0].numel())
+    among = (among - torch.eye(len(among))).flatten()
     return {
         "mean": w.double().mean(0),
         "std": w.double().std(0),
         "mean_distance_in_stds": off.mean(),
+        "noise_has_tails": has_tails(
+            distance / torch.nn.functional.softplus(rho.detach().double())
+        ),
         "gradient_mu": to_mu.mean(0),
         "gradient_rho": slope,
-        "correlation": torch.corrcoef(torch.stack([first, last]))[0, 1],
+        "correlation": among[among.abs().argmax()],
         **comparisons,
     }
 
@@ -73,6 +77,7 @@ def _sample_oracle(mu, rho, seed):
             std, rtol=6 / math.sqrt(2 * DRAWS), because=six_errors("standard deviation")
         ),
         "mean_distance_in_stds": gaussian_distance(DRAWS * mu.size),
+        "noise_has_tails": TAILS,
         "gradient_mu": Close(
             np.ones_like(mu), rtol=1e-5, because="dw/dµ is 1, whatever ε was"
         ),
@@ -82,7 +87,7 @@ def _sample_oracle(mu, rho, seed):
             because="dw/dρ is ε times the sigmoid of ρ, in single precision",
         ),
         "correlation": Close(
-            float(mu.size == 1),
+            0.0,
             atol=6 / math.sqrt(DRAWS),
             because=six_errors("correlation"),
         ),

@@ -288,7 +288,7 @@ DROPOUT_NETWORKS = [
     ),
     Misconception(
         _HalfKept,
-        "you drop units with probability ½, whatever p is: compare the uniform numbers with self.p.",
+        "you drop units with probability ½, whatever p is: use self.p.",
     ),
     Misconception(
         _WholeRows,

@@ -201,7 +201,7 @@ LAYERS = [
     ),
     Misconception(
         _Squeezed,
-        "you squeeze the outputs: a layer with one output then lacks an axis. Their shape is (N, output_size), "
+        "you squeeze the outputs: a layer with one output then lacks an axis. Their shape is `(N, output_size)`, "
         "whatever output_size is.",
     ),
     Misconception(

@@ -228,7 +228,7 @@ LOCAL_LAYERS = [
     ),
     Misconception(
         _LocalSqueezed,
-        "you squeeze the outputs: a layer with one output then lacks an axis. Their shape is (N, output_size), "
+        "you squeeze the outputs: a layer with one output then lacks an axis. Their shape is `(N, output_size)`, "
         "whatever output_size is.",
     ),
     Misconception(

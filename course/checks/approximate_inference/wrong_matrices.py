@@ -87,7 +87,7 @@ MATRICES = [
     ),
     Misconception(
         _weighted(lambda p: p.logit() * (1 - p.logit())),
-        "you take the logits for probabilities: apply the sigmoid to network(w).",
+        "you take the logits for probabilities: apply the sigmoid to `network(w)`.",
     ),
     Misconception(
         _weighted(lambda p: 1 - p),
@@ -104,7 +104,7 @@ MATRICES = [
     ),
     Misconception(
         _weighted(lambda p: torch.sigmoid(p) * (1 - torch.sigmoid(p))),
-        "you apply the sigmoid twice: network(w) gives logits.",
+        "you apply the sigmoid twice: `network(w)` gives logits.",
     ),
     Misconception(
         _weighted(lambda p: (p * (1 - p)).mean()),

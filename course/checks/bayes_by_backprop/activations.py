@@ -11,29 +11,30 @@ import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import drawn, gradients, leaves, own_noise
+from course.checks.draws import DRAWS, TAILS, gaussian_distance
+from course.checks.probing import drawn, gradients, has_tails, leaves, own_noise
 from course.task import Close, Misconception, Task
 
 
 def _activations_cases(rng):
     """Draw inputs so small that the bias's noise matters, and so large that x and x² differ.
 
-    In the last case, the noise is tiny.
+    In the last two cases, the noise is tiny, and large.
     """
     return [
         {
             "x": rng.uniform(low, high, d),
             "weight_mu": rng.normal(0, 1, (outputs, d)),
-            "weight_rho": rng.uniform(0.5, 2, (outputs, d)) - tiny,
+            "weight_rho": rng.uniform(0.5, 2, (outputs, d)) + shift,
             "bias_mu": rng.normal(0, 1, outputs),
-            "bias_rho": rng.uniform(0.2, 0.6, outputs) - tiny,
+            "bias_rho": rng.uniform(0.2, 0.6, outputs) + shift,
             "seed": int(rng.integers(1, 1_000_000)),
         }
-        for low, high, d, outputs, tiny in (
+        for low, high, d, outputs, shift in (
             (0.1, 0.25, 3, 2, 0),
-            (2.5, 2.8, 2, 3, 0),
-            (0.1, 0.25, 1, 1, 12),
+            (2.5, 2.8, 2, 4, 0),
+            (0.1, 0.25, 1, 1, -12),
+            (0.1, 0.25, 2, 1, 800),
         )
     ]
 
@@ -66,6 +67,7 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
     off = (y - y.mean(0)).abs().mean(0) / y.std(0)
     return {
         "noise_of_its_own": own_noise(here / std),
+        "noise_has_tails": has_tails(here / std),
         "mean": y.mean(0),
         "std": y.std(0),
         "mean_distance_in_stds": off.mean(),
@@ -95,6 +97,7 @@ def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
             np.sqrt(variance), rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS
         ),
         "mean_distance_in_stds": gaussian_distance(len(bias_mu) * DRAWS),
+        "noise_has_tails": TAILS,
         "correlation": Close(
             float(len(bias_mu) == 1), atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS
         ),
@@ -193,7 +196,7 @@ SAMPLE_ACTIVATIONS = Task(
         ),
         Misconception(
             _of_weights,
-            "you draw the weights, so that all rows share their noise. Draw the outputs from the Gaussian of (4), "
+            "you draw the weights, so that all rows share their noise. Draw the outputs from their own Gaussian, "
             "each with noise of its own.",
         ),
         Misconception(

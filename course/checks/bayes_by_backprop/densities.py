@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch.distributions import Normal
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
-from course.checks.concepts_of_densities import log_normal, wrong_log_normals
+from course.checks.concepts_of_densities import FAR, log_normal, wrong_log_normals
 from course.checks.concepts_of_weights import wrong_stds
 from course.checks.probing import gradients, gradients_of, leaves
 from course.task import Close, Misconception, Task
@@ -20,11 +20,8 @@ from course.task import Close, Misconception, Task
 SHAPES = ((4,), (2, 3), (1,))
 
 
-# So many standard deviations from the mean, a density underflows.
-FAR = 42
-
-
 def _w_cases(rng):
+    """Draw cases; in the last, one σ is tiny and one large, and w is near µ or far from it."""
     cases = [
         {
             "w": rng.normal(0, 2, shape),
@@ -33,6 +30,9 @@ def _w_cases(rng):
         }
         for shape in SHAPES
     ]
+    rho = rng.permutation([-40.0, 800.0])
+    w, mu = softplus(rho) * rng.normal(0, [[2], [1]], (2, 2))
+    cases.append({"w": w, "mu": mu, "rho": rho})
     first = cases[0]
     first["w"][0] = first["mu"][0] + FAR * softplus(first["rho"][0])
     return cases
@@ -92,15 +92,18 @@ LOG_POSTERIOR = Task(
     ],
     hints=[
         "torch.distributions.Normal takes a mean and a standard deviation.",
-        "rho is not a standard deviation yet. Normal has a method log_prob, which takes w.",
+        "`rho` is not a standard deviation yet. `Normal` has a method log_prob, which takes w.",
     ],
 )
 
 
 def _log_prior_cases(rng):
     cases = [
-        {"w": rng.normal(0, 2, shape), "prior_std": float(rng.uniform(2, 6))}
-        for shape in SHAPES
+        {
+            "w": scale * rng.normal(0, 2, shape),
+            "prior_std": float(scale * rng.uniform(2, 6)),
+        }
+        for shape, scale in zip(SHAPES, (1, 1, 1e-6), strict=True)
     ]
     cases[0]["w"][0] = FAR * cases[0]["prior_std"]
     return cases
@@ -133,7 +136,7 @@ LOG_PRIOR = Task(
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, prior_std**2).log_prob(w),
-            "you pass the variance to Normal, which takes a standard deviation.",
+            "you pass the variance to `Normal`, which takes a standard deviation.",
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, prior_std).log_prob(w).sum(),
@@ -145,7 +148,7 @@ LOG_PRIOR = Task(
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, 1 / prior_std).log_prob(w),
-            "you pass 1/σ₀ to Normal, which takes a standard deviation.",
+            "you pass 1/σ₀ to `Normal`, which takes a standard deviation.",
         ),
         *wrong_log_normals(
             lambda log_density: lambda w, prior_std: log_density(w, 0.0, prior_std),
@@ -158,7 +161,7 @@ LOG_PRIOR = Task(
     ],
     hints=[
         "The prior's mean is 0.",
-        "Use Normal as in log_posterior; here the standard deviation is given.",
+        "Use `Normal` as in log_posterior; here the standard deviation is given.",
     ],
 )
 
@@ -166,11 +169,11 @@ LOG_PRIOR = Task(
 def _likelihood_cases(rng):
     cases = [
         {
-            "prediction": rng.normal(0, 2, n),
-            "y": rng.normal(0, 2, n),
-            "noise_std": float(rng.uniform(0.1, 0.7)),
+            "prediction": scale * rng.normal(0, 2, n),
+            "y": scale * rng.normal(0, 2, n),
+            "noise_std": float(scale * rng.uniform(0.1, 0.7)),
         }
-        for n in (4, 3, 1)
+        for n, scale in ((4, 1), (3, 0.02), (1, 1))  # a floor of 0.1 under τ shows
     ]
     first = cases[0]
     first["y"][0] = first["prediction"][0] + FAR * first["noise_std"]
@@ -220,7 +223,7 @@ LOG_LIKELIHOOD = Task(
             lambda prediction, y, noise_std: Normal(prediction, noise_std**2).log_prob(
                 y
             ),
-            "you pass the variance to Normal, which takes a standard deviation.",
+            "you pass the variance to `Normal`, which takes a standard deviation.",
         ),
         *wrong_log_normals(
             lambda log_density: (
@@ -243,7 +246,7 @@ LOG_LIKELIHOOD = Task(
     ],
     hints=[
         "The network's output is the mean of a Gaussian, and noise_std is its standard deviation.",
-        "Return the log-density of that Normal at y, one value per data point.",
+        "Return the log-density of that Gaussian at y, one value per data point.",
     ],
 )
 
@@ -345,7 +348,7 @@ LOG_SCALE_MIXTURE = Task(
             lambda w, share, wide_std, narrow_std: _mix(
                 w, share, wide_std**2, narrow_std**2
             ),
-            "you pass variances to Normal, which takes standard deviations.",
+            "you pass variances to `Normal`, which takes standard deviations.",
         ),
         Misconception(
             lambda w, share, wide_std, narrow_std: torch.logaddexp(
@@ -389,6 +392,6 @@ LOG_SCALE_MIXTURE = Task(
     ],
     hints=[
         "Compute two log-densities, one per component. A share multiplies a density, so add its logarithm.",
-        "log(π N₁ + (1 − π) N₂) = logaddexp(log π + log N₁, log(1 − π) + log N₂).",
+        "log(π N₁ + (1 − π) N₂) is the logaddexp of log π + log N₁ and log(1 − π) + log N₂.",
     ],
 )

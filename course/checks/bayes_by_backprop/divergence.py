@@ -15,8 +15,8 @@ from course.checks.bayes_by_backprop.sampling import SAMPLED_KL_MISTAKES
 from course.checks.bayes_by_backprop.tolerances import SINGLE, SIX_ERRORS, softplus
 from course.checks.concepts_of_divergences import WRONG_KLS, gaussian_kl
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import gradients_of, leaves, seeded
+from course.checks.draws import DRAWS, TAILS, gaussian_distance
+from course.checks.probing import gradients_of, has_tails, leaves, seeded
 from course.task import Close, Misconception, Task
 
 
@@ -25,12 +25,12 @@ def _kl_cases(rng):
         {
             "mu": rng.normal(0, 1, rho.shape),
             "rho": rho,
-            "prior_std": float(rng.uniform(1.5, 4)),
+            "prior_std": float(scale * rng.uniform(1.5, 4)),
         }
-        for rho in (
-            rng.uniform(-3, 1, (2, 3)),
-            rng.permutation([-40.0, -40.0, 40.0, 800.0, 800.0]),
-            rng.uniform(-3, 1, 1),
+        for rho, scale in (
+            (rng.uniform(-3, 1, (2, 3)), 1),
+            (rng.permutation([-40.0, -40.0, 40.0, 800.0, 800.0]), 1),
+            (rng.uniform(-3, 1, 1), 1e-4),
         )
     ]
 
@@ -137,7 +137,7 @@ GAUSSIAN_KL = Task(
         *WRONG_KLS,
     ],
     hints=[
-        "σ = F.softplus(rho); everything else is in the docstring's formula.",
+        "σ is F.softplus(rho); everything else is in the docstring's formula.",
         "log(σ₀/σ) + (σ² + µ²)/(2σ₀²) − ½ for every weight.",
         "Then take the sum over all weights, never the mean.",
     ],
@@ -191,20 +191,29 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
 
     alike = [value.flatten()[0] for value in (mu, rho)]
     of_one = Normal(alike[0].detach(), torch.nn.functional.softplus(alike[1].detach()))
-    alike = [value.expand(3) for value in alike]
+    alike = [value.expand(2, 2) for value in alike]
     estimate(2_000, watched, at=alike)
     w = torch.cat(seen) if seen else torch.zeros(2)
+
+    def of_two(rho):
+        rho = torch.full((2,), rho).double()
+        q = Normal(0.0, torch.nn.functional.softplus(rho[0]))
+        return estimate(2, lambda w: q.log_prob(w) + 1, at=(0 * rho, rho))
+
     many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
     again = estimate(20)
     return {
         "draws_count": float(not torch.equal(estimate(1), estimate(2))),
-        "noise_of_its_own": float(len(w.unique()) not in range(2, 5_001)),
+        "noise_of_its_own": float(len(w.unique()) not in range(2, 7_001)),
         "kl": kl,
         "kl_from_two_draws_of_many_weights": estimate(2, at=many) / 1_000,
         "kl_where_log_prior_is_log_q_plus_1": estimate(
             2, lambda w: of_one.log_prob(w) + 1, at=alike
         ),
+        "kl_for_a_tiny_std": of_two(-40.0),
+        "kl_for_a_large_std": of_two(800.0),
         "mean_distance_in_stds": (w - w.mean()).abs().mean() / w.std(),
+        "noise_has_tails": has_tails((w - of_one.mean) / of_one.stddev),
         "reproducible": float(torch.equal(again, estimate(20))),
         "another_seed_another_draw": float(
             not torch.equal(again, estimate(20, offset=1))
@@ -246,9 +255,16 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
         "kl": kl,
         "kl_from_two_draws_of_many_weights": kl,
         "kl_where_log_prior_is_log_q_plus_1": Close(
-            -3.0, rtol=1e-5, because="log q − log p is −1 for each of three weights"
+            -4.0, rtol=1e-5, because="log q − log p is −1 for each of four weights"
         ),
-        "mean_distance_in_stds": gaussian_distance(3 * DRAWS),
+        **dict.fromkeys(
+            ("kl_for_a_tiny_std", "kl_for_a_large_std"),
+            Close(
+                -2.0, rtol=1e-5, because="log q − log p is −1 for each of two weights"
+            ),
+        ),
+        "mean_distance_in_stds": gaussian_distance(4 * DRAWS),
+        "noise_has_tails": TAILS,
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same estimate"
         ),
@@ -276,6 +292,6 @@ SAMPLED_KL = Task(
     hints=[
         "To make all draws at once, expand µ and ρ to the shape (draws, …) and call sample_weights.",
         "Compute log_posterior(w, mu, rho) − log_prior(w) for every draw and every weight.",
-        "Sum over everything, then divide by draws.",
+        "Sum over everything, then divide by `draws`.",
     ],
 )

@@ -275,7 +275,7 @@ PAPER_GRADIENTS = Task(
     ],
     hints=[
         "By the chain rule, a total derivative is the direct part plus ∂f/∂w times dw/d(parameter).",
-        "w = µ + softplus(ρ) ε: dw/dµ = 1, and dw/dρ = ε · softplus'(ρ).",
-        "softplus'(ρ) = 1 / (1 + exp(−ρ)) = torch.sigmoid(rho).",
+        "w = µ + softplus(ρ) ε: dw/dµ = 1, and dw/dρ = ε · softplus′(ρ).",
+        "softplus′(ρ) = 1 / (1 + exp(−ρ)), which is torch.sigmoid(rho).",
     ],
 )

@@ -24,26 +24,26 @@ from course.checks.concepts_of_divergences import (
     gaussian_kl,
 )
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import drawn, gradients, seeded
+from course.checks.draws import DRAWS, TAILS, gaussian_distance
+from course.checks.probing import drawn, gradients, has_tails, seeded
 from course.task import Close, Misconception, Task
 
 
 def _linear_cases(rng):
-    """Draw two rows with much common noise, one with little, and one at 0 for the bias."""
+    """Draw two rows with much common noise, one with little, one at 0; in the last case, a large ρ."""
     two = np.array([[1.0, 1.5], [2.0, -1.0], [1.5, 1.0], [0.0, 0.0]])
     three = np.array([[1, 1.5, 1], [2, -1, 0.5], [0.5, 1, -2], [1.5, 1, 1], [0, 0, 0]])
     return [
         {
             "x": rows * rng.uniform(0.8, 1.2, rows.shape),
             "weight_mu": rng.normal(0, 1, rows.shape[1]),
-            "weight_rho": rng.uniform(0, 0.5, rows.shape[1]),
+            "weight_rho": rng.uniform(0, 0.5, rows.shape[1]) + large,
             "bias_mu": float(rng.normal(0, 1)),
             "bias_rho": float(rng.uniform(0.5, 1.5)),
             "prior_std": float(rng.uniform(1.5, 4)),
             "seed": int(rng.integers(1, 1_000_000)),
         }
-        for rows in (two, three, two[2:, :1])
+        for rows, large in ((two, 0), (three, 0), (two[2:, :1], 800))
     ]
 
 
@@ -72,6 +72,7 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     y, comparisons = drawn(lambda generator: layer(x, generator=generator), seed)
     if y is None:
         return {"mean": None}
+    evaluated = layer.eval()(x, generator=seeded(seed))
     q = [layer.weight_mu, layer.weight_rho, layer.bias_mu, layer.bias_rho]
     to_weight, to_weight_rho, to_bias, to_bias_rho = gradients(y, q)
     y = y.detach()
@@ -79,8 +80,9 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     bias = y[-1]
     weight = torch.linalg.solve(x[:inputs], y[:inputs] - bias).T
     off_weight, off_bias = weight - layer.weight_mu, bias - layer.bias_mu
-    both = torch.cat([weight, bias[:, None]], dim=1).detach()
-    distance = (both - both.mean(0)).abs().mean(0) / both.std(0)
+    off = torch.cat([off_weight, off_bias[:, None]], dim=1).detach()
+    distance = (off - off.mean(0)).abs().mean(0) / off.std(0)
+    stds = torch.nn.functional.softplus(torch.cat([q[1], q[3][:, None]], dim=1))
     kl = layer.kl()
     kl_gradients = gradients(kl, q)
     narrow = answer(inputs, 1, prior_std=prior_std, generator=seeded(seed)).double()
@@ -93,10 +95,12 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
         "mean": y.mean(1),
         "std": y.std(1),
         "mean_distance_in_stds": distance.mean(),
+        "noise_has_tails": has_tails(off / stds),
         "correlation_of_the_rows": torch.corrcoef(y),
         "kl": None if kl is None else kl / outputs,
         "one_output_for_one_row": narrow(x[:1], generator=seeded(seed)),
         **comparisons,
+        "the_same_draw_in_eval": float(torch.equal(y, evaluated)),
         "gradient_of_weight_mu": to_weight.mean(0),
         "gradient_of_bias_mu": to_bias.mean(0),
         # How the outputs move with ρ, for each unit of a weight's distance from µ.
@@ -137,6 +141,7 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
             because=SIX_ERRORS,
         ),
         "mean_distance_in_stds": gaussian_distance((inputs + 1) * DRAWS),
+        "noise_has_tails": TAILS,
         "kl": Close(kl.sum(), rtol=1e-5, atol=1e-5, because=SINGLE),
         "one_output_for_one_row": Close(ones[:1] @ mu[:, None], **exact),
         "reproducible": Close(
@@ -163,6 +168,9 @@ def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed)
         ),
         "first_means_of_the_biases": Close(0.0, because="the biases' means start at 0"),
         "first_rho": Close([-5.0, -5.0], rtol=1e-5, because="where every ρ starts"),
+        "the_same_draw_in_eval": Close(
+            1.0, because="weights stay random in eval(): predictions average over draws"
+        ),
         "first_means_come_from_the_generator": Close(
             1.0,
             because="the same seed gives the same layer, and another seed a different one",
@@ -385,8 +393,8 @@ BAYESIAN_LINEAR = Task(
         *(Misconception(_with_kl(kl), hint) for kl, hint in WRONG_KLS_OF_LAYERS),
     ],
     hints=[
-        "forward: draw the weight and the bias with sample_weights; F.linear does the rest.",
-        "kl: gaussian_kl of the weights plus gaussian_kl of the biases.",
-        "Draw in forward, not in __init__: every call uses a new network.",
+        "`forward`: draw the weight and the bias with sample_weights; F.linear does the rest.",
+        "`kl`: gaussian_kl of the weights plus gaussian_kl of the biases.",
+        "Draw in `forward`, not in __init__: every call uses a new network.",
     ],
 )

@@ -19,17 +19,18 @@ from course.task import Close, Misconception, Task
 
 
 def _step_cases(rng):
+    """Draw cases; the exponential of the last ρ overflows."""
     return [
         {
             "mu": rng.normal(0.5, 1, 1),
-            "rho": rng.uniform(-1.5, 2, 1),
+            "rho": rng.uniform(-1.5, 2, 1) + shift,
             "epsilon": rng.choice([-1, 1]) * rng.uniform(0.5, 2, 1),
             "x": rng.uniform(0.5, 2, n),
             "y": rng.normal(0, 2, n),
             "noise_std": float(rng.uniform(0.3, 0.8)),
             "prior_std": float(rng.uniform(1.5, 3)),
         }
-        for n in (3, 2, 1)
+        for n, shift in ((3, 0), (2, 0), (1, 0), (2, 800))
     ]
 
 
@@ -190,7 +191,7 @@ DRAW_LOSS = Task(
     ],
     hints=[
         "First compute w; then log q(w), log p(w) and log p(y | w, x), each from one of your functions.",
-        "The network is y = wx: its prediction is w * x.",
+        "The network is y = wx: its prediction is `w * x`.",
         "The loss is log q − log p − log likelihood, each of them summed.",
     ],
 )

@@ -8,10 +8,9 @@ import numpy as np
 import scipy.special
 import scipy.stats
 import torch
-import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
-from course.checks.concepts_of_weights import wrong_stds
+from course.checks.bayes_by_backprop.wrong_masks import MASK_MISTAKES
 from course.task import Close, Misconception, Task
 
 
@@ -22,7 +21,7 @@ def _moments_cases(rng):
             "outputs": mean + rng.normal(0, 1, shape),
             "noise_std": float(rng.uniform(0.4, 0.8)),
         }
-        for shape, mean in (((5, 3), 0), ((4, 2), 1e4), ((1, 1), 0))
+        for shape, mean in (((5, 3), 0), ((4, 2), 1e8), ((1, 1), 0))
     ]
 
 
@@ -249,12 +248,13 @@ def _mask_cases(rng):
     In the first case, the last weight to be removed has a large σ and a positive µ, the first
     one to be kept a small σ and a negative µ; in the second case, their σ are the other way
     round. A score that depends on the sign of µ, or that gives σ another power, keeps the wrong
-    one of the two in one of the cases.
+    one of the two in one of the cases. In the third case, their σ are tiny.
     """
     cases = []
     for n, choices, large_first in (
         (40, [0.21, 0.31, 0.36], True),  # their products with 40 round down
         (33, [0.6, 0.75, 0.9], False),  # their products with 33 round up
+        (9, [0.5], True),  # 4.5 is rounded to the even 4
         (1, [0.0], True),
         (1, [1.0], True),
     ):
@@ -266,8 +266,10 @@ def _mask_cases(rng):
             around = [first_to_stay - 1, first_to_stay][:: 1 if large_first else -1]
             std[around] = rng.uniform(1.5, 2.0), rng.uniform(0.05, 0.1)
             sign[[first_to_stay - 1, first_to_stay]] = 1, -1
+            if n == 9:
+                std[around] = 4e-18
         order = rng.permutation(n)
-        mu, rho = sign * ratio * std, np.log(np.expm1(std))
+        mu, rho = sign * ratio * std, std + np.log(-np.expm1(-std))
         cases.append({"mu": mu[order], "rho": rho[order], "removed": removed})
     return cases
 
@@ -276,9 +278,12 @@ def _mask_probe(answer, mu, rho, removed):
     import torch
 
     keep = answer(torch.tensor(mu), torch.tensor(rho), removed)
+    # All weights are equal to the first, so only the number of those that are kept is fixed.
+    equal = answer(*(torch.tensor(0 * q + q[0]) for q in (mu, rho)), removed)
     return {
         "keep": None if keep is None else torch.as_tensor(keep).double(),
         "is_boolean": float(getattr(keep, "dtype", None) == torch.bool),
+        "how_many_of_equal_weights": None if equal is None else sum(map(float, equal)),
     }
 
 
@@ -293,24 +298,11 @@ def _mask_oracle(mu, rho, removed):
         "is_boolean": Close(
             1.0, because="a mask is a tensor of True and False, of dtype torch.bool"
         ),
+        "how_many_of_equal_weights": Close(
+            len(mu) - round(removed * len(mu)),
+            because="the number of weights to keep, where all ratios are equal",
+        ),
     }
-
-
-def _mask(ratio, *, largest=False, share=lambda removed: removed, rounded=round):
-    def answer(mu, rho, removed):
-        keep = torch.ones(len(mu), dtype=torch.bool)
-        keep[
-            ratio(mu, rho).argsort(descending=largest)[
-                : rounded(share(removed) * len(mu))
-            ]
-        ] = False
-        return keep
-
-    return answer
-
-
-def _ratio(mu, rho):
-    return mu.abs() / F.softplus(rho)
 
 
 KEEP_MASK = Task(
@@ -319,72 +311,10 @@ KEEP_MASK = Task(
     cases=_mask_cases,
     probe=_mask_probe,
     oracle=_mask_oracle,
-    misconceptions=[
-        Misconception(
-            _mask(lambda mu, rho: mu.abs()),
-            "you rank the weights by |µ| alone. A large mean tells you nothing if σ is larger still.",
-        ),
-        Misconception(
-            _mask(lambda mu, rho: mu / F.softplus(rho)),
-            "you take the sign of µ into account: strongly negative weights are then removed first. The signal is |µ|.",
-        ),
-        Misconception(
-            _mask(_ratio, largest=True),
-            "you remove the weights with the largest ratios; remove those with the smallest.",
-        ),
-        Misconception(
-            _mask(_ratio, share=lambda removed: 1 - removed),
-            "you treat removed as the share of the weights to keep.",
-        ),
-        Misconception(
-            lambda *case: ~_mask(_ratio)(*case),
-            "you return True for the weights to remove; True stands for a weight that is kept.",
-        ),
-        Misconception(
-            _mask(_ratio, rounded=int),
-            "you cut off the decimals of removed · n (int or //); round them.",
-        ),
-        Misconception(
-            _mask(_ratio, rounded=math.ceil),
-            "you round removed · n up; round it to the nearest whole number.",
-        ),
-        Misconception(
-            lambda mu, rho, removed: _ratio(mu, rho) > removed,
-            "you compare the ratios with removed, which is a share of the weights and not a ratio.",
-        ),
-        Misconception(
-            lambda mu, rho, removed: (
-                _ratio(mu, rho) > torch.quantile(_ratio(mu, rho), removed)
-            ),
-            "you compare with a quantile of the ratios: not always round(removed · n) of them lie at or below it.",
-        ),
-        Misconception(
-            lambda mu, rho, removed: (
-                _ratio(mu, rho) >= torch.quantile(_ratio(mu, rho), removed)
-            ),
-            "you compare with a quantile of the ratios: not always round(removed · n) of them lie below it.",
-        ),
-        Misconception(
-            lambda mu, rho, removed: (
-                _ratio(mu, rho).argsort() >= round(removed * len(mu))
-            ),
-            "you take argsort for ranks. It lists the indices of the weights, the smallest ratio first.",
-        ),
-        Misconception(
-            _mask(lambda mu, rho: F.softplus(rho)),
-            "you rank the weights by σ alone; the ratio is |µ|/σ.",
-        ),
-        *wrong_stds(
-            lambda std_of: _mask(lambda mu, rho: mu.abs() / std_of(rho)), "exp"
-        ),
-        Misconception(
-            _mask(lambda mu, rho: mu**2 / F.softplus(rho)),
-            "you square µ but not σ, or treat σ = softplus(ρ) as the variance: the ratio is |µ|/σ.",
-        ),
-    ],
+    misconceptions=MASK_MISTAKES,
     hints=[
         "The ratio is |µ|/σ, with σ = softplus(ρ).",
         "ratio.argsort() lists the indices of the weights, smallest ratio first.",
-        "Start from a mask that is True everywhere, and set it to False for the first round(removed * n) weights of that list.",
+        "Start from a mask that is True everywhere, and set it to False for the first `round(removed * n)` weights of that list.",
     ],
 )

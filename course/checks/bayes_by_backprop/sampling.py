@@ -97,7 +97,7 @@ SAMPLED_KL_MISTAKES = [
             reduce=lambda terms, draws: terms.sum(),
             shape_of=lambda draws, mu: mu.shape,
         ),
-        "you make one draw, whatever draws is.",
+        "you make one draw, whatever `draws` is.",
     ),
     Misconception(
         _sampled(shape_of=lambda draws, mu: (draws, *[1] * mu.ndim)),

@@ -68,7 +68,7 @@ KL_WEIGHTS = Task(
         ),
         Misconception(
             _shares(lambda i, m: 0.5**i),
-            "you divide by 2^M: the shares then sum to 1 − 2^−M, which is noticeable when M is small.",
+            "you divide by 2ᴹ: the shares then sum to 1 − 2⁻ᴹ, which is noticeable when M is small.",
         ),
         Misconception(
             _shares(lambda i, m: 0.5 ** (i - 1) / (1 - 0.5**m)),
@@ -80,30 +80,30 @@ KL_WEIGHTS = Task(
         ),
         Misconception(
             _shares(lambda i, m: 2.0 ** (m - i) / (torch.tensor(2.0) ** m - 1)),
-            "you compute 2^M, which overflows: single precision ends at 2^128. Divide numerator and denominator by "
-            "2^M.",
+            "you compute 2ᴹ, which overflows: single precision ends at 2¹²⁸. Divide numerator and denominator by "
+            "2ᴹ.",
         ),
         Misconception(
             _shares(_right_shares, lambda m: 1.0),
-            "you give every minibatch a share of 1 if not decreasing: an epoch then counts the KL M times.",
+            "you give every minibatch a share of 1 if `decreasing` is False: an epoch then counts the KL M times.",
         ),
         Misconception(
             lambda m, *, decreasing: _shares(_right_shares)(
                 m, decreasing=not decreasing
             ),
-            "you mix up the two schemes: the shares are equal unless decreasing is True.",
+            "you mix up the two schemes: the shares are equal unless `decreasing` is True.",
         ),
         Misconception(
             lambda m, *, decreasing: _shares(_right_shares)(m, decreasing=False),
-            "you give every minibatch the share 1/M, whatever decreasing is.",
+            "you give every minibatch the share 1/M, whatever `decreasing` is.",
         ),
         Misconception(
             lambda m, *, decreasing: _shares(_right_shares)(m, decreasing=True),
-            "you halve the shares from minibatch to minibatch, whatever decreasing is.",
+            "you halve the shares from minibatch to minibatch, whatever `decreasing` is.",
         ),
         Misconception(
             _shares(_right_shares, shape_of=lambda m: ()),
-            "you return one number if not decreasing; return a share for each of the M minibatches.",
+            "you return one number if `decreasing` is False; return a share for each of the M minibatches.",
         ),
         Misconception(
             _shares(lambda i, m: (m + 1 - i) / i.sum()),
@@ -116,7 +116,7 @@ KL_WEIGHTS = Task(
     ],
     hints=[
         "Both schemes sum to 1 over an epoch; check yours with .sum().",
-        "Divide 2^(M−i) and 2^M − 1 by 2^M: only negative powers of 2 remain.",
+        "Divide 2ᴹ⁻ⁱ and 2ᴹ − 1 by 2ᴹ: only negative powers of 2 remain.",
         "For M = 2, the decreasing shares are 2/3 and 1/3: each share is half of the one before, and all are scaled to sum to 1.",
     ],
 )
@@ -244,6 +244,6 @@ MINIBATCH_LOSS = Task(
     ],
     hints=[
         "Take log_softmax over the classes, then pick the entry of each row's target.",
-        "The loss is minus their sum, not their mean, plus kl_share times kl.",
+        "The loss is minus their sum, not their mean, plus kl_share times `kl`.",
     ],
 )

@@ -11,8 +11,15 @@ import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, gaussian_distance
-from course.checks.probing import drawn, gradients, gradients_of, leaves, own_noise
+from course.checks.draws import DRAWS, TAILS, gaussian_distance
+from course.checks.probing import (
+    drawn,
+    gradients,
+    gradients_of,
+    has_tails,
+    leaves,
+    own_noise,
+)
 from course.task import Close, Misconception, Task
 
 
@@ -78,7 +85,8 @@ REPARAMETRISE = Task(
 
 
 def _sample_cases(rng):
-    return [
+    """Draw cases; in the last, σ is tiny or large, which log(1 + exp ρ) cannot give."""
+    cases = [
         {
             "mu": rng.normal(0, 2, shape),
             "rho": rng.uniform(-2, 2, shape),
@@ -86,6 +94,8 @@ def _sample_cases(rng):
         }
         for shape in ((3,), (2, 2), (1,))
     ]
+    rho, seed = rng.permutation([-40.0, 800.0]), int(rng.integers(1, 1_000_000))
+    return [*cases, {"mu": np.zeros(2), "rho": rho, "seed": seed}]
 
 
 def _sample_probe(answer, mu, rho, seed):
@@ -113,6 +123,7 @@ def _sample_probe(answer, mu, rho, seed):
         **comparisons,
         "gradient_of_mu": to_mu.mean(0),
         "slope_in_rho": slope,
+        "noise_has_tails": has_tails(distance / std),
     }
 
 
@@ -125,6 +136,7 @@ def _sample_oracle(mu, rho, seed):
         ),
         "std": Close(std, rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS),
         "mean_distance_in_stds": gaussian_distance(DRAWS * mu.size),
+        "noise_has_tails": TAILS,
         "correlation": Close(
             float(mu.size == 1), atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS
         ),
@@ -218,6 +230,6 @@ SAMPLE_WEIGHTS = Task(
     ],
     hints=[
         "Draw ε with torch.randn; pass it the shape and dtype of mu, and the generator.",
-        "Then you have everything that reparametrise asks for.",
+        "Then you have everything that `reparametrise` asks for.",
     ],
 )

@@ -135,7 +135,7 @@ BRIER_DECOMPOSITION_MISTAKES = [
     ),
     Misconception(
         _changed(resolution=lambda share, f, o, mean: -(share * (o - mean) ** 2).sum()),
-        "you return the resolution with a minus sign. It is a sum of squares; equation (2) subtracts it.",
+        "you return the resolution with a minus sign. It is a sum of squares; the decomposition subtracts it.",
     ),
     Misconception(
         _changed(uncertainty=lambda share, f, o, mean: (share * o * (1 - o)).sum()),

@@ -9,15 +9,20 @@ import torch
 from course.checks.calibration_and_flows.binning import Bins, bins_of, top
 from course.checks.calibration_and_flows.brier import BRIER_DECOMPOSITION_MISTAKES
 from course.checks.calibration_and_flows.tolerances import SINGLE
-from course.checks.probing import fields
+from course.checks.probing import fields, unless_default
 from course.task import Close, Misconception, Task
+
+DEFAULT_BINS = "Where n_bins is 15, the check leaves it out, since 15 is the default."
 
 
 def _probs_cases(rng):
     three = rng.dirichlet(np.full(3, 0.5), 80)
-    labels = np.where(
-        three.max(1) < 0.6, three.argmax(1), rng.integers(0, 3, 80)
-    )  # gaps of both signs
+    # Gaps are positive below 10/15 and negative just above: ten bins would mix the two.
+    three[:2] = [[0.64, 0.2, 0.16], [0.12, 0.68, 0.2]]
+    three = rng.permutation(three)
+    confidence, labels = three.max(1), three.argmax(1)
+    labels = np.where(confidence < 2 / 3, labels, (labels + 1) % 3)
+    labels = np.where(confidence < 0.8, labels, rng.integers(0, 3, 80))
     edges = rng.permutation(
         [0.5, 0.75, 1.0, 0.625, 0.75, 0.9375, 0.5625]
     )  # on boundaries of four bins, and not
@@ -47,7 +52,8 @@ def _probs_cases(rng):
 def _bins_probe(answer, probs, labels, n_bins):
     import torch
 
-    result = answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), n_bins)
+    bins = unless_default(answer, n_bins, 15)
+    result = answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), *bins)
     return fields(result, "share", "confidence", "accuracy")
 
 
@@ -112,6 +118,7 @@ CALIBRATION_BINS = Task(
     points=3,
     cases=_probs_cases,
     probe=_bins_probe,
+    made_of=DEFAULT_BINS,
     oracle=_bins_oracle,
     misconceptions=[
         Misconception(
@@ -173,7 +180,7 @@ CALIBRATION_BINS = Task(
         ),
         Misconception(
             _changed(lambda bins, n, _: (bins[0], bins[2], bins[1])),
-            "you swap confidence and accuracy: Bins takes share, confidence and accuracy in this order.",
+            "you swap confidence and accuracy: `Bins` takes share, confidence and accuracy in this order.",
         ),
         Misconception(
             _changed(lambda bins, n, _: (bins[0], bins[1], 1 - bins[2])),
@@ -185,8 +192,8 @@ CALIBRATION_BINS = Task(
         ),
         Misconception(
             lambda probs, labels, n_bins: tuple(bins_of(*top(probs, labels), n_bins)),
-            "you return a plain tuple. Later code reads its parts by name: return Bins(share=…, confidence=…, "
-            "accuracy=…).",
+            "you return a plain tuple. Later code reads its parts by name: return `Bins(share=…, confidence=…, "
+            "accuracy=…)`.",
         ),
     ],
     hints=[
@@ -200,8 +207,9 @@ CALIBRATION_BINS = Task(
 def _error_probe(answer, probs, labels, n_bins):
     import torch
 
+    bins = unless_default(answer, n_bins, 15)
     return {
-        "error": answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), n_bins)
+        "error": answer(torch.as_tensor(probs.copy()), torch.as_tensor(labels), *bins)
     }
 
 
@@ -228,6 +236,7 @@ CALIBRATION_ERROR = Task(
     points=2,
     cases=_probs_cases,
     probe=_error_probe,
+    made_of=DEFAULT_BINS,
     oracle=_error_oracle,
     misconceptions=[
         Misconception(
@@ -248,7 +257,7 @@ CALIBRATION_ERROR = Task(
         ),
         Misconception(
             _error(lambda share, gap: (share * gap**2).sum().sqrt()),
-            "you square the gaps. This is the root mean square calibration error; the ECE takes absolute values.",
+            "you square the gaps; the ECE takes absolute values.",
         ),
         Misconception(
             _error(lambda share, gap: gap.abs().max()),
@@ -307,7 +316,8 @@ def _brier_cases(rng):
 def _brier_probe(answer, forecast, outcome, n_bins):
     import torch
 
-    result = answer(torch.as_tensor(forecast.copy()), torch.as_tensor(outcome), n_bins)
+    bins = unless_default(answer, n_bins, 15)
+    result = answer(torch.as_tensor(forecast.copy()), torch.as_tensor(outcome), *bins)
     return fields(result, "reliability", "resolution", "uncertainty")
 
 
@@ -340,6 +350,7 @@ BRIER_DECOMPOSITION = Task(
     points=3,
     cases=_brier_cases,
     probe=_brier_probe,
+    made_of=DEFAULT_BINS,
     oracle=_brier_oracle,
     misconceptions=BRIER_DECOMPOSITION_MISTAKES,
     hints=[

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import torch
 
-from course.checks.calibration_and_flows.jacobians import mapped
+from course.checks.calibration_and_flows.jacobians import CLOSE, mapped
 from course.checks.probing import flow_values
-from course.task import Misconception, Task
+from course.task import Close, Misconception, Task
 
 
 def _affine_cases(rng):
@@ -240,28 +243,43 @@ COMPOSE = Task(
 
 
 def _radial_cases(rng):
-    """Draw cases; the determinant of the last underflows in single precision."""
-    cases = []
-    for shape, low, high in (
-        ((5, 2), 0.5, 2.0),
-        ((2, 2, 3), -0.8, -0.5),
-        ((1,), 0.5, 2.0),
-        ((200,), -0.95, -0.9),
-    ):
-        alpha = rng.uniform(0.8, 1.5) * (20 if shape == (200,) else 1)
-        cases.append(
-            {
-                "z": rng.normal(0, 1, shape),
-                "centre": rng.normal(0, 0.5, shape[-1]),
-                "alpha": float(alpha),
-                "beta": float(alpha * rng.uniform(low, high)),
-            }
+    """Draw cases; the determinant of the fourth underflows in single precision.
+
+    The last point is near the centre: what is added to its distance shows.
+    """
+    cases = [
+        {
+            "z": rng.normal(0, 1, shape),
+            "centre": rng.normal(0, 0.5, shape[-1]),
+            "alpha": (alpha := float(scale * rng.uniform(0.8, 1.5))),
+            "beta": float(alpha * rng.uniform(low, high)),
+        }
+        for shape, scale, low, high in (
+            ((5, 2), 1, 0.5, 2.0),
+            ((2, 2, 3), 1, -0.8, -0.5),
+            ((1,), 1, 0.5, 2.0),
+            ((200,), 20, -0.95, -0.9),
         )
-    return cases
+    ]
+    near, centre = rng.normal(0, 1, 5), rng.normal(0, 0.5, 5)
+    near /= 32 * np.linalg.norm(near)
+    alpha = float(rng.uniform(0.8, 1.2) / 32)
+    beta = float(alpha * rng.uniform(1, 2))
+    return [
+        *cases,
+        {"z": centre + near, "centre": centre, "alpha": alpha, "beta": beta},
+    ]
 
 
 def _radial_probe(answer, z, centre, alpha, beta):
-    return flow_values(answer, z=z, centre=centre, alpha=alpha, beta=beta)
+    import numpy as np
+    import torch
+
+    found = flow_values(answer, z=z, centre=centre, alpha=alpha, beta=beta)
+    if found["log_det"] is None:
+        return found
+    at = (torch.tensor(np.float32(each)) for each in (centre, centre, alpha, beta))
+    return found | {"log_det_at_the_centre": answer(*at)[1]}
 
 
 def _radial_oracle(z, centre, alpha, beta):
@@ -269,7 +287,9 @@ def _radial_oracle(z, centre, alpha, beta):
         offset = point - centre
         return point + beta * offset / (alpha + offset.norm())
 
-    return mapped(transform, z=z, centre=centre, alpha=alpha, beta=beta)
+    log_det = Close(len(centre) * math.log1p(beta / alpha), **CLOSE)  # where r = 0
+    found = mapped(transform, z=z, centre=centre, alpha=alpha, beta=beta)
+    return found | {"log_det_at_the_centre": log_det}
 
 
 def _radial(log_det, *, r_of=lambda offset: offset.norm(dim=-1), points=None):
@@ -357,7 +377,7 @@ RADIAL_FLOW = Task(
             _radial(
                 _right, r_of=lambda offset: offset.norm().expand(offset.shape[:-1])
             ),
-            "you take one norm of all points together. Each point has its own distance: norm(dim=-1).",
+            "you take one norm of all points together. Each point has its own distance: `norm(dim=-1)`.",
         ),
         Misconception(
             _radial(_right, points=True),

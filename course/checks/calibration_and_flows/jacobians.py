@@ -8,6 +8,8 @@ import torch
 from course.checks.calibration_and_flows.tolerances import FLOAT32
 from course.task import Close
 
+CLOSE = {"rtol": 2e-5, "atol": 2e-5, "because": FLOAT32}
+
 
 def mapped(transform, **inputs):
     """Compute a map's values and log|det J| at each point, and the gradients of their sum.
@@ -36,11 +38,10 @@ def mapped(transform, **inputs):
     gradients = torch.autograd.grad(
         values.sum() + log_det.sum(), list(leaves.values()), materialize_grads=True
     )
-    close = {"rtol": 2e-5, "atol": 2e-5, "because": FLOAT32}
     return {
-        "points": Close(values.detach().reshape(*lead, dims), **close),
-        "log_det": Close(log_det.detach().reshape(lead), **close),
+        "points": Close(values.detach().reshape(*lead, dims), **CLOSE),
+        "log_det": Close(log_det.detach().reshape(lead), **CLOSE),
     } | {
-        f"gradient_of_{name}": Close(gradient, **close)
+        f"gradient_of_{name}": Close(gradient, **CLOSE)
         for name, gradient in zip(leaves, gradients, strict=True)
     }

@@ -11,6 +11,10 @@ from course.task import Close, Misconception, Task
 
 
 def _line_cases(rng):
+    """Draw cases; in the last, the line is nearly parallel to the x₀ axis.
+
+    Its numbers are exact in single precision: what is added to the divisor shows.
+    """
     cases = []
     for count in (4, 3, 1):
         weight = rng.normal(0, 1, (2, 2))
@@ -24,7 +28,11 @@ def _line_cases(rng):
                 "x1": rng.uniform(-6, 6, count),
             }
         )
-    return cases
+    weight = rng.integers(-64, 65, (2, 2)) / 64
+    weight[0, 0] = weight[1, 0] + 1 / 64
+    bias = rng.integers(-64, 65) / 64 + np.array([0.0, rng.integers(64, 129) / 64])
+    x1 = rng.integers(-64, 65, 2) / 16
+    return [*cases, {"weight": weight, "bias": bias, "x1": x1}]
 
 
 def _line_probe(answer, weight, bias, x1):
@@ -84,11 +92,15 @@ BOUNDARY_LINE = Task(
         ),
         Misconception(
             _line(lambda w: w[0] - w[1], lambda b: b.sum()),
-            "you add the two biases. Their difference matters: d = bias[0] − bias[1].",
+            "you add the two biases. Their difference matters: `d = bias[0] - bias[1]`.",
         ),
         Misconception(
             _line(lambda w: w[0], lambda b: b[0]),
             "you set the first class's logit to 0. Two classes are equally probable where their logits are equal.",
+        ),
+        Misconception(
+            _line(lambda w: w[1], lambda b: b[1]),
+            "you set the second class's logit to 0. Two classes are equally probable where their logits are equal.",
         ),
         Misconception(
             _line(lambda w: w[0] - w[1], lambda b: b[0] - b[1], sign=1),
@@ -109,7 +121,7 @@ BOUNDARY_LINE = Task(
         ),
         Misconception(
             _line(lambda w: w[0] - w[1], lambda b: b[1] - b[0]),
-            "you subtract the biases the other way round than the weights: d = bias[0] − bias[1].",
+            "you subtract the biases in the opposite order to the weights: `d = bias[0] - bias[1]`.",
         ),
         Misconception(
             _line(lambda w: w[0] + w[1], lambda b: b[0] + b[1]),
@@ -149,6 +161,6 @@ BOUNDARY_LINE = Task(
     ],
     hints=[
         "Two probabilities of a softmax are equal when their logits are.",
-        "With c = weight[0] − weight[1] and d = bias[0] − bias[1]: c₀x₀ + c₁x₁ + d = 0.",
+        "Let c be the difference of the two rows of weight, and d that of the biases: c₀x₀ + c₁x₁ + d = 0.",
     ],
 )

@@ -143,7 +143,7 @@ PLANAR_FLOW = Task(
         ),
         Misconception(
             _planar(lambda h, uw: torch.log(torch.abs(uw * (1 - h**2)))),
-            "you leave out the 1: the Jacobian is 1 + u ψᵀ.",
+            "you leave out the 1: the determinant is 1 + uᵀψ.",
         ),
         Misconception(
             _planar(lambda h, uw: torch.log1p(uw * (1 + h**2))),
@@ -163,6 +163,13 @@ PLANAR_FLOW = Task(
         ),
         Misconception(_planar(_right, shift=0.0), "you leave out b."),
         Misconception(
+            lambda z, u, w, b: (
+                _planar(_right)(z, u, w, b)[0],
+                _planar(_right, shift=0.0)(z, u, w, b)[1],
+            ),
+            "you leave out b in log|det|: the derivative of tanh is taken at wᵀz + b.",
+        ),
+        Misconception(
             _planar(_right, points=lambda z, h, u, w: h[..., None] * u),
             "you leave out z: the points are z + u tanh(wᵀz + b).",
         ),
@@ -172,8 +179,8 @@ PLANAR_FLOW = Task(
         ),
     ],
     hints=[
-        "h = tanh(z @ w + b) has one value per point; h.unsqueeze(-1) lets it multiply the vector u.",
-        "The Jacobian is 1 + u ψᵀ with ψ = (1 − h²) w, and det(1 + u ψᵀ) = 1 + uᵀψ.",
+        "`h = torch.tanh(z @ w + b)` has one value per point; h.unsqueeze(-1) lets it multiply the vector u.",
+        "The Jacobian is I + u ψᵀ with ψ = (1 − h²) w, and det(I + u ψᵀ) = 1 + uᵀψ.",
         "Check: where h = 0 and uᵀw = 1 the determinant is 2. torch.log1p(a) is log(1 + a), precise for small a too.",
     ],
 )
@@ -185,7 +192,9 @@ def _u_cases(rng):
     cases[1]["u"] = u + (rng.uniform(-3, -1.5) - w @ u) * w / (w @ w)
     small = rng.choice([-1, 1], (2, 1)) * rng.uniform(0.005, 0.02, (2, 1))
     none = {"u": np.zeros(2), "w": rng.normal(0, 0.01, 2)}
-    return [*cases, {"u": small[0], "w": small[1]}, none]
+    w, u = rng.choice([-1, 1], 5) * rng.uniform(5, 10, 5), rng.normal(0, 1, 5)
+    u += (rng.uniform(100, 120) - w @ u) * w / (w @ w)  # exp(wᵀu) overflows
+    return [*cases, {"u": small[0], "w": small[1]}, none, {"u": u, "w": w}]
 
 
 def _u_probe(answer, u, w):
@@ -240,6 +249,10 @@ INVERTIBLE_U = Task(
             _u(lambda a: -1 + torch.nn.functional.softplus(a)),
             "you take m as the planar-flow paper prints it, −1 + log(1 + eᵃ). Then m(0) = −0.31, and u = 0 moves by "
             "0.31/‖w‖, which is large for small w. Shift its argument by log(e − 1).",
+        ),
+        Misconception(
+            _u(lambda a: -1 + torch.log(1 + torch.exp(a + math.log(math.e - 1)))),
+            "you write out log(1 + exp(…)): exp overflows for a large wᵀu. Use torch.nn.functional.softplus.",
         ),
         Misconception(
             _u(_right_m, power=0.5),

@@ -55,7 +55,7 @@ PREDICT_MISTAKES = [
     ),
     Misconception(
         _plugged_in,
-        "you plug in the mean noise, model(x, z0.mean(0)). The mean of a model's probabilities is not the "
+        "you plug in the mean noise, `model(x, z0.mean(0))`. The mean of a model's probabilities is not the "
         "probability at the mean noise: average over the draws last.",
     ),
     Misconception(
@@ -90,7 +90,7 @@ PREDICT_MISTAKES = [
     ),
     Misconception(
         _predicted(shape_of=lambda draws, x: (1, *x.shape)),
-        "you make one draw, whatever draws is.",
+        "you make one draw, whatever `draws` is.",
     ),
     Misconception(
         _predicted(lambda p: (p.sum(0), p.var(0, correction=0))),
@@ -99,6 +99,11 @@ PREDICT_MISTAKES = [
     Misconception(
         _predicted(lambda p: (p.mean(0), (p**2).mean(0))),
         "you return the mean of the squares. The variance also subtracts the square of the mean.",
+    ),
+    Misconception(
+        _predicted(lambda p: (p.mean(0), (p**2).mean(0) - p.mean(0) ** 2)),
+        "you subtract two nearly equal numbers, E[p²] − E[p]². In single precision, a small variance is lost to "
+        "rounding, and can be negative. Average the squared deviations from the mean instead.",
     ),
     Misconception(
         _predicted(lambda p: _moments_of(p.transpose(0, 1))),

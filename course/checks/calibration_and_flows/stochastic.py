@@ -10,13 +10,15 @@ import torch
 from course.checks.calibration_and_flows.divergence import FLOW_KL_MISTAKES
 from course.checks.calibration_and_flows.predictions import PREDICT_MISTAKES
 from course.checks.calibration_and_flows.tolerances import DRAWS, EXACT, FLOAT32
+from course.checks.concepts_of_densities import FAR
 from course.checks.concepts_of_objectives import wrong_terms
 from course.checks.probing import gradients_of, leaves, seeded
 from course.task import Close, Misconception, Task
 
 
 def _kl_cases(rng):
-    return [
+    """Draw cases; in the last, z is where the prior's density underflows."""
+    cases = [
         {
             "base_mean": float(rng.normal(1, 0.3)),
             "base_std": float(rng.uniform(0.1, 0.5)),
@@ -28,6 +30,9 @@ def _kl_cases(rng):
         }
         for shape in ((5, 2), (2, 3, 3), (1,))
     ]
+    last = cases[-1]
+    last["z"][0] = last["prior_mean"] + FAR * last["prior_std"]
+    return cases
 
 
 def _kl_probe(answer, base_mean, base_std, prior_mean, prior_std, z0, z, log_det):
@@ -74,13 +79,16 @@ FLOW_KL = Task(
 
 
 def _elbo_cases(rng):
+    """Draw cases; in the first, the probability of a label is 0 in single precision."""
     cases = []
     for lead, n, k in (((3,), 5, 4), ((), 1, 2), ((2, 2), 3, 6)):
-        log_probs = scipy.special.log_softmax(rng.normal(0, 2, (*lead, n, k)), axis=-1)
+        logits, labels = rng.normal(0, 2, (*lead, n, k)), rng.integers(0, k, n)
+        if lead == (3,):
+            logits[0, 0, labels[0]] = -200
         cases.append(
             {
-                "log_probs": log_probs,
-                "labels": rng.integers(0, k, n),
+                "log_probs": scipy.special.log_softmax(logits, axis=-1),
+                "labels": labels,
                 "kl": rng.uniform(0.5, 2, (*lead, n)),
             }
         )
@@ -233,22 +241,27 @@ def _predict_probe(answer, x, classes, seed):
         """The first class has the probability v x₀; the others share the rest equally.
 
         v is the mean of the squares of the first and the last coordinate of the noise, which
-        is uniform on (0, 1): v of the mean noise is not the mean of v.
+        is uniform on (0, 1): v of the mean noise is not the mean of v. With ``quiet``, the
+        noise is within 1e-4 of ½.
         """
 
-        def __init__(self):
+        def __init__(self, quiet=False):
             super().__init__()
-            self.one = torch.nn.Parameter(torch.ones(()))
+            self.one, self.quiet = torch.nn.Parameter(torch.ones(())), quiet
+            self.given = []
 
         def draw(self, shape, *, generator):
-            return torch.rand(shape, generator=generator).clamp(1e-6, 1 - 1e-6)
+            noise = torch.rand(shape, generator=generator).clamp(1e-6, 1 - 1e-6)
+            return 0.5 + 2e-4 * (noise - 0.5) if self.quiet else noise
 
         def forward(self, x, z0):
             x, noise = torch.broadcast_tensors(x * self.one, z0)
             first = (noise[..., :1] ** 2 + noise[..., -1:] ** 2) / 2 * x[..., :1]
             rest = ((1 - first) / (classes - 1)).expand(*x.shape[:-1], classes - 1)
             log_det = torch.zeros(z0.shape[:-1])
-            return torch.cat([first, rest], -1).log(), z0, log_det
+            log_probs = torch.cat([first, rest], -1).log()
+            self.given.append(log_probs.detach().exp().double())
+            return log_probs, z0, log_det
 
     def once(offset=0, draws=2000):
         data = torch.tensor(np.float32(x))
@@ -259,21 +272,40 @@ def _predict_probe(answer, x, classes, seed):
         floats = isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor)
         return floats and torch.equal(one, two)
 
+    def differ(means):
+        """Whether the data differ in v, if these are means of the probabilities."""
+        if not isinstance(means, torch.Tensor) or means.shape != (len(x), classes):
+            return False
+        v = means[:, 0].detach() / torch.tensor(np.float32(x[:, 0]))
+        return len(x) == 1 or bool(v.max() - v.min() > 1e-5)
+
+    def quiet_variance():
+        """Return the variance of nearly equal draws, relative to its right value."""
+        model, data = Model(quiet=True), torch.tensor(np.float32(x))
+        result = answer(model, data, draws=50, generator=seeded(seed))
+        variance = None if result is None else result[1]
+        if getattr(variance, "shape", None) != (len(x), classes):
+            return variance
+        given = [each for each in model.given if each.shape[-2:] == variance.shape]
+        if not given:
+            return None
+        given = torch.cat([each.reshape(-1, *variance.shape) for each in given])
+        return variance / given.var(0, correction=0)
+
     mean, variance = once()
-    own = 0.0  # do the data differ in their draws of v?
-    if isinstance(mean, torch.Tensor) and mean.shape == (len(x), classes):
-        v = mean[:, 0].detach() / torch.tensor(np.float32(x[:, 0]))
-        own = float(len(x) == 1 or v.max() - v.min() > 1e-5)
+    mean_of_one, variance_of_one = once(draws=1)
     return {
         "draws_count": float(not equal(once(draws=3)[0], once(draws=4)[0])),
         "mean": mean,
         "variance": variance,
-        "variance_of_one_draw": once(draws=1)[1],
+        "variance_of_one_draw": variance_of_one,
+        "ratio_of_a_small_variance": quiet_variance(),
         "detached": float(
             not getattr(mean, "requires_grad", False)
             and not getattr(variance, "requires_grad", False)
         ),
-        "noise_of_its_own": own,
+        # Two means of many draws may agree to 1e-5 by chance, but hardly those of one, too.
+        "noise_of_its_own": float(differ(mean) or differ(mean_of_one)),
         "reproducible": float(equal(mean, once()[0])),
         "another_seed_another_draw": float(not equal(mean, once(offset=1)[0])),
     }
@@ -298,6 +330,9 @@ def _predict_oracle(x, classes, seed):
         "variance_of_one_draw": Close(
             np.zeros_like(mean), atol=1e-6, because="one draw does not vary"
         ),
+        "ratio_of_a_small_variance": Close(
+            np.ones_like(mean), rtol=0.1, because=FLOAT32
+        ),
         "detached": Close(1.0, because=EXACT),
         "noise_of_its_own": Close(1.0, because=EXACT),
         "reproducible": Close(1.0, because=EXACT),
@@ -312,7 +347,8 @@ PREDICT = Task(
     probe=_predict_probe,
     oracle=_predict_oracle,
     made_of="The check supplies the model: its noise is uniform, and the probability of its first class is "
-    "x[:, 0] times the mean of the squares of the first and the last coordinate of the noise.",
+    "x[:, 0] times the mean of the squares of the first and the last coordinate of the noise. For one value, "
+    "ratio_of_a_small_variance, the noise is nearly ½ everywhere.",
     misconceptions=PREDICT_MISTAKES,
     hints=[
         "model.draw takes a shape: with the number of draws as its first dimension, it gives noise for every draw and every data point at once.",

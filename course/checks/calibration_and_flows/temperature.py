@@ -23,15 +23,20 @@ def _temperature_cases(rng):
     score hardly, so the temperatures that minimise the two are far apart. The third is so sure
     that a search up to T = 10 ends too early. The last case has two data points, the fewest that
     have such a temperature.
+
+    Scaling the logits makes the temperature the one drawn, whatever the labels; in the first
+    case, it is larger in the end, because labels are made wrong afterwards.
     """
     cases = []
-    for true, n, k in (
+    for temperature, n, k in (
         (rng.uniform(2, 3), 301, 3),
         (rng.uniform(0.4, 0.6), 250, 4),
         (rng.uniform(15, 18), 200, 2),
     ):
         logits = rng.normal(0, 2.5, (n, k))
-        cases.append({"logits": logits * true, "labels": _labels(rng, logits)})
+        labels = _labels(rng, logits)
+        logits *= temperature / _search(_nll, logits, labels)
+        cases.append({"logits": logits, "labels": labels})
     logits, labels = cases[0]["logits"], cases[0]["labels"]
     surest = np.argsort(np.ptp(logits, axis=1))[-15:]
     labels[surest] = logits[surest].argmin(1)
@@ -114,7 +119,7 @@ FIT_TEMPERATURE = Task(
         ),
     ],
     hints=[
-        "Minimise torch.nn.functional.cross_entropy(logits / temperature, labels).",
+        "Minimise cross_entropy(logits / temperature, labels), from torch.nn.functional.",
         "T must stay positive: optimise log_temperature, and use log_temperature.exp().",
         "LBFGS wants a closure: zero_grad, loss, backward, return loss. Return the temperature itself, not its logarithm, and detach it.",
     ],
@@ -127,14 +132,20 @@ def _calibrated_cases(rng):
         return (logits * spread, _labels(rng, logits)) if n > 2 else _pair(rng)
 
     cases = []
-    for trained, held_out, n, k in ((300, 301, 4, 3), (150, 160, 3, 4), (2, 2, 1, 2)):
+    for trained, held_out, n, k, low, high in (
+        (300, 301, 4, 3, 2, 3),
+        (150, 160, 3, 4, 0.4, 0.6),  # underconfident
+        (2, 2, 1, 2, 2, 3),
+    ):
         sets = {
             "training": scored(trained, k, 1.0),
-            "held_out": scored(held_out, k, rng.uniform(2, 3)),
+            "held_out": scored(held_out, k, rng.uniform(low, high)),
         }
         case = {f"{name}_logits": logits for name, (logits, _) in sets.items()}
         case |= {f"{name}_labels": labels for name, (_, labels) in sets.items()}
-        cases.append(case | {"logits": rng.normal(0, 4, (n, k))})
+        # So far apart in the first case that an answer may not clip them.
+        logits = rng.normal(0, 4, (n, k)) + 50 * (n == 4) * rng.choice([-1, 1], (n, 1))
+        cases.append(case | {"logits": logits})
     return cases
 
 
@@ -246,6 +257,12 @@ CALIBRATED_PROBS = Task(
                 held_out.logits / _fitted()(*held_out)
             ).softmax(1),
             "you return the probabilities of the held-out data; the task asks for those of the new data.",
+        ),
+        Misconception(
+            lambda training, held_out, logits: (
+                logits / _fitted(then=lambda t: max(t, 1.0))(*held_out)
+            ).softmax(1),
+            "you do not let T fall below 1, as the T of an underconfident model does.",
         ),
         Misconception(
             lambda training, held_out, logits: (

@@ -26,22 +26,23 @@ GUESSES = guesses(
         ),
     ),
     adversarial_band=QuizQuestion(
-        "Where does the width of the band change more?",
+        "Where does the width of the band change more on average, up or down?",
         (
             Choice(
                 "Within the range of the data",
                 "The adversarial inputs are close to the data, but so are the targets, which "
-                "determine the width there.",
+                "leave the width less room to change.",
             ),
             Choice(
                 "Outside it",
-                "Nothing determines the width there, so a small change of the networks has a "
-                "large effect.",
+                "No targets determine the width there. It grows at some inputs and shrinks at "
+                "others, by more than within the range.",
                 right=True,
             ),
             Choice(
                 "Equally in both",
-                "Within the range the targets determine the width; outside nothing does.",
+                "Within the range, the targets leave the width less room to change; outside there "
+                "are none.",
             ),
         ),
     ),

@@ -28,7 +28,11 @@ def _location_scale_cases(spread):
             near.append(case)
         # The density itself underflows in single precision here.
         far = {"mean": np.zeros(2), spread: np.full(2, 0.05), "y": rng.uniform(8, 9, 2)}
-        return [*near, far]
+        # Spreads as small as a network may give: what is clipped or smoothed there is wrong.
+        small = rng.uniform(2e-6, 5e-6, 4)
+        distance = rng.permutation([-1, 1, -1, 1]) * rng.uniform(1.5, 3, 4)
+        narrow = {"mean": np.zeros(4), spread: small, "y": small * distance}
+        return [*near, far, narrow]
 
     return cases
 
@@ -134,7 +138,7 @@ GAUSSIAN_NLL = Task(
                 + jnp.log(std)
                 + 0.5 * ((y - jax.lax.stop_gradient(mean)) / std) ** 2
             ),
-            "you hold the mean fixed (stop_gradient): the value is right, but the mean is never learnt.",
+            "you hold the mean fixed (stop_gradient): the value is right, but the mean is never learned.",
         ),
         *wrong_log_normals(
             lambda log_density: lambda mean, std, y: -log_density(y, mean, std),
@@ -155,7 +159,7 @@ GAUSSIAN_NLL = Task(
     hints=[
         "Use the expression that you derived, with jnp in place of sympy; return one value for each data point.",
         "Three terms: a constant, the logarithm of the standard deviation, half the squared standardised deviation.",
-        "Compute z = (y − mean) / std first. The constant is 0.5 * jnp.log(2 * jnp.pi).",
+        "Compute `z = (y - mean) / std` first. The constant is `0.5 * jnp.log(2 * jnp.pi)`.",
     ],
 )
 

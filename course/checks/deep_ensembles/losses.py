@@ -84,7 +84,7 @@ FGSM = Task(
             lambda loss, params, x, y, epsilon: (
                 x - epsilon * jnp.sign(_grad(loss, 1, params, x, y))
             ),
-            "you move down the gradient: the loss is smaller at x'. An adversary moves up.",
+            "you move down the gradient: the loss is smaller at x′. An adversary moves up.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -98,6 +98,12 @@ FGSM = Task(
                 x + epsilon * jnp.sign(_grad(loss, 2, params, x, y))
             ),
             "you differentiate the loss with respect to the targets (argnums=2) instead of the input (argnums=1).",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                x + epsilon * jnp.where(_grad(loss, 1, params, x, y) > 0, 1.0, -1.0)
+            ),
+            "you move inputs whose gradient is 0. They stay: jnp.sign gives 0 there.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -121,7 +127,7 @@ FGSM = Task(
     hints=[
         "You need the gradient of the loss with respect to its second argument, x.",
         "By default, jax.grad differentiates with respect to the first argument; argnums chooses another one. The result has the shape of x.",
-        "Go uphill: x plus epsilon times jnp.sign of that gradient.",
+        "Go uphill: x plus `epsilon` times jnp.sign of that gradient.",
     ],
 )
 
@@ -133,7 +139,8 @@ def _adversarial_loss_probe(answer, x, y, params, epsilon):
     def loss(params, x, y):
         if params.ndim != 1:
             raise TypeError("the first argument of the loss is params")
-        return jnp.mean((x * params - y) ** 2)
+        # A sum: joining both inputs in one call of the loss is right for means alone.
+        return jnp.sum((x * params - y) ** 2)
 
     params, x, y = jnp.asarray(params), jnp.asarray(x), jnp.asarray(y)
 
@@ -150,9 +157,9 @@ def _adversarial_loss_oracle(x, y, params, epsilon):
     """Treat the adversarial inputs as constants, as the gradient of a sign is 0."""
     moved = _fgsm_exact(x, y, params, epsilon)
     residuals = [inputs * params - y for inputs in (x, moved)]
-    losses = [np.mean(residual**2) for residual in residuals]
+    losses = [np.sum(residual**2) for residual in residuals]
     gradients = [
-        2 / y.size * np.sum(inputs * residual, axis=0)
+        2 * np.sum(inputs * residual, axis=0)
         for inputs, residual in zip((x, moved), residuals, strict=True)
     ]
     return {
@@ -206,13 +213,13 @@ ADVERSARIAL_LOSS = Task(
                     )
                 )
             ),
-            "you hold the adversarial loss fixed (stop_gradient): it counts in the value, but nothing is learnt "
-            "from it. Only the inputs x' may be held fixed.",
+            "you hold the adversarial loss fixed (stop_gradient): it counts in the value, but nothing is learned "
+            "from it. Only the inputs x′ may be held fixed.",
         ),
     ],
     hints=[
         "You have already written fgsm: it gives the second half of the batch.",
         "The targets stay as they are; only the inputs move.",
-        "Average loss(params, x, y) and loss(params, x_adversarial, y).",
+        "Average `loss(params, x, y)` and `loss(params, x_adversarial, y)`.",
     ],
 )

@@ -100,7 +100,7 @@ HEADS = Task(
                 outputs[:, 0],
                 jax.lax.stop_gradient(jax.nn.softplus(outputs[:, 1]) + 1e-6),
             ),
-            "you hold the spread fixed (stop_gradient): its value is right, but it is never learnt.",
+            "you hold the spread fixed (stop_gradient): its value is right, but it is never learned.",
         ),
     ],
     hints=[

@@ -19,12 +19,13 @@ from course.task import Close, Misconception, Task
 
 
 def _gaussian_mixture_cases(rng):
+    """Draw members; in the last case, spreads are far smaller than means and their differences."""
     ordinary = [
         {"means": rng.normal(0, 2, shape), "stds": rng.uniform(0.2, 2, shape)}
         for shape in ((4, 3), (1, 1))
     ]
     far = {
-        "means": 1000 + rng.normal(0, 0.01, (3, 2)),
+        "means": rng.permutation([1000, -1000]) + rng.normal(0, 0.01, (3, 2)),
         "stds": rng.uniform(0.005, 0.02, (3, 2)),
     }
     return [*ordinary, far]
@@ -125,8 +126,11 @@ LAPLACE_MIXTURE = Task(
 
 
 def _members_cases(rng):
-    # The last class's probability underflows in single precision in the last case.
-    hopeless = np.array([0.0, 0.0, -300.0])
+    """Draw logits; in the last case, probabilities underflow in single precision.
+
+    That of the last class does for both members, that of the first for one of them.
+    """
+    hopeless = np.array([[[0.0, 0.0, -300.0]], [[-300.0, 0.0, -300.0]]])
     shapes = (3, 2, 5), (1, 1, 2), (2, 3, 3)
     cases = [{"logits": rng.normal(0, 3, shape)} for shape in shapes]
     cases[-1]["logits"] += hopeless

@@ -108,6 +108,18 @@ ADAM_STEP = Task(
             "you leave out the bias correction: the running means start at zero, so the first ones are too small.",
         ),
         Misconception(
+            _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1.0),
+            "you correct the first running mean alone: the mean of the squares starts at zero, too.",
+        ),
+        Misconception(
+            _adam(lambda t: 1.0, lambda t: 1 - 0.999 ** (t + 1)),
+            "you correct the mean of the squares alone: the first running mean starts at zero, too.",
+        ),
+        Misconception(
+            _adam(lambda t: 0.9 ** (t + 1) - 1, lambda t: 1 - 0.999 ** (t + 1)),
+            "you flip the sign: that step climbs. Return what is added to the parameter, −rate times the ratio.",
+        ),
+        Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 2), lambda t: 1 - 0.999 ** (t + 2)),
             "you count one step too many: after the first gradient, at step 0, the exponent is 1.",
         ),
@@ -118,7 +130,7 @@ ADAM_STEP = Task(
         ),
         Misconception(
             _adam_with_epsilon_inside,
-            "you add ε under the root; in algorithm 1 of the paper, it is outside.",
+            "you add ε under the root; in algorithm 1 of the paper on Adam, it is outside.",
         ),
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),
@@ -136,7 +148,7 @@ ADAM_STEP = Task(
         ),
     ],
     hints=[
-        "Compare every line with algorithm 1 of the paper. Which of its symbols is missing?",
+        "Compare every line with algorithm 1 of the paper on Adam. Which of its symbols is missing?",
         "After t gradients, the weights in a running mean that starts at zero add up to only 1 − βᵗ.",
         "Divide by 1 − 0.9ᵗ, where t is the number of gradients seen so far, and likewise for 0.999.",
     ],

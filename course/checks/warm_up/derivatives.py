@@ -12,11 +12,22 @@ from course.task import Close, Misconception, Task
 
 
 def _curvature_cases(rng):
-    """Draw rates above and below 1, positive inputs (no entry near 0), counts above the rates."""
+    """Draw rates above and below 1, positive inputs (no entry near 0), counts above the rates.
+
+    The logarithms of the last two cases' rates are far from 0: an answer may not clip them.
+    """
     cases = []
-    for sign, n, d in ((-1, 5, 2), (1, 4, 3), (1, 1, 1)):
+    for sign, n, d, largest in (
+        (-1, 5, 2, None),
+        (1, 4, 3, None),
+        (1, 1, 1, None),
+        (1, 3, 2, 50),
+        (-1, 2, 1, 50),
+    ):
         x = rng.uniform(0.3, 1.5, (n, d))
         w = sign * rng.uniform(0.2, 0.8, d)
+        if largest:
+            w *= largest / np.abs(x @ w).max()
         rate = np.exp(x @ w)
         y = np.ceil(rate + 2 * np.sqrt(rate) + 1)
         cases.append({"w": w, "x": x, "y": y})
@@ -31,7 +42,8 @@ def _curvature_probe(answer, w, x, y):
 
 def _curvature_oracle(w, x, y):
     hessian = sum(np.exp(w @ row) * np.outer(row, row) for row in x)
-    return {"hessian": Close(hessian, rtol=5e-5, atol=1e-5, because=FLOAT32)}
+    # x·w is near ±50 in two cases; the relative error of exp(x·w) is the error of x·w.
+    return {"hessian": Close(hessian, rtol=5e-5, because=FLOAT32)}
 
 
 def _weighted(x, weight):
@@ -68,6 +80,10 @@ CURVATURE = Task(
             "you weight all data points equally; the weight is the second derivative exp(w·x).",
         ),
         Misconception(
+            lambda w, x, y: _weighted(x, y),
+            "you weight the data points by their counts; the weight is the second derivative exp(w·x).",
+        ),
+        Misconception(
             lambda w, x, y: jnp.linalg.inv(_weighted(x, jnp.exp(x @ w))),
             "you invert the Hessian. That would be a covariance; return the Hessian itself.",
         ),
@@ -81,10 +97,13 @@ CURVATURE = Task(
 
 
 def _squared_errors_cases(rng):
-    """Draw errors that are far from 0 and from one another, and not integers."""
+    """Draw errors that are far from 0 and from one another, and not integers.
+
+    In one case, targets are near 1,000, where expanded squares lose their digits.
+    """
     cases = []
-    for size in (4, 5, 1):
-        y = rng.permutation(np.arange(size)) + rng.uniform(-0.2, 0.2, size)
+    for size, near in ((4, 0), (5, 1000), (1, 0)):
+        y = near + rng.permutation(np.arange(size)) + rng.uniform(-0.2, 0.2, size)
         error = rng.choice([-1, 1], size) * rng.uniform(1.2, 3, size)
         cases.append({"prediction": (y + error)[:, None], "y": y})
     return cases
@@ -95,6 +114,8 @@ def _squared_errors_probe(answer, prediction, y):
 
 
 def _squared_errors_oracle(prediction, y):
+    # As the answer sees them: near 1000, single precision has steps of 6e-5.
+    prediction, y = (np.float32(each).astype(float) for each in (prediction, y))
     right = [(row[0] - target) ** 2 for row, target in zip(prediction, y, strict=True)]
     return {
         "errors": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32),
@@ -133,9 +154,28 @@ SQUARED_ERRORS = Task(
             lambda prediction, y: jnp.mean((prediction[:, 0] - y) ** 2),
             "you take the mean. Return one number for each data point; the mean is taken later.",
         ),
+        Misconception(
+            lambda prediction, y: 0.5 * (prediction[:, 0] - y) ** 2,
+            "you return half of the squared error; there is no ½ here.",
+        ),
+        Misconception(
+            lambda prediction, y: (
+                prediction[:, 0] ** 2 - 2 * prediction[:, 0] * y + y**2
+            ),
+            "you expand the square: at targets near 1,000, the difference of such large terms is lost to rounding in "
+            "single precision. Subtract first, then square.",
+        ),
+        Misconception(
+            lambda prediction, y: jnp.abs(prediction[:, 0] - y),
+            "you return the absolute error; square it.",
+        ),
+        Misconception(
+            lambda prediction, y: (jnp.squeeze(prediction) - jnp.squeeze(y)) ** 2,
+            "you call `squeeze` without an axis, which removes the axis of the data as well if there is a single data point.",
+        ),
     ],
     hints=[
-        "Print the shape of prediction - y.",
+        "Print the shape of `prediction - y`.",
         "prediction[:, 0] has the shape (N,).",
     ],
 )
@@ -199,7 +239,7 @@ PER_EXAMPLE_GRADIENTS = Task(
         ),
         Misconception(
             lambda loss, params, x, y: _mapped(loss, argnums=(0, 2))(params, x, y),
-            "you take the second gradient with respect to the targets (argnums 2); the inputs are argument 1.",
+            "you take the second gradient with respect to the targets (argnums=2); the inputs are argument 1.",
         ),
         Misconception(
             lambda loss, params, x, y: tuple(
@@ -238,10 +278,11 @@ PER_EXAMPLE_GRADIENTS = Task(
 
 
 def _rounded_cases(rng):
-    """Draw numbers away from half-integers, where conventions differ, and from integers.
+    """Draw numbers away from integers, and halves, which ``jnp.round`` makes even.
 
     In the first case, rounding moves the smallest number, which is negative, down, and the
-    largest, which is positive, up: truncation does neither.
+    largest, which is positive, up: truncation does neither. The last case has halves alone:
+    each of the rules up, down, to 0 and away from 0 is wrong for one of them.
     """
     cases = []
     for n in (4, 3, 1):
@@ -252,7 +293,8 @@ def _rounded_cases(rng):
         offset = sides * rng.uniform(0.1, 0.4, n)
         upstream = rng.choice([-1, 1], n) * rng.uniform(0.5, 2, n)
         cases.append({"x": whole + offset, "upstream": upstream})
-    return cases
+    halves = rng.permutation([-1.5, -0.5, 0.5, 1.5]) + 2 * rng.integers(-1, 2)
+    return [*cases, {"x": halves, "upstream": rng.uniform(0.5, 2, 4)}]
 
 
 def _rounded_probe(answer, x, upstream):
@@ -301,10 +343,18 @@ ROUNDED = Task(
             lambda x: x + _stop(jnp.floor(x) - x),
             "you round down, not to the nearest whole number.",
         ),
+        Misconception(
+            lambda x: x + _stop(jnp.floor(x + 0.5) - x),
+            "you round halves up. jnp.round takes the even neighbour: 0.5 becomes 0.",
+        ),
+        Misconception(
+            lambda x: x + _stop(jnp.trunc(x + 0.5) - x),
+            "you add ½ and drop the decimals. For negative numbers that is not the nearest whole number: −2.3 becomes −1.",
+        ),
     ],
     hints=[
-        "You want something whose value is round(x) and whose derivative is that of x. Start from x.",
+        "You want something whose value is `jnp.round(x)` and whose derivative is that of x. Start from x.",
         "jax.lax.stop_gradient(a) has the value of a, but its derivative is 0.",
-        "Add the difference jnp.round(x) - x to x, with its gradient stopped.",
+        "Add the difference `jnp.round(x) - x` to x, with its gradient stopped.",
     ],
 )

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.stats
 
+from course.checks.concepts_of_evidence import wrong_evidences
 from course.checks.probing import value_and_gradients
 from course.checks.warm_up.linear_regression import TIGHT
 from course.task import Close, Misconception, Task
@@ -105,6 +106,18 @@ FOURIER_FEATURES = Task(
                 x, frequencies / length_scale, phases / length_scale
             ),
             "you divide the phases by the length scale as well; only the frequencies are scaled.",
+        ),
+        Misconception(
+            lambda x, frequencies, phases, length_scale: _cosines(
+                x, frequencies / length_scale, phases, count=len(x)
+            ),
+            "you divide by the number of data points; divide by D, the number of features.",
+        ),
+        Misconception(
+            lambda x, frequencies, phases, length_scale: _cosines(
+                x, frequencies / length_scale, phases - jnp.pi / 2
+            ),
+            "you take the sine; the features are cosines.",
         ),
         Misconception(
             lambda x, frequencies, phases, length_scale: (
@@ -209,6 +222,32 @@ GP_PREDICTIVE = Task(
         ),
         Misconception(
             lambda kernel, x, y, x_new, noise_std: _gp(
+                kernel, x, y, x_new, noise_std**2, noise_std**2, 1.0
+            ),
+            "you take 1 for the prior variance; it is the kernel at the new input and itself.",
+        ),
+        Misconception(
+            lambda kernel, x, y, x_new, noise_std: _gp(
+                kernel,
+                x,
+                y,
+                x_new,
+                noise_std**2,
+                noise_std**2,
+                kernel(x_new, x_new)[0, 0],
+            ),
+            "you take the prior variance at the first new input for all of them: this kernel is not stationary.",
+        ),
+        Misconception(
+            lambda kernel, x, y, x_new, noise_std: (
+                (pair := _gp(kernel, x, y - y.mean(), x_new, *[noise_std**2] * 2))[0]
+                + y.mean(),
+                pair[1],
+            ),
+            "you subtract the mean of the targets first, and add it at the end: this process has mean 0.",
+        ),
+        Misconception(
+            lambda kernel, x, y, x_new, noise_std: _gp(
                 kernel, x, y, x_new, noise_std**2, noise_std**2, 0.0
             ),
             "you leave out the prior variance, from which the variance that the data explain is subtracted.",
@@ -304,6 +343,10 @@ GP_LOG_EVIDENCE = Task(
                 y, gram, noise_std**2, 2 * noise_std**2
             ),
             "you add the noise variance twice in the log-determinant.",
+        ),
+        *wrong_evidences(
+            lambda noise, gram, y, noise_std: gram + noise * jnp.eye(len(y)),
+            noise_at=2,
         ),
     ],
     hints=[

@@ -155,7 +155,7 @@ GUESSES = guesses(
     ),
     five_learned_features=QuizQuestion(
         "Which of the two has the higher evidence, and which forecasts better outside the "
-        "groups, for 2 < |x| < 3.2?",
+        "groups, for |x| between 2 and 3.2?",
         (
             Choice(
                 "The learned features, in both respects",

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.stats
 
+from course.checks.concepts_of_evidence import log_normal, wrong_evidences
 from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import DOUBLE
 from course.task import Close, Misconception, Task
@@ -62,9 +63,10 @@ def _posterior_oracle(features, y, noise_std, prior_variance):
     }
 
 
-def _posterior(features, y, data=1.0, prior=1.0, mean_factor=1.0):
+def _posterior(features, y, data=1.0, prior=1.0, mean_factor=1.0, every=False):
     """The posterior whose precision is ``data`` ΦᵀΦ + ``prior`` I."""
-    precision = data * features.T @ features + prior * jnp.eye(features.shape[1])
+    where = jnp.ones(()) if every else jnp.eye(features.shape[1])
+    precision = data * features.T @ features + prior * where
     return mean_factor * jnp.linalg.solve(precision, data * features.T @ y), precision
 
 
@@ -93,6 +95,18 @@ WEIGHT_POSTERIOR = Task(
                 features, y, noise_std**-2, prior_variance
             ),
             "you add the prior's variance to the precision; add one over it.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _posterior(
+                features, y, noise_std**-2, prior_variance**-2
+            ),
+            "you square the prior variance: it is a variance already.",
+        ),
+        Misconception(
+            lambda features, y, noise_std, prior_variance: _posterior(
+                features, y, noise_std**-2, 1 / prior_variance, every=True
+            ),
+            "you add the prior's precision to every entry; it belongs on the diagonal alone, as in I/σ₀².",
         ),
         Misconception(
             lambda features, y, noise_std, prior_variance: _posterior(
@@ -129,7 +143,7 @@ WEIGHT_POSTERIOR = Task(
     hints=[
         "Precisions add: each data point contributes an outer product over τ², the prior a multiple of I.",
         "The mean solves Σ⁻¹µ = Φᵀy/τ².",
-        "jnp.linalg.cholesky gives the factor; jax.scipy.linalg.cho_solve takes the pair (factor, True).",
+        "jnp.linalg.cholesky gives the factor; jax.scipy.linalg.cho_solve takes the pair `(factor, True)`.",
     ],
 )
 
@@ -169,6 +183,12 @@ def _predictive_oracle(mean, precision, features, noise_std):
 def _spread(precision, features):
     """φᵀΣφ for each row."""
     return jnp.sum(features * jnp.linalg.solve(precision, features.T).T, axis=1)
+
+
+def _with_the_other_factor(precision, features):
+    """The squared norm of L⁻ᵀφ for each row."""
+    factor = jnp.linalg.cholesky(precision)
+    return jnp.sum(jnp.linalg.solve(factor.T, features.T) ** 2, axis=0)
 
 
 LINEAR_PREDICTIVE = Task(
@@ -212,6 +232,20 @@ LINEAR_PREDICTIVE = Task(
                 noise_std**2 + jnp.sum(features * (features @ precision), axis=1),
             ),
             "you use the precision as if it were the covariance.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                noise_std**2 + features**2 @ (1 / jnp.diag(precision)),
+            ),
+            "you invert the diagonal of the precision alone: weights are correlated under the posterior.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
+                noise_std**2 + _with_the_other_factor(precision, features),
+            ),
+            "you solve with Lᵀ where L is meant: φᵀΣφ is the squared norm of L⁻¹φ.",
         ),
         Misconception(
             lambda mean, precision, features, noise_std: (
@@ -260,15 +294,6 @@ def _evidence_oracle(features, y, noise_std, prior_variance):
     }
 
 
-def _log_normal(y, covariance, log_det=1.0, constant=1.0):
-    """log N(y | 0, C), with multiples of two of its terms."""
-    return -0.5 * (
-        y @ jnp.linalg.solve(covariance, y)
-        + log_det * jnp.linalg.slogdet(covariance)[1]
-        + constant * len(y) * np.log(2 * np.pi)
-    )
-
-
 def _covariance(features, noise, prior_variance):
     return prior_variance * features @ features.T + noise * jnp.eye(len(features))
 
@@ -312,47 +337,24 @@ LOG_EVIDENCE = Task(
             "you evaluate likelihood times prior at the mode; the evidence integrates it over the weights.",
         ),
         Misconception(
-            lambda features, y, noise_std, prior_variance: _log_normal(
-                y, _covariance(features, noise_std**2, prior_variance), log_det=0.5
-            ),
-            "you sum the logarithms of the factor's diagonal once: log det C is twice that sum.",
-        ),
-        Misconception(
-            lambda features, y, noise_std, prior_variance: _log_normal(
-                y, _covariance(features, noise_std**2, prior_variance), log_det=0.0
-            ),
-            "you leave out the log-determinant, which charges a model for all it considers possible.",
-        ),
-        Misconception(
-            lambda features, y, noise_std, prior_variance: _log_normal(
-                y, _covariance(features, noise_std**2, prior_variance), log_det=-1.0
-            ),
-            "you flip the sign of the log-determinant: a wider Gaussian is lower at its mean.",
-        ),
-        Misconception(
-            lambda features, y, noise_std, prior_variance: _log_normal(
-                y, _covariance(features, noise_std**2, prior_variance), constant=0.0
-            ),
-            "you leave out the constant, N/2 · log 2π.",
-        ),
-        Misconception(
-            lambda features, y, noise_std, prior_variance: _log_normal(
-                y, _covariance(features, noise_std, prior_variance)
-            ),
-            "you add the noise's standard deviation to the covariance; add its square.",
-        ),
-        Misconception(
-            lambda features, y, noise_std, prior_variance: _log_normal(
+            lambda features, y, noise_std, prior_variance: log_normal(
                 y, _covariance(features, noise_std**2, prior_variance**2)
             ),
             "you square the prior variance: it is a variance already.",
         ),
         Misconception(
-            lambda features, y, noise_std, prior_variance: (
-                _log_normal(y, _covariance(features, noise_std**2, prior_variance))
-                / len(y)
+            lambda features, y, noise_std, prior_variance: log_normal(
+                y,
+                _covariance(features, noise_std**2, prior_variance),
+                constant=features.shape[1] / len(y),
             ),
-            "you average over the data points; the evidence is the density of all targets at once.",
+            "you count the weights in the constant, D/2 · log 2π; it counts the targets, N/2 · log 2π.",
+        ),
+        *wrong_evidences(
+            lambda noise, features, y, noise_std, prior_variance: _covariance(
+                features, noise, prior_variance
+            ),
+            noise_at=2,
         ),
     ],
     hints=[

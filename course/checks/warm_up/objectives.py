@@ -82,6 +82,15 @@ MINIBATCH_OBJECTIVE = Task(
             "prior is N times too weak.",
         ),
         Misconception(
+            lambda nll, kl, n_data: n_data * jnp.mean(nll) + kl * len(nll) / n_data,
+            "you multiply the KL by B/N although the NLL is already that of all data points: the "
+            "prior is N/B times too weak.",
+        ),
+        Misconception(
+            lambda nll, kl, n_data: n_data // len(nll) * jnp.sum(nll) + kl,
+            "you drop the fraction of N/B: N need not be a multiple of B, so // is not the division you want.",
+        ),
+        Misconception(
             lambda nll, kl, n_data: jnp.sum(nll) + kl * len(nll) / n_data,
             "you return the minibatch's own share, B/N of the whole. That is fine as a loss, "
             "but here you are asked to estimate the whole.",

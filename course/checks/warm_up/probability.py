@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 import scipy.stats
 
-from course.checks.concepts_of_densities import wrong_log_normals
+from course.checks.concepts_of_densities import FAR, wrong_log_normals
 from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import EXPONENTS, FLOAT32, LARGE
 from course.task import Close, Misconception, Task
@@ -113,13 +113,14 @@ KL_CATEGORICAL = Task(
     ],
     hints=[
         "KL(p‖q) is an expectation under p of log p − log q.",
-        "An expectation over classes is a sum, weighted by p = exp(log_p).",
+        "An expectation over classes is a sum, weighted by p = `exp(log_p)`.",
         "The classes are the last axis; a batch of distributions gives a batch of divergences.",
     ],
 )
 
 
 def _log_normal_cases(rng):
+    """Draw cases; in the last, y is first far out, where the density underflows, then tiny."""
     cases = []
     for n in (3, 2, 1):
         z = rng.permutation(np.resize([-1, 1], n)) * rng.uniform(0.3, 2, n)
@@ -130,7 +131,11 @@ def _log_normal_cases(rng):
                 "std": rng.uniform(0.3, 2, n),
             }
         )
-    return cases
+    mean = np.array([rng.uniform(-1, 1), rng.uniform(-20, -16)])
+    std = np.array([rng.uniform(0.3, 0.5), rng.uniform(0.8, 2)])
+    scaled = np.array([FAR, rng.uniform(0.5, 1.5)])
+    last = {"y": np.exp(mean + scaled * std), "mean": mean, "std": std}
+    return [*cases, last]
 
 
 def _log_normal_probe(answer, y, mean, std):
@@ -185,7 +190,13 @@ LOG_NORMAL = Task(
         ),
         Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, std**2) - jnp.log(y),
-            "you square std: norm.logpdf takes the standard deviation, not the variance.",
+            "you square `std`: norm.logpdf takes the standard deviation, not the variance.",
+        ),
+        Misconception(
+            lambda y, mean, std: jnp.log(
+                jax.scipy.stats.norm.pdf(jnp.log(y), mean, std) / y
+            ),
+            "you take the logarithm of the density, which far from the mean is 0 in single precision. Stay in log space.",
         ),
         *wrong_log_normals(
             lambda log_density: (
@@ -203,12 +214,20 @@ LOG_NORMAL = Task(
 
 
 def _log_mean_exp_cases(rng):
-    """Draw dispersed log-probabilities; in the last case, those of two data points underflow."""
+    """Draw dispersed log-probabilities, of which in two cases some underflow.
+
+    In one of them, those of two data points do; in the other, all but one draw's.
+    """
     cases = []
     # For data points so far apart, subtracting one common maximum is not enough.
     apart = np.array([-1.0, -150.0, -300.0])
-    for draws, n, shift in ((4, 2, -1.0), (1, 1, -1.0), (5, 3, apart)):
-        log_probs = shift - rng.uniform(0.2, 4, (draws, n))
+    for draws, n, shift, gap in (
+        (4, 2, -1.0, 0),
+        (1, 1, -1.0, 0),
+        (5, 3, apart, 0),
+        (3, 4, -1.0, 300),
+    ):
+        log_probs = shift - rng.uniform(0.2, 4, (draws, n)) - gap
         log_probs[0] = shift - rng.uniform(0.0, 0.1, n)
         cases.append({"log_probs": log_probs})
     return cases
@@ -223,7 +242,8 @@ def _log_mean_exp_oracle(log_probs):
     weights = scipy.special.softmax(log_probs, axis=0)
     return {
         "log_prob": Close(right, rtol=2e-5, atol=2e-5, because=FLOAT32),
-        "gradient": Close(weights, rtol=2e-4, because=EXPONENTS),
+        # Single precision has no numbers below 1e-45.
+        "gradient": Close(weights, rtol=2e-4, atol=1e-30, because=EXPONENTS),
     }
 
 
@@ -249,6 +269,14 @@ LOG_MEAN_EXP = Task(
             lambda log_probs: jnp.log(jnp.mean(jnp.exp(log_probs), axis=0)),
             "you exponentiate without subtracting the maximum: exp(−300) is 0 in single "
             "precision. jax.scipy.special.logsumexp subtracts it first.",
+        ),
+        Misconception(
+            lambda log_probs: (
+                (centre := log_probs.mean(0))
+                + jnp.log(jnp.mean(jnp.exp(log_probs - centre), axis=0))
+            ),
+            "you subtract the mean before you exponentiate. Where one draw is far above it, exp overflows: subtract "
+            "the maximum.",
         ),
         Misconception(
             lambda log_probs: (

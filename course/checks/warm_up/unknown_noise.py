@@ -96,6 +96,13 @@ def _one_for_each(features, y, features_new, *, ratio, shape, rate):
     return 2 * a, location, jnp.sqrt(b / a * (1 + spread))
 
 
+def _with_fewer_degrees(features, y, features_new, *, ratio, shape, rate):
+    location, spread, total, explained, _ = _parts(features, y, features_new, ratio)
+    a = shape + (len(y) - features.shape[1]) / 2
+    b = rate + 0.5 * (total - explained)
+    return 2 * a, location, jnp.sqrt(b / a * (1 + spread))
+
+
 STUDENT_T_PREDICTIVE = Task(
     name="student_t_predictive",
     points=2,
@@ -138,6 +145,10 @@ STUDENT_T_PREDICTIVE = Task(
                 )
             ),
             "you return a; there are 2a degrees of freedom.",
+        ),
+        Misconception(
+            _with_fewer_degrees,
+            "you subtract D, as in least squares: here the prior determines the weights as well, and a is a₀ + N/2.",
         ),
         Misconception(
             _without_the_explained,

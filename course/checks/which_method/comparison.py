@@ -22,6 +22,10 @@ AUROC_MISTAKES = [
         "you swap the two sets: a good detector's score is higher outside.",
     ),
     Misconception(
+        lambda inside, outside: _auroc(outside, inside),
+        "you swap the two sets: a good detector's score is higher outside.",
+    ),
+    Misconception(
         lambda inside, outside: float((outside[:, None] > inside[None]).mean()),
         "you leave out ties. A tie counts as one half.",
     ),
@@ -103,7 +107,7 @@ OOD_AUROC = Task(
     misconceptions=AUROC_MISTAKES,
     hints=[
         "Draw one score from each set: how probable is it that the one from outside is higher?",
-        "outside[:, np.newaxis] > inside compares all pairs at once; its mean is the share of pairs in which the score outside is higher.",
+        "`outside[:, np.newaxis] > inside` compares all pairs at once; its mean is the share of pairs in which the score outside is higher.",
         "Add half the share of pairs with equal scores.",
     ],
 )
@@ -199,6 +203,12 @@ DIFFERENCE_INTERVAL = Task(
             "you use R degrees of freedom. The mean uses up one of them, which leaves R − 1.",
         ),
         Misconception(
+            _paired(
+                lambda level, runs: scipy.stats.t.ppf((1 + level) / 2, 2 * runs - 2)
+            ),
+            "you keep the 2R − 2 degrees of freedom of two samples. There is one sample of R differences, which has R − 1.",
+        ),
+        Misconception(
             _paired(lambda level, runs: scipy.stats.t.ppf(level, runs - 1)),
             "you use a one-sided quantile: the probability outside the interval is split between the two tails.",
         ),
@@ -218,17 +228,22 @@ DIFFERENCE_INTERVAL = Task(
     hints=[
         "Run r of the method and run r of the baseline used the same split. Subtract first.",
         "Then there is one sample of R differences, with a mean and a standard deviation.",
-        "The interval is mean ± t · s/√R. For t, use scipy.stats.t.ppf((1 + level) / 2, R − 1); for s, use ddof=1.",
+        "The interval is mean ± t · s/√R. For t, use `scipy.stats.t.ppf(q, R - 1)` with q = (1 + level) / 2; for s, use ddof=1.",
     ],
 )
 
 
 def _forecast_cases(rng):
-    """Draw forecasts; the last target is at least twenty standard deviations off."""
+    """Draw forecasts; the last target is at least twenty standard deviations off.
+
+    Where there are several, the first is less than one off, so that the densities count. Those
+    of the second case are narrow.
+    """
     cases = []
-    for side, n in ((-1, 4), (1, 3), (1, 1)):
-        mean, y = rng.normal(0, 3, (2, n))
-        std = rng.uniform(0.3, 0.7, n) * rng.choice([1, 4], n)
+    for side, n, scale in ((-1, 4, 1), (1, 3, 1e-4), (1, 1, 1)):
+        mean, y = scale * rng.normal(0, 3, (2, n))
+        std = scale * rng.uniform(0.3, 0.7, n) * rng.choice([1, 4], n)
+        y[0] = mean[0] + rng.uniform(-1, 1) * std[0]
         y[-1] = mean[-1] + side * rng.uniform(20, 30) * std[-1]
         cases.append({"mean": mean, "std": std, "y": y})
     return cases
@@ -283,6 +298,22 @@ GAUSSIAN_CRPS = Task(
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, constant=0.0),
             "you leave out 1/√π: your result is E|Y − y|, which does not reward sharpness.",
+        ),
+        Misconception(
+            lambda mean, std, y: _crps(mean, std, y, constant=-1.0),
+            "you add 1/√π; the formula subtracts it.",
+        ),
+        Misconception(
+            lambda mean, std, y: _crps(mean, std, y, constant=np.sqrt(0.5)),
+            "you subtract 1/√(2π) in place of 1/√π.",
+        ),
+        Misconception(
+            lambda mean, std, y: _crps(mean, np.sqrt(std), y),
+            "you take the square root of the standard deviation, as if it were a variance.",
+        ),
+        Misconception(
+            lambda mean, std, y: _crps(mean, std, y, density=2.0 / std),
+            "you use the density of N(µ, σ²) at y; φ(z) is that of N(0, 1) at z.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, density=1.0),

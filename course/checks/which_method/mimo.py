@@ -20,7 +20,7 @@ def _inputs_cases(rng):
     cases = []
     for members, repetition, rows, d, shape in (
         (3, 0.3, 13, 2, (13, 2)),
-        (2, 0.6, 12, 1, 12),
+        (2, 0.5, 13, 1, 13),  # 6.5 is rounded to the even 6
         (2, 0.0, 12, 3, 12),
         (1, 0.0, 1, 1, 1),
     ):
@@ -81,7 +81,7 @@ def _inputs_oracle(x, targets, members, repetition, seed):
     # Two random orders of the same rows agree in one place on average, with variance 1
     # and, for at least four rows, fourth central moment 4: the variance's variance is 3.
     error = 6 / DRAWS**0.5
-    spot = {"atol": float(x[:, 0].std()) * error + 1e-6, "because": SIX_ERRORS}
+    spot = {"rtol": 1e-5, "atol": float(x[:, 0].std()) * error, "because": SIX_ERRORS}
     exact = {"atol": 1e-6, "because": COUNTED}
     return {
         "inputs": Close(np.sort(copies, axis=0), rtol=1e-6, **exact),
@@ -144,30 +144,31 @@ MIMO_INPUTS = Task(
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: jax.random.randint(key, (n, m), 0, n)),
-            "you draw data points with replacement, so in each pass a member misses about "
-            "a third of them.",
+            "you draw data points with replacement, so in each pass a member misses about a third of them.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, 0.0, key)),
-            "you ignore repetition: no row repeats its data point.",
+            "you ignore `repetition`: no row repeats its data point.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, 1 - r, key)),
-            "you treat repetition as the share of mixed rows; it is the share of repeated rows.",
+            "you treat `repetition` as the share of mixed rows; it is the share of repeated rows.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, int(r * n) / n, key)),
-            "you truncate the number of repeated rows with int; it should be round(repetition · N).",
+            "you truncate the number of repeated rows with `int`; it should be `round(repetition · N)`.",
+        ),
+        Misconception(
+            _with_rows(lambda n, m, r, key: _mixed(n, m, int(r * n + 0.5) / n, key)),
+            "you round halves up. Python's `round` takes the even neighbour: 6.5 becomes 6.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r if r * n > 0.5 else 1, key)),
-            "you repeat all rows when repetition is 0, because the slice [:-0] is empty. "
-            "Cut at N − round(repetition · N).",
+            "you repeat all rows when `repetition` is 0, because the slice `[:-0]` is empty. Cut at `N - round(repetition * N)`.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r, key, main=jnp.arange(n))),
-            "you repeat the same data points every time: the last ones. Draw them anew each time: "
-            "shuffle all rows once before you mix them.",
+            "you repeat the same data points every time: the last ones. Draw them anew each time: shuffle all rows once before you mix them.",
         ),
     ],
     hints=[
@@ -201,9 +202,14 @@ def _loss_oracle(logits, targets):
     value = -(targets * log_probs).sum((1, 2)).mean()
     gradient = (np.exp(log_probs) - targets) / len(logits)
     return {
-        "loss": Close(value, rtol=5e-5, because=FLOAT32),
+        "loss": Close(value, rtol=5e-5, atol=1e-6, because=FLOAT32),
         "gradient": Close(gradient, rtol=5e-5, atol=2e-5, because=FLOAT32),
     }
+
+
+def _averaged(logits):
+    log_probs = jax.nn.log_softmax(logits, axis=-1)
+    return jax.nn.logsumexp(log_probs, axis=1) - jnp.log(logits.shape[1])
 
 
 def _nll(logits, targets):
@@ -246,6 +252,12 @@ MIMO_LOSS = Task(
         ),
         Misconception(
             lambda logits, targets: (
+                -(targets * _averaged(logits)[:, None]).sum((1, 2)).mean()
+            ),
+            "you average the heads' probabilities first. In training, each head is scored on its own label.",
+        ),
+        Misconception(
+            lambda logits, targets: (
                 -(targets * jax.nn.log_softmax(logits, axis=1)).sum((1, 2)).mean()
             ),
             "you take the softmax over the heads; take it over the classes, axis −1.",
@@ -272,11 +284,11 @@ def _forecast_cases(rng):
         {
             "x": rng.normal(0, 1, (n, d)),
             "weights": rng.normal(0, 2, (m, d, m, k)),  # (slot, input, head, class)
-            "bias": np.zeros(k),
+            "bias": np.zeros((m, k)),
         }
         for n, d, m, k in ((5, 2, 3, 4), (1, 1, 1, 2), (2, 3, 2, 5))
     ]
-    cases[-1]["bias"][-1] = -300.0
+    cases[-1]["bias"][:, -1] = cases[-1]["bias"][0, 0] = -300.0
     return cases
 
 
@@ -330,7 +342,7 @@ MIMO_LOG_PROBS = Task(
             lambda network, x, members: jax.nn.log_softmax(
                 network(_tiled(x, members)).mean(1), axis=-1
             ),
-            "you average the logits. The heads' forecasts form a mixture: average their probabilities.",
+            "you average the logits or log-probabilities. The heads' forecasts form a mixture: average their probabilities.",
         ),
         Misconception(
             lambda network, x, members: jax.nn.log_softmax(
@@ -342,7 +354,7 @@ MIMO_LOG_PROBS = Task(
             lambda network, x, members: jax.nn.log_softmax(
                 network(_tiled(x, members))[:, 0], axis=-1
             ),
-            "you use only one head; the other heads have learnt something, too.",
+            "you use only one head; the other heads have learned something, too.",
         ),
         Misconception(
             lambda network, x, members: _voted(network(_wrongly_tiled(x, members))),

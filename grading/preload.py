@@ -1,0 +1,11 @@
+"""What the fork server imports and computes, once for all processes that are forked from it."""
+
+from nbformat import current_nbformat, current_nbformat_minor
+from nbformat.validator import get_validator
+
+import grading.execution.plugin
+import grading.worker  # noqa: F401
+from grading.submissions.suspicion import oracles
+
+oracles()
+get_validator(current_nbformat, current_nbformat_minor)  # compiles the schema, once

@@ -1,0 +1,205 @@
+"""Judge right and wrong answers to every task on many draws of the grader's inputs.
+
+``python -m studies.soak 200`` judges each reference, then the known answers: misconceptions,
+``tests/wrong_answers`` and ``tests/right_answers``. It keeps its counts in ``_build/soak.json``
+and goes on where it was stopped, unless the sources have changed. To repeat a failure:
+``python -m studies.soak 1 --first SEED --only ID``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course.judge import answered, compare, expected
+from course.task import Task, stem_of, stems, tasks_of
+from project.files import write_whole
+from project.jax_options import share_context
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("course", "solutions", "tests/right_answers", "tests/wrong_answers")
+# How many draws one process judges: JAX needs ten seconds to start.
+BLOCKS = {"known answers": 100, "references": 500}
+SECONDS = 5  # between two reports of a process
+ALONE = {
+    "OMP_NUM_THREADS": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+    "JAX_PLATFORMS": "cpu",
+    "JAX_COMPILATION_CACHE_DIR": str(ROOT / "_build" / ".jax"),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+}
+
+
+def answers(task: Task, kind: str) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the name of each answer to a task, the answer, and whether it is right."""
+    stem = stem_of(task.id)
+    if kind == "references":
+        module = importlib.import_module(f"solutions.{stem}")
+        yield "reference", getattr(module, task.name), True
+        return
+    for number, mistake in enumerate(task.misconceptions, 1):
+        yield f"misconception {number}: {mistake.hint}", mistake.answer, False
+    for folder in ("right_answers", "wrong_answers"):
+        planted = importlib.import_module(f"{folder}.{stem}").ANSWERS
+        for label, answer in planted.get(task.name, {}).items():
+            yield f"{folder}: {label}", answer, folder == "right_answers"
+
+
+def judged(task: Task, kind: str, seed: int) -> tuple[int, list[list]]:
+    """Judge the answers to a task on inputs that the grader draws with this seed.
+
+    Returns:
+        The number of answers, and each wrong verdict: task, seed, answer and verdict.
+    """
+    cases = task.cases(np.random.default_rng([seed, zlib.crc32(task.id.encode())]))
+    right, failed, count = expected(task, cases), [], 0
+    for name, answer, is_right in answers(task, kind):
+        verdict = "accepted"
+        for case, closes in zip(cases, right, strict=True):  # up to the first refusal
+            left: list[tuple[str, str]] = []
+            try:
+                mismatch = compare(answered(task, answer, [case], left), [closes])
+            except Exception as error:
+                mismatch = repr(error)
+            if mismatch or left:
+                verdict = str(mismatch or left)[:300]
+                break
+        count += 1
+        if is_right != (verdict == "accepted"):
+            failed.append([task.id, seed, name, verdict])
+    return count, failed
+
+
+def work(kind: str, stem: str, only: str, seeds: range, until: float) -> None:
+    """Judge draws up to a time; print numbers and new wrong verdicts every few seconds."""
+    tasks = [task for id_, task in tasks_of(stem).items() if id_.startswith(only)]
+    share_context()
+    total, failed, printed = 0, [], time.monotonic()
+    for draws, seed in enumerate(seeds, 1):
+        for task in tasks:
+            count, found = judged(task, kind, seed)
+            total, failed = total + count, failed + found
+        ends = seed == seeds[-1] or time.time() > until
+        if ends or time.monotonic() > printed + SECONDS:
+            print(json.dumps([draws, total, failed]), flush=True)
+            failed, printed = [], time.monotonic()
+        if ends:
+            return
+
+
+class Soak:
+    """Draws and answers judged so far, by practical, kind and first seed; kept in a file."""
+
+    def __init__(self, out: Path, first: int | None, only: str, until: float) -> None:
+        paths = (path for folder in SOURCES for path in (ROOT / folder).rglob("*.py"))
+        text = b"".join(path.read_bytes() for path in sorted(paths))
+        sources = hashlib.sha256(text).hexdigest()
+        # Other sources, other draws: many are tried over time.
+        first = int(sources[:8], 16) if first is None else first
+        about = {"sources": sources, "first": first, "only": only}
+        kept = json.loads(out.read_text("utf-8")) if out.exists() else {}
+        fresh = about | {"done": {}, "failed": []}
+        self.results = kept if about.items() <= kept.items() else fresh
+        self.out, self.first, self.only, self.until = out, first, only, until
+        self.lock, self.written = threading.Lock(), time.monotonic()
+
+    def run(self, kind: str, stem: str, seeds: range) -> bool:
+        """Judge what is missing of a block, in its own process: one framework in each."""
+        name = f"{stem}, {kind}, {seeds.start}"
+        before = self.results["done"].get(name, [0, 0])
+        seeds = seeds[before[0] :]
+        if not seeds or time.time() > self.until:
+            return True
+        args = repr((kind, stem, self.only, seeds, self.until))
+        code = f"import studies.soak as s; inf = s.math.inf; s.work(*{args})"
+        paths = {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *sys.path])}
+        with subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", code],
+            env=os.environ | ALONE | paths,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            for line in process.stdout:
+                self.add(name, before, *json.loads(line))
+        return process.returncode == 0
+
+    def add(self, name: str, before: list[int], draws: int, total: int, failed: list):
+        """Add what a process printed; ``before`` counts what was judged before it."""
+        for row in failed:
+            print(*row, sep=" · ", flush=True)
+        with self.lock:
+            self.results["done"][name] = [before[0] + draws, before[1] + total]
+            self.results["failed"] += failed
+            if time.monotonic() > self.written + SECONDS:
+                self.write()
+
+    def write(self) -> None:
+        """Write the file, and print how much is done."""
+        self.written = time.monotonic()
+        write_whole(self.out, json.dumps(self.results, indent=1) + "\n")
+        done = np.sum([[0, 0], *self.results["done"].values()], axis=0)
+        print(f"{done[1]:,} answers on {done[0]:,} draws", flush=True)
+
+    def summary(self) -> Iterator[str]:
+        """Say how many draws and answers were judged, by practical and kind."""
+        done = sorted(self.results["done"].items())
+        for what, rows in groupby(done, lambda row: row[0].rpartition(", ")[0]):
+            draws, total = np.sum([numbers for _, numbers in rows], axis=0)
+            yield f"{what}: {total:,} answers on {draws:,} draws"
+        yield f"{len(self.results['failed'])} wrong verdicts"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Judge the draws; return 1 if a verdict was wrong or a process ended with an error."""
+    parser = argparse.ArgumentParser(description="judge known answers on many draws")
+    parser.add_argument("draws", type=int, nargs="?", default=200)
+    parser.add_argument(
+        "--first", type=int, help="first seed (default: by the sources)"
+    )
+    parser.add_argument("--known", type=int, help="draws of known answers, if fewer")
+    parser.add_argument("--only", default="", help="a task's id, or its beginning")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="then stop")
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "soak.json")
+    options = parser.parse_args(arguments)
+    chosen = [stem for stem in stems() if stem.startswith(stem_of(options.only))]
+    if not chosen or options.draws < 1:
+        parser.error(f"no draws, or no practical that begins with {options.only!r}")
+    until = time.time() + options.seconds
+    soak = Soak(options.out, options.first, options.only, until)
+    known = min(options.draws, options.known or options.draws)
+    counts = {"known answers": known, "references": options.draws}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [
+            pool.submit(soak.run, kind, stem, seeds[start : start + size])
+            for kind, size in BLOCKS.items()
+            for seeds in [range(soak.first, soak.first + counts[kind])]
+            for start in range(0, counts[kind], size)
+            for stem in chosen
+        ]
+        try:
+            ended = [job.result() for job in jobs]
+        finally:
+            soak.until = 0.0  # when interrupted, no other process starts
+    soak.write()
+    print(*soak.summary(), sep="\n")
+    return int(bool(soak.results["failed"]) or not all(ended))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
