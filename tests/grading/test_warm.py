@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+import torch
 from jupyter_client.provisioning import KernelProvisionerFactory
 from jupyter_core.utils import ensure_event_loop
 from labs import COURSE, each_lab
@@ -242,6 +243,14 @@ def test_the_memory_that_all_share_is_not_counted_twice(kernel, ready):
     everything = [top, *top.children(recursive=True)]
     counted = sum(process.memory_info().rss for process in everything)
     assert supervisor.peak < counted
+
+
+def test_a_large_library_may_be_open_while_it_is_loaded(kernel, ready):
+    """From a slow disk that takes longer than the pause between two looks."""
+    library = torch.__path__[0] + "/lib/libtorch_cpu.so"
+    assert os.stat(library).st_size > LIMITS.disk
+    hold = f"import time; held = open({library!r}); time.sleep(0.3); print(1)"
+    assert ask(kernel(ready), hold) == 1
 
 
 @pytest.mark.parametrize("way", ["warm", "cold"])
