@@ -200,7 +200,8 @@ class TaskInfo(SphinxDirective):
             raise self.error(str(error)) from None
         points = "1 point" if task.points == 1 else f"{task.points} points"
         line = nodes.paragraph(classes=["task-info"])
-        line += nodes.Text(f"{points} · about {minutes} minutes · {level} · ")
+        line += nodes.Text(f"{points} · about {minutes} minutes · {level}")
+        line += nodes.inline("", " · ", classes=["before-id"])
         line += nodes.literal(text=task.id)
         hints = [
             fold(f"Hint {number}", nodes.paragraph("", "", *with_code(text)))

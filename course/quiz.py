@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import html
 import importlib
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import TypeVar
 from course.task import UnknownTask, closest, stem_of, stems, task_id
 
 LETTERS = "abcdef"
+CODE = re.compile("`([^`]+)`")
 NO_GUESS = "…"  # stands in a notebook until the student guesses
 _Found = TypeVar("_Found")
 
@@ -104,16 +106,21 @@ class Quiz:
 
 def _question(question: QuizQuestion) -> str:
     choices = "".join(
-        f"<li><details><summary>{html.escape(choice.text)}</summary>"
+        f"<li><details><summary>{_html(choice.text)}</summary>"
         f"<p>{_verdict(choice)}</p></details></li>"
         for choice in question.choices
     )
-    return f'<li><p>{html.escape(question.text)}</p><ol type="a">{choices}</ol></li>'
+    return f'<li><p>{_html(question.text)}</p><ol type="a">{choices}</ol></li>'
+
+
+def _html(text: str) -> str:
+    """Escape a text, and set as code what stands between backticks."""
+    return CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
 def _verdict(choice: Choice) -> str:
     sign = "✓ Right." if choice.right else "✗ No."
-    return f"<strong>{sign}</strong> {html.escape(choice.why)}"
+    return f"<strong>{sign}</strong> {_html(choice.why)}"
 
 
 def guess_html(id_: str, question: QuizQuestion) -> str:
@@ -124,14 +131,14 @@ def guess_html(id_: str, question: QuizQuestion) -> str:
     name = html.escape(id_)
     button = '<label><input type="radio" name="{}" value="{}"> <span>{}</span></label>'
     choices = "".join(
-        f"<li>{button.format(name, letter, html.escape(choice.text))}"
+        f"<li>{button.format(name, letter, _html(choice.text))}"
         f"<p>{_verdict(choice)}</p></li>"
         for letter, choice in zip(LETTERS, question.choices, strict=False)
     )
     skip = f"<li>{button.format(name, 'show', 'Show without a guess')}</li>"
     return (
         f'<fieldset class="guess"><legend><strong>Guess first.</strong> '
-        f"{html.escape(question.text)}</legend><ul>{choices}{skip}</ul></fieldset>"
+        f"{_html(question.text)}</legend><ul>{choices}{skip}</ul></fieldset>"
     )
 
 

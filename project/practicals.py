@@ -204,8 +204,9 @@ def cell_id(task_id: str, role: str = "") -> str:
 
 
 def title_of(stem: str) -> str:
-    """``deep_ensembles`` → ``Deep ensembles``."""
-    return stem.replace("_", " ").capitalize() or "Unknown practical"
+    """``deep_ensembles`` → ``Deep ensembles``; Backprop is part of a method's name."""
+    title = stem.replace("_", " ").capitalize() or "Unknown practical"
+    return title.replace(" backprop", " Backprop")
 
 
 def lab_of(chapter: Path) -> Lab:

@@ -94,6 +94,8 @@ def test_sizes_stay_on_one_line():
         ("below, x &lt; 0 and T = ", "below, x~&lt;~0 and T~=~"),
         (" × 10⁻⁴, which is", "~×~10⁻⁴, which is"),
         ("2 points · about 5 minutes", "2 points · about 5 minutes"),
+        ("200 MB of 1.5 GB, and B is a batch", "200~MB of 1.5~GB, and B is a batch"),
+        (" MB, 3 times", "~MB, 3 times"),
         ("a (two, small) interval [0, 1)", "a (two,~small) interval [0,~1)"),
     ],
 )

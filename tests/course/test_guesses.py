@@ -1,5 +1,6 @@
 """Every guess: its choices, where it stands, and how it is answered in a notebook."""
 
+import html
 import re
 from collections import Counter
 
@@ -7,6 +8,7 @@ import pytest
 from labs import LABS, each_lab
 
 from authoring.chapter import GUESS, read_chapter
+from authoring.typography import CODE
 from course import check
 from course.errors import WrongUse
 from course.quiz import (
@@ -55,7 +57,11 @@ def test_a_guess_has_one_right_choice_and_a_sentence_for_each(id_):
         assert re.search(r"\w.*[.!]$", choice.why), choice
         assert not choice.text.endswith("."), choice
     # Nothing typesets it, in the notebook's comments and in the labels of the page.
-    assert not re.search(r"[$`*]\S", question.text.replace("** 2", ""))
+    assert not re.search(r"[$*]\S", question.text.replace("** 2", ""))
+    shown = guess_html(id_, question)
+    assert "`" not in shown
+    for code in CODE.findall(question.text):
+        assert f"<code>{html.escape(code.strip('`'))}</code>" in shown
 
 
 def test_the_right_choices_stand_in_all_places():

@@ -46,7 +46,7 @@ def test_everything_is_written_and_again_the_same(tmp_path):
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     header = (tmp_path / "one" / "canvas.csv").read_text("utf-8").splitlines()[0]
     # Practicals are in the book's order, not sorted by name.
-    assert header.endswith("Deep ensembles,Bayes by backprop")
+    assert header.endswith("Deep ensembles,Bayes by Backprop")
 
 
 def test_marks_and_comments_reach_sheets_and_students(tmp_path):

@@ -102,7 +102,7 @@ LOGISTIC_REGRESSION = (
 
 NETWORKS = (
     QuizQuestion(
-        "You call model.eval() and average 100 forward passes of a network with dropout. "
+        "You call `model.eval()` and average 100 forward passes of a network with dropout. "
         "What is the standard deviation of the 100 forecasts?",
         (
             Choice(

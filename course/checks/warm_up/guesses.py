@@ -48,8 +48,8 @@ GUESSES = guesses(
         ),
     ),
     broadcast_loss=QuizQuestion(
-        "Fit a line by gradient descent on jnp.mean((prediction - y) ** 2), with the shapes as "
-        "above. The loss is the mean of N² squares instead of N. What is the result?",
+        "Fit a line by gradient descent on `jnp.mean((prediction - y) ** 2)`, with the shapes "
+        "as above. The loss is the mean of N² squares instead of N. What is the result?",
         (
             Choice(
                 "A horizontal line",
