@@ -175,7 +175,7 @@ def test_an_interrupted_run_ends_its_kernels(tmp_path):
     assert started
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert "Traceback" not in said
     assert psutil.wait_procs(started, timeout=10)[1] == []
     assert list(Path("/tmp").glob(f"ku-{process.pid}-*")) == []

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,8 @@ def start(submissions, out, *options):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        # What a shell starts in the background ignores interrupts, and so would this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
