@@ -67,7 +67,8 @@ test: .venv/ready  ## run the tests but for the long ones
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m pytest -m "not long" $(WORKERS)
 
-test-long: .venv/ready .venv-nbgrader/ready _build/lighthouse/ready  ## build the book and run the tests that take minutes
+test-long: .venv/ready  ## build the book and run the tests that take minutes
+	@$(MAKE) --no-print-directory --jobs=2 .venv-nbgrader/ready _build/lighthouse/ready
 	$(BIN)/python -m pytest -m long $(WORKERS)
 
 SOAK ?= 200

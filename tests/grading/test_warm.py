@@ -155,6 +155,14 @@ def test_it_lowers_all_jax_programs_in_one_context(kernel, start):
     assert not ask(kernel(), one)
 
 
+def test_each_cell_has_a_file_name_of_its_own(kernel, ready):
+    running = kernel(ready)
+    name = "import json, sys; print(json.dumps(sys._getframe().f_code.co_filename))"
+    one, two, again = (ask(running, name + more) for more in ("", " # ü", ""))
+    assert one == again != two
+    assert Path(one).parent == Path(two).parent
+
+
 def test_nothing_brings_rights_back(kernel, ready):
     refused = ask(
         kernel(ready),
