@@ -24,11 +24,11 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SIGNS = frozenset("=≈≤≥<>+−·×/±|‖") | {"&lt;", "&gt;"}
 SHORT = 4  # A sign stays between two operands of so many characters; a number is one.
 NUMBER = re.compile(r"\d[\d.,]*")
-# Spaces within a shape or an interval, after the name of a function, and before bytes.
+# Spaces within a shape or an interval, after the name of a function, before bytes, in "1 to 4".
 WITHIN = re.compile(
     r"[(\[](?:[\w·−]{1,7},\s)+[\w·−]{1,7}[)\]]"
     r"|(?:(?<!\S)\S\s)?\b(?:log₂?|ln|det)\s(?=det\b|[^\sa-z]|[a-z](?![a-z]))"
-    r"|\b[A-Z]\s(?=\(\w\s[+−])|(?:^|\d)\s(?=[kMG]B\b)"
+    r"|\b[A-Z]\s(?=\(\w\s[+−])|(?:^|\d)\s(?=[kMG]B\b)|\d\sto\s(?=\d)"
 )
 # One letter or a product of two, such as νπ, also beside Latin letters, as in dw/dρ.
 GREEK = re.compile(r"(?<![α-ωµ])([α-ωµ]{1,2})(?![α-ωµ])")
@@ -171,7 +171,7 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 # The name of a place in the book, before its number; numbers with a dash between them.
-PLACE = re.compile(r"\b([Ll]ab|[Pp]ractical|Exercise|Figure)\s(?=\d)")
+PLACE = re.compile(r"\b([Ll]abs?|[Pp]racticals?|Exercise|Figure)\s(?=\d)")
 RANGE = re.compile(r"(\(?\d(?:[\d.,]*\d)?%?(?:–\d(?:[\d.,]*\d)?%?)+\)?)")
 
 

@@ -96,6 +96,7 @@ def test_sizes_stay_on_one_line():
         ("2 points · about 5 minutes", "2 points · about 5 minutes"),
         ("200 MB of 1.5 GB, and B is a batch", "200~MB of 1.5~GB, and B is a batch"),
         (" MB, 3 times", "~MB, 3 times"),
+        ("from 1 to 4, to 3 of them", "from 1~to~4, to 3 of them"),
         ("a (two, small) interval [0, 1)", "a (two,~small) interval [0,~1)"),
     ],
 )

@@ -81,7 +81,7 @@ BASICS = (
             Choice.number(
                 TERMS,
                 "This is the sum over the minibatch alone: too small by a factor of N/B = 100.",
-                digits=1,
+                digits=0,
             ),
             Choice.number(
                 TERMS / B,
@@ -92,12 +92,12 @@ BASICS = (
                 TERMS * N / B,
                 "The mean over the minibatch is 1.2, and the sum has N such terms.",
                 right=True,
-                digits=1,
+                digits=0,
             ),
             Choice.number(
                 TERMS * N,
                 "You multiplied the minibatch's sum by N; divide it by B first.",
-                digits=1,
+                digits=0,
             ),
         ),
     ),

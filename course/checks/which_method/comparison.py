@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import scipy.integrate
 import scipy.stats
-from sklearn.metrics import roc_auc_score
 
 from course.checks.which_method.tolerances import ROUNDING
 from course.task import Close, Misconception, Task
 
 
 def _auroc(inside, outside):
+    # It takes a second to import, and no other task needs it.
+    from sklearn.metrics import roc_auc_score
+
     label = np.r_[np.zeros(len(inside)), np.ones(len(outside))]
     return roc_auc_score(label, np.r_[inside, outside])
 
