@@ -32,8 +32,9 @@ __all__ = [
 
 NARROW = 3.6  # inches, the column of a phone
 LOW = 3.0  # inches: panels that are no higher stay as high on a phone
-# Inches: a phone's panel across; what is written above and below it; space around a panel.
-PANEL, LABELS, SPACE = 3.0, 0.6, 0.07
+# Inches: a phone's panel across; what is written above and below it; a colour bar beside it;
+# space around a panel.
+PANEL, LABELS, BAR, SPACE = 3.0, 0.6, 0.7, 0.07
 MANY = 300  # points, beyond which a bitmap is smaller
 MAPS = 8  # panels, more of which stand in two columns
 DPI = 192  # of bitmaps inside a figure: two for each pixel of a page
@@ -124,8 +125,10 @@ def phone_height(ax: Axes, width: float, height: float) -> float:
     low = max(down * NARROW / across, min(down, LOW))
     if ax.get_aspect() == "auto":
         return low
-    box = ax.get_position()  # a map has a shape of its own
-    return min(low, PANEL * box.height * height / (box.width * width) + LABELS)
+    box = ax.get_position()  # a map has a shape of its own, and room beside its colour bar
+    barred = any(one.get_subplotspec() is None for one in ax.figure.axes)
+    panel = PANEL - BAR if barred else PANEL
+    return min(low, panel * box.height * height / (box.width * width) + LABELS)
 
 
 def share(ratios: list[float], span: range) -> float:

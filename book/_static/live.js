@@ -122,9 +122,9 @@ class Panel {
   line(xs, ys, colour, look = "") {
     return make("path", {d: `M${this.way(xs, ys)}`, class: `line ${look}`, style: `stroke:var(--${colour})`}, this.inside);
   }
-  band(xs, low, high, colour) {
+  band(xs, low, high, colour, kind = "band") {
     const there = this.way(xs, high), back = this.way([...xs].reverse(), [...low].reverse());
-    make("path", {d: `M${there}L${back}z`, class: "band", style: `fill:var(--${colour})`}, this.inside);
+    make("path", {d: `M${there}L${back}z`, class: kind, style: `fill:var(--${colour})`}, this.inside);
   }
   dots(xs, ys, colour, r = 4) {
     return xs.map((x, i) => make("circle", {cx: this.X(x), cy: this.Y(ys[i]), r, style: `fill:var(--${colour})`}, this.inside));
@@ -290,7 +290,7 @@ views.scores = ({state: {q, p}, panels: [panel]}) => {
   const {logLost, brierLost, linearLost} = numbers;
   return {
     numbers,
-    said: `Expected score below its maximum: log ${show(logLost)}, Brier ${show(brierLost)}, linear ${show(linearLost)}`,
+    said: `Expected score below its maximum: log ${logLost.toFixed(3)}, Brier ${brierLost.toFixed(3)}, linear ${linearLost.toFixed(3)}`,
     key: [["blue", "log"], ["green", "Brier"], ["vermilion", "linear"], ["ink", "truth (dashed)"]],
   };
 };
@@ -444,13 +444,13 @@ views.ensemble = ({data: {grid, means, stds, x, y}, state: {members, at}, panels
   const i = grid.indexOf(at);
   top.line([at, at], [-all, all], "vermilion", "dashed");
   below.axes({x: ends, y: [0, 1.05 * Math.max(...std.map(s => s ** 2))], xlabel: "x", ylabel: "variance"});
-  below.band(grid, grid.map(() => 0), noise, "orange");
-  below.band(grid, noise, std.map(s => s ** 2), "blue");
+  below.band(grid, grid.map(() => 0), noise, "green", "part");
+  below.band(grid, noise, std.map(s => s ** 2), "blue", "part");
   below.line([at, at], [0, 1e6], "vermilion", "dashed");
   return {
     numbers: {middle, noise, apart},
     said: `Variance at x = ${show(at)}: noise ${show(noise[i])} + disagreement ${show(apart[i])} = ${show(noise[i] + apart[i])}`,
-    key: [["blue", "members, and their disagreement"], ["ink", "their mean, and the data (dots)"], ["sky", "mean ± 2 standard deviations"], ["orange", "noise"], ["vermilion", "x (dashed)"]],
+    key: [["blue", "members, and their disagreement"], ["ink", "their mean, and the data (dots)"], ["sky", "mean ± 2 standard deviations"], ["green", "noise"], ["vermilion", "x (dashed)"]],
   };
 };
 

@@ -18,8 +18,8 @@ from course.plots.posteriors import probability_map
 from course.plots.style import COLOURS
 from course.plots.views import uniforms
 
-BLUE, VERMILION, ORANGE, SKY = (
-    COLOURS[name] for name in ("blue", "vermilion", "orange", "sky")
+BLUE, VERMILION, GREEN, SKY = (
+    COLOURS[name] for name in ("blue", "vermilion", "green", "sky")
 )
 
 
@@ -58,7 +58,7 @@ def ensemble_parts(
         top.plot(grid, middle, color="black")
         top.plot(x, y, ".", color="black", ms=4)
         top.set(xlim=(grid[0], grid[-1]), ylim=(-end, end), ylabel="y")
-        below.stackplot(grid, noise, apart, colors=[ORANGE, BLUE], alpha=0.5)
+        below.stackplot(grid, noise, apart, colors=[GREEN, BLUE], alpha=0.7)
         below.set(xlim=(grid[0], grid[-1]), xlabel="x", ylabel="variance")
 
     return live(

@@ -63,7 +63,7 @@ def predictive_entropy(log_probs: Tensor) -> Tensor:
 
     Source: Shannon (1948), section 6.
     """
-    # Start from hurried_predictive_entropy and mend it.
+    # Start from hurried_predictive_entropy and fix it.
     # torch.special.entr is −p ln p, and 0 at 0.
     ### BEGIN SOLUTION
     probs = torch.exp(log_probs).mean(dim=0)

@@ -63,7 +63,7 @@ def adam_step(
 
     Source: Kingma and Ba (2015), algorithm 1.
     """
-    # Start from hurried_adam_step and mend it: one idea is missing, in two places.
+    # Start from hurried_adam_step and fix it: one idea is missing, in two places.
     ### BEGIN SOLUTION
     first = 0.9 * state.first + 0.1 * gradient
     second = 0.999 * state.second + 0.001 * gradient**2

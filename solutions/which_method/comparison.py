@@ -71,7 +71,7 @@ def difference_interval(
 
     Source: Student (1908).
     """
-    # Start from hurried_difference_interval and mend it: what did the two runs share?
+    # Start from hurried_difference_interval and fix it: what did the two runs share?
     ### BEGIN SOLUTION
     differences = np.asarray(method) - np.asarray(baseline)
     runs = len(differences)

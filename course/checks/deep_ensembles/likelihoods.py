@@ -157,7 +157,7 @@ GAUSSIAN_NLL = Task(
         ),
     ],
     hints=[
-        "Use the expression that you derived, with jnp in place of sympy; return one value for each data point.",
+        "Use the expression that you derived, with `jnp` in place of `sympy`; return one value for each data point.",
         "Three terms: a constant, the logarithm of the standard deviation, half the squared standardised deviation.",
         "Compute `z = (y - mean) / std` first. The constant is `0.5 * jnp.log(2 * jnp.pi)`.",
     ],
@@ -205,7 +205,7 @@ LAPLACE_NLL = Task(
         ),
     ],
     hints=[
-        "Use the expression that you derived, with jnp in place of sympy; return one value for each data point.",
+        "Use the expression that you derived, with `jnp` in place of `sympy`; return one value for each data point.",
         "Two terms: the logarithm of the normaliser and an absolute deviation in units of the scale.",
         "The normaliser contributes jnp.log(2 * scale).",
     ],

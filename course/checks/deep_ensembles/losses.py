@@ -125,9 +125,9 @@ FGSM = Task(
         ),
     ],
     hints=[
-        "You need the gradient of the loss with respect to its second argument, x.",
-        "By default, jax.grad differentiates with respect to the first argument; argnums chooses another one. The result has the shape of x.",
-        "Go uphill: x plus `epsilon` times jnp.sign of that gradient.",
+        "You need the gradient of the loss with respect to its second argument, `x`.",
+        "By default, jax.grad differentiates with respect to the first argument; argnums chooses another one. The result has the shape of `x`.",
+        "Go uphill: `x` plus `epsilon` times jnp.sign of that gradient.",
     ],
 )
 
@@ -218,7 +218,7 @@ ADVERSARIAL_LOSS = Task(
         ),
     ],
     hints=[
-        "You have already written fgsm: it gives the second half of the batch.",
+        "You have already written `fgsm`: it gives the second half of the batch.",
         "The targets stay as they are; only the inputs move.",
         "Average `loss(params, x, y)` and `loss(params, x_adversarial, y)`.",
     ],

@@ -148,8 +148,8 @@ CLASSIFICATION = (
         (
             Choice(
                 "−∞",
-                "A computer returns this for log((exp(−1,000) + exp(−1,001)) / 2): both "
-                "exponentials are 0 there. Use logsumexp.",
+                "A computer returns this for `log((exp(-1000) + exp(-1001)) / 2)`: both "
+                "exponentials are 0 there. Use `logsumexp`.",
             ),
             Choice.number(
                 LOG_P.mean(),
@@ -163,7 +163,7 @@ CLASSIFICATION = (
             ),
             Choice.number(
                 scipy.special.logsumexp(LOG_P) - np.log(2),
-                "Take logsumexp, and subtract log 2 for the mean.",
+                "Take `logsumexp`, and subtract log 2 for the mean.",
                 right=True,
                 digits=2,
             ),
