@@ -68,6 +68,11 @@ const ticks = (low, high, about) => {
   const first = Math.ceil(low / step - 1e-9);
   return range(Math.floor(high / step + 1e-9) - first + 1).map(i => (first + i) * step);
 };
+// A tick with as many decimals as the others.
+const evenly = (all, t) => {
+  const places = Math.max(...all.map(one => (show(one).split(".")[1] ?? "").length));
+  return places ? t.toFixed(places).replace("-", "−") : show(t);
+};
 // What a view draws on: a panel with axes in the units of the data.
 class Panel {
   constructor(svg) {
@@ -96,16 +101,18 @@ class Panel {
     const tens = on(x[1]) - on(x[0]), apart = Math.ceil(54 * tens / (right - left)); // in powers of ten
     const xs = log ? range(Math.floor(tens / apart + 1e-9) + 1).map(i => 10 ** (Math.ceil(on(x[0]) - 1e-9) + i * apart)).filter(t => t <= x[1] * 1.001)
       : ticks(x[0], x[1], Math.min(6, (right - left) / 50));
+    if (log && x[1] > 1.5 * xs.at(-1)) xs.push(x[1]);
     for (const t of xs) {
       make("path", {d: `M${this.X(t)} ${top}V${bottom}`, class: "grid"}, svg);
-      make("text", {x: this.X(t), y: bottom + 15, "text-anchor": this.X(t) > this.width - 16 ? "end" : "middle"}, svg, show(t));
+      make("text", {x: this.X(t), y: bottom + 15, "text-anchor": this.X(t) > this.width - 16 ? "end" : "middle"}, svg, log ? show(t) : evenly(xs, t));
     }
     names?.forEach((name, i) => {
       make("text", {x: left - 5, y: top + (bottom - top) * (i + 0.5) / names.length + 4, "text-anchor": "end"}, svg, name);
     });
-    for (const t of names ? [] : ticks(y[0], y[1], Math.max((bottom - top) / 36, 4))) {
+    const ys = names ? [] : ticks(y[0], y[1], Math.max((bottom - top) / 36, 4));
+    for (const t of ys) {
       make("path", {d: `M${left} ${this.Y(t)}H${right}`, class: "grid"}, svg);
-      make("text", {x: left - 5, y: this.Y(t) + 4, "text-anchor": "end"}, svg, show(t));
+      make("text", {x: left - 5, y: this.Y(t) + 4, "text-anchor": "end"}, svg, evenly(ys, t));
     }
     make("path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"}, svg);
     make("text", {x: (left + right) / 2, y: height - 5, "text-anchor": "middle"}, svg, xlabel);
@@ -130,14 +137,14 @@ class Panel {
     return xs.map((x, i) => make("circle", {cx: this.X(x), cy: this.Y(ys[i]), r, style: `fill:var(--${colour})`}, this.inside));
   }
   // Points that are only looked at: a path for all of them, and a rim below it.
-  cloud(points, colour, r) {
+  cloud(points, colour, r, cap = "round") {
     const d = points.map(([x, y]) => `M${this.X(x).toFixed(1)} ${this.Y(y).toFixed(1)}h0`).join("");
     for (const [own, width] of [["ground", 2 * r + 1.5], [colour, 2 * r]])
-      make("path", {d, class: "cloud", style: `stroke:var(--${own});stroke-width:${width}`}, this.inside);
+      make("path", {d, class: "cloud", style: `stroke:var(--${own});stroke-width:${width};stroke-linecap:${cap}`}, this.inside);
   }
   // Two classes of them.
   classes(points, labels, r) {
-    for (const label of [0, 1]) this.cloud(points.filter((_, i) => labels[i] === label), label ? "orange" : "blue", r);
+    for (const label of [0, 1]) this.cloud(points.filter((_, i) => labels[i] === label), label ? "orange" : "blue", r, label ? "square" : "round");
   }
   bar(x0, x1, y0, y1, colour, look = "") {
     make("rect", {
@@ -158,7 +165,7 @@ class Panel {
       const shade = at[j].map(p => Math.round(40 * p - 20));
       for (let i = 0, from = 0; i < xs.length; i++) {
         if (shade[i + 1] === shade[from]) continue;
-        const style = `color-mix(in srgb,var(--${shade[from] < 0 ? "blue" : "orange"}) ${3.5 * Math.abs(shade[from])}%,var(--ground))`;
+        const style = `color-mix(in srgb,var(--${shade[from] < 0 ? "blue" : "orange"}) ${2.5 * Math.abs(shade[from])}%,var(--ground))`;
         const [left, right] = [this.X(xs[from] - w).toFixed(1), this.X(xs[i] + w).toFixed(1)];
         paths[style] = `${paths[style] ?? ""}M${left} ${this.Y(y + h).toFixed(1)}H${right}V${this.Y(y - h).toFixed(1)}H${left}z`;
         from = i + 1;

@@ -44,7 +44,7 @@ def hurried_network_log_evidence(
         prior_variance: σ₀², the same for every weight.
 
     Returns:
-        What should be the log evidence, a scalar in nats.
+        The log evidence with that mistake, a scalar in nats.
     """
     loss = nll + w @ w / (2 * prior_variance)
     precision = curvature + torch.eye(len(w), dtype=w.dtype) / prior_variance

@@ -22,7 +22,7 @@ def hmc(
     Args:
         potential: energies of C positions, (C, D) → (C,).
         start: where the chains begin, shape (C, D).
-        step_size: of the leapfrog, varied by ±20 % from draw to draw.
+        step_size: of the leapfrog, varied by ±20% from draw to draw.
         leapfrog_steps: between two draws.
         draws: per chain; those of the beginning are not thrown away.
         generator: the source of momenta, step sizes and acceptances.

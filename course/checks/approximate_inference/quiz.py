@@ -130,7 +130,7 @@ NETWORKS = (
             ),
             Choice(
                 "Everything: 1.04 is close to 1",
-                "The usual threshold is 1.01. The chains disagree about those weights.",
+                "The strict threshold is 1.01. The chains disagree about those weights.",
             ),
             Choice(
                 "The forecasts, but not statements about single weights",
