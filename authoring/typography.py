@@ -28,7 +28,7 @@ NUMBER = re.compile(r"\d[\d.,]*")
 WITHIN = re.compile(
     r"[(\[](?:[\w·−]{1,7},\s)+[\w·−]{1,7}[)\]]"
     r"|(?:(?<!\S)\S\s)?\b(?:log₂?|ln|det)\s(?=det\b|[^\sa-z]|[a-z](?![a-z]))"
-    r"|\b[A-Z]\s(?=\(\w\s[+−])|(?:^|\d)\s(?=[kMG]B\b)|\d\sto\s(?=\d)"
+    r"|\b[A-Z]\s(?=\(\w\s[+−])|(?:^|\d)\s(?=[kMG]B\b)|\d\sto\s(?=\d)|\bet\s(?=al\.)"
 )
 # One letter or a product of two, such as νπ, also beside Latin letters, as in dw/dρ.
 GREEK = re.compile(r"(?<![α-ωµ])([α-ωµ]{1,2})(?![α-ωµ])")

@@ -34,7 +34,7 @@ def wrong_information(entropy: Arrays, bare_entropy: Arrays, function: str):
         (
             total,
             "you return the entropy of the mean forecast, which is total uncertainty. Subtract data uncertainty, the "
-            "mean entropy of the forecasts: what the members agree to be uncertain tells nothing about them.",
+            "mean entropy of the forecasts: uncertainty that all members share says nothing about how far they disagree.",
         ),
         (
             data,

@@ -104,7 +104,7 @@ CONFORMAL_QUANTILE = Task(
         ),
         Misconception(
             _or_infinite(n_for_n_plus_one),
-            "you use n in place of n + 1, but for the test of whether there are enough scores.",
+            "you use n in place of n + 1, except in the test of whether there are enough scores.",
         ),
         Misconception(
             _or_infinite(

@@ -115,7 +115,7 @@ MISTAKES = [
     ),
     Misconception(
         lambda mean, std, best: _terms(mean, std, best)[0],
-        "you leave out `std · norm.pdf(z)`.",
+        "you leave out `std * norm.pdf(z)`.",
     ),
     Misconception(
         _probability,

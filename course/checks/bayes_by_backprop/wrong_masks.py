@@ -51,11 +51,11 @@ MASK_MISTAKES = [
     ),
     Misconception(
         _mask(_ratio, rounded=int),
-        "you cut off the decimals of `removed · n` (`int` or `//`); round them.",
+        "you cut off the decimals of `removed * n` (`int` or `//`); round them.",
     ),
     Misconception(
         _mask(_ratio, rounded=math.ceil),
-        "you round `removed · n` up; round it to the nearest whole number.",
+        "you round `removed * n` up; round it to the nearest whole number.",
     ),
     Misconception(
         _mask(_ratio, rounded=lambda count: int(count + 0.5)),
@@ -68,7 +68,7 @@ MASK_MISTAKES = [
                 for one in _ratio(mu, rho)
             ]
         ),
-        "you treat equal ratios alike, so that fewer or more than `round(removed · n)` weights may be removed.",
+        "you treat equal ratios alike, so that fewer or more than `round(removed * n)` weights may be removed.",
     ),
     Misconception(
         lambda mu, rho, removed: _ratio(mu, rho) > removed,
@@ -78,13 +78,13 @@ MASK_MISTAKES = [
         lambda mu, rho, removed: (
             _ratio(mu, rho) > torch.quantile(_ratio(mu, rho), removed)
         ),
-        "you compare with a quantile of the ratios, which does not always remove `round(removed · n)` weights.",
+        "you compare with a quantile of the ratios, which does not always remove `round(removed * n)` weights.",
     ),
     Misconception(
         lambda mu, rho, removed: (
             _ratio(mu, rho) >= torch.quantile(_ratio(mu, rho), removed)
         ),
-        "you compare with a quantile of the ratios, which does not always remove `round(removed · n)` weights.",
+        "you compare with a quantile of the ratios, which does not always remove `round(removed * n)` weights.",
     ),
     Misconception(
         lambda mu, rho, removed: _ratio(mu, rho).argsort() >= round(removed * len(mu)),

@@ -155,7 +155,7 @@ BRIER_DECOMPOSITION_MISTAKES = [
         lambda forecast, outcome, n_bins: _brier()(forecast, outcome, n_bins)._replace(
             uncertainty=_squares(outcome) / (len(outcome) - 1)
         ),
-        "you divide by N − 1 in the variance of the outcomes, which is torch's default; o (1 − o) divides by N.",
+        "you divide by N − 1 in the variance of the outcomes, which is torch's default; o(1 − o) divides by N.",
     ),
     Misconception(
         lambda *case: tuple(_brier()(*case)),

@@ -156,7 +156,7 @@ MIMO_INPUTS = Task(
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, int(r * n) / n, key)),
-            "you truncate the number of repeated rows with `int`; it should be `round(repetition · N)`.",
+            "you truncate the number of repeated rows with `int`; it should be `round(repetition * N)`.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, int(r * n + 0.5) / n, key)),
@@ -173,7 +173,7 @@ MIMO_INPUTS = Task(
     ],
     hints=[
         "One permutation of all rows decides which data points are repeated: the last ones in it.",
-        "Each member then shuffles the first N − round(repetition · N) rows with its own key.",
+        "Each member then shuffles the first N − round(repetition * N) rows with its own key.",
         "Stack the members' orders along axis 1, to get the shape (N, M). Then index x and the targets with them.",
     ],
 )
