@@ -125,7 +125,8 @@ def phone_height(ax: Axes, width: float, height: float) -> float:
     low = max(down * NARROW / across, min(down, LOW))
     if ax.get_aspect() == "auto":
         return low
-    box = ax.get_position()  # a map has a shape of its own, and room beside its colour bar
+    # A map has a shape of its own, and room beside its colour bar.
+    box = ax.get_position()
     barred = any(one.get_subplotspec() is None for one in ax.figure.axes)
     panel = PANEL - BAR if barred else PANEL
     return min(low, panel * box.height * height / (box.width * width) + LABELS)

@@ -24,11 +24,11 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SIGNS = frozenset("=≈≤≥<>+−·×/±|‖") | {"&lt;", "&gt;"}
 SHORT = 4  # A sign stays between two operands of so many characters; a number is one.
 NUMBER = re.compile(r"\d[\d.,]*")
-# Spaces within a shape or an interval, after the name of a function, before bytes, in "1 to 4".
+# Spaces within a shape or an interval, after the name of a function, before units, in "1 to 4".
 WITHIN = re.compile(
-    r"[(\[](?:[\w·−]{1,7},\s)+[\w·−]{1,7}[)\]]"
+    r"[(\[](?:[\w·.−]{1,7},\s)+[\w·.−]{1,7}[)\]]"
     r"|(?:(?<!\S)\S\s)?\b(?:log₂?|ln|det)\s(?=det\b|[^\sa-z]|[a-z](?![a-z]))"
-    r"|\b[A-Z]\s(?=\(\w\s[+−])|(?:^|\d)\s(?=[kMG]B\b)|\d\sto\s(?=\d)|\bet\s(?=al\.)"
+    r"|\b[A-Z]\s(?=\(\w\s[+−])|(?:^|\d)\s(?=[kMG]B\b)|\d\sto\s(?=\d)|\bet\s(?=al\.)|\b\d\s(?=points?\b)"
 )
 # One letter or a product of two, such as νπ, also beside Latin letters, as in dw/dρ.
 GREEK = re.compile(r"(?<![α-ωµ])([α-ωµ]{1,2})(?![α-ωµ])")

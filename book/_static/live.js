@@ -550,7 +550,7 @@ views.planar = ({state: {w1, w2, u1, u2, b}, panels: [panel]}) => {
     const d = det(axis[i] + 0.125, axis[j] + 0.125), corners = [moved[j][i], moved[j][i + 1], moved[j + 1][i + 1], moved[j + 1][i]];
     dets.push(d);
     const share = Math.round(clamp(Math.abs(Math.log(Math.abs(d))) / 1.2, 0, 1) * 17) * 5;
-    const colour = d <= 0 ? "var(--vermilion)" : `color-mix(in srgb,var(--${d < 1 ? "orange" : "blue"}) ${share}%,var(--ground))`;
+    const colour = d <= 0 ? "var(--green)" : `color-mix(in srgb,var(--${d < 1 ? "orange" : "blue"}) ${share}%,var(--ground))`;
     paths[colour] = `${paths[colour] ?? ""}M${corners.map(([x, y]) => `${panel.X(x).toFixed(1)} ${panel.Y(y).toFixed(1)}`).join("L")}z`;
   }
   panel.shapes(paths, "cell");
@@ -558,7 +558,7 @@ views.planar = ({state: {w1, w2, u1, u2, b}, panels: [panel]}) => {
   return {
     numbers: {inner, least, dets, moved},
     said: `w·u = ${show(inner)}: ${inner < -1 ? "not invertible; the grid folds over" : inner === -1 ? "not invertible; the smallest determinant is 0" : `invertible; ${inner < 0 ? `smallest determinant ${show(least)}` : inner ? "all determinants above 1" : "all determinants 1"}`}`,
-    key: [["blue", "stretched: log det > 0"], ["orange", "squeezed: log det < 0"], ["vermilion", "turned over: det < 0"]],
+    key: [["blue", "stretched: log det > 0"], ["orange", "squeezed: log det < 0"], ["green", "turned over: det < 0"]],
   };
 };
 

@@ -58,7 +58,7 @@ def method_intervals(
             size = 10 if marker == "*" else 6.5
             ax.plot(middle, row, marker, ms=size, color=colour, mec="white", mew=0.6)
     if reference is not None:
-        ax.axvline(reference, color="black", lw=1, ls=":", zorder=0.5)
+        ax.axvline(reference, color="black", lw=1, ls=":", zorder=0.6)
     ax.set_yticks(range(len(values)), list(values) if names else [""] * len(values))
     ax.set(xlabel=xlabel, ylim=(len(values) - 0.5, -0.5))
     if ax.get_xscale() == "linear":

@@ -332,7 +332,7 @@ def planar_flow(*, name: str) -> HTML | None:
         det = 1 + (w1 * u1 + w2 * u2) * (1 - t**2)
         logs = np.where(det > 0, np.log(np.maximum(np.abs(det), 1e-3)), np.nan)
         colours = LinearSegmentedColormap.from_list("", [ORANGE, "white", BLUE])
-        colours = colours.with_extremes(bad=VERMILION)
+        colours = colours.with_extremes(bad=GREEN)
         ax.pcolormesh(
             x + u1 * t,
             y + u2 * t,

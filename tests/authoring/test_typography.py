@@ -12,6 +12,7 @@ from authoring.typography import (
     with_code,
     with_numbers_kept,
 )
+from course.task import stems, tasks_of
 
 
 def test_quizzes_have_the_apostrophes_of_the_prose():
@@ -70,6 +71,16 @@ def test_greek_letters_of_formulas_are_marked(sentence, letters):
     assert GREEK.findall(sentence) == letters
 
 
+@pytest.mark.parametrize("stem", stems())
+def test_code_in_sentences_can_be_pasted(stem):
+    """A minus sign or a raised dot would be a syntax error."""
+    for task in tasks_of(stem).values():
+        said = [*task.hints, *(mistake.hint for mistake in task.misconceptions)]
+        found = {code for sentence in said for code in CODE.findall(sentence)}
+        odd = {code for code in found if set(code) & set("−·×²√≤≥")}
+        assert odd <= {"−inf"}, task.id
+
+
 def test_sizes_stay_on_one_line():
     kept = with_numbers_kept("digits (8 × 8 pixels), times × b, 1.5 × 10⁻³")
     assert kept == "digits (8~×~8 pixels), times ×~b, 1.5~×~10⁻³".replace("~", "\u00a0")
@@ -93,10 +104,14 @@ def test_sizes_stay_on_one_line():
         ),
         ("below, x &lt; 0 and T = ", "below, x~&lt;~0 and T~=~"),
         (" × 10⁻⁴, which is", "~×~10⁻⁴, which is"),
-        ("2 points · about 5 minutes", "2 points · about 5 minutes"),
+        ("2 points · about 5 minutes", "2~points · about 5 minutes"),
         ("200 MB of 1.5 GB, and B is a batch", "200~MB of 1.5~GB, and B is a batch"),
         (" MB, 3 times", "~MB, 3 times"),
         ("from 1 to 4, to 3 of them", "from 1~to~4, to 3 of them"),
+        (
+            "1 point: at (0.1, 0.9) by Blei et al. (2017)",
+            "1~point: at (0.1,~0.9) by Blei et~al. (2017)",
+        ),
         ("a (two, small) interval [0, 1)", "a (two,~small) interval [0,~1)"),
     ],
 )

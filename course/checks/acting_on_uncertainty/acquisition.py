@@ -307,9 +307,9 @@ DIVERSE_BATCH = Task(
     oracle=_batch_oracle,
     misconceptions=BATCH_MISTAKES,
     hints=[
-        "Go through the candidates in the order np.argsort(−scores), and keep a list of the features that count: "
+        "Go through the candidates in the order np.argsort(-scores), and keep a list of the features that count: "
         "the labelled ones, and those of the batch so far.",
-        "np.linalg.norm(features[index] − other) is one distance. If any is smaller than the radius, go on with "
+        "np.linalg.norm(features[index] - other) is one distance. If any is smaller than the radius, go on with "
         "the next candidate (continue).",
         "Without labelled data points, the list is empty at first, so give min a default that is larger than any radius. Stop once the "
         "batch has its size, and return an array; dtype=int makes an empty one an array of integers, too.",

@@ -280,7 +280,7 @@ CHOW_LABELS = Task(
     hints=[
         "Any label is wrong with a probability of 1 minus its own. Which label makes this smallest, and how small?",
         "You abstain where 1 − max p is larger than the price.",
-        "np.where(abstains, −1, probs.argmax(axis=1)) puts both together.",
+        "np.where(abstains, -1, probs.argmax(axis=1)) puts both together.",
     ],
 )
 
