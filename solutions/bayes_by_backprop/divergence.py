@@ -48,7 +48,7 @@ def sampled_kl(
     draws: int,
     generator: torch.Generator,
 ) -> Tensor:
-    """An unbiased estimate of KL(q ‖ p), summed over all weights, for any prior p.
+    """An unbiased estimate of KL(q‖p), summed over all weights, for any prior p.
 
     The mean over draws w of q of Σ log q(w) − Σ log p(w).
 

@@ -60,7 +60,7 @@ class BayesianLinear(nn.Module):
         ### END SOLUTION
 
     def kl(self) -> Tensor:
-        """KL(q ‖ p) of this layer's weights and biases, a scalar in nats."""
+        """KL(q‖p) of this layer's weights and biases, a scalar in nats."""
         ### BEGIN SOLUTION
         weights = gaussian_kl(self.weight_mu, self.weight_rho, self.prior_std)
         return weights + gaussian_kl(self.bias_mu, self.bias_rho, self.prior_std)
@@ -110,5 +110,5 @@ class BayesianMLP(nn.Module):
         return x
 
     def kl(self) -> Tensor:
-        """KL(q ‖ p) of all weights and biases, a scalar in nats."""
+        """KL(q‖p) of all weights and biases, a scalar in nats."""
         return sum(layer.kl() for layer in self.layers)

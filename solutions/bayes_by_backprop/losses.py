@@ -57,7 +57,7 @@ def exact_loss(
 ) -> Tensor:
     """The negative ELBO for y = wx in closed form: ``draw_loss`` averaged over all ε.
 
-    KL(q ‖ p) + Σᵢ ½ log 2πτ² + ((yᵢ − µxᵢ)² + σ²xᵢ²) / (2τ²).
+    KL(q‖p) + Σᵢ ½ log 2πτ² + ((yᵢ − µxᵢ)² + σ²xᵢ²) / (2τ²).
 
     Args:
         mu: the mean µ of the one weight, shape (1,).

@@ -44,7 +44,7 @@ def minibatch_loss(
         logits: unnormalised log-probabilities under one draw of the weights,
             shape (B, K).
         targets: labels, integers of shape (B,).
-        kl: KL(q ‖ p) of all weights, a scalar.
+        kl: KL(q‖p) of all weights, a scalar.
         kl_share: the share of it that this minibatch pays.
 
     Returns:

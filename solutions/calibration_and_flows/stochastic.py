@@ -73,14 +73,14 @@ class StochasticLogisticRegression(nn.Module):
 def hurried_flow_kl(
     base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor
 ) -> Tensor:
-    """KL(q ‖ p), a summand per draw, with a mistake."""
+    """KL(q‖p), a summand per draw, with a mistake."""
     return -log_det
 
 
 def flow_kl(
     base: Normal, prior: Normal, z0: Tensor, z: Tensor, log_det: Tensor
 ) -> Tensor:
-    """log q(z_L) − log p(z_L) for draws of q: their mean estimates KL(q ‖ p).
+    """log q(z_L) − log p(z_L) for draws of q: their mean estimates KL(q‖p).
 
     Args:
         base: the distribution q₀ of each coordinate of z₀.
@@ -109,7 +109,7 @@ def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
     Args:
         log_probs: log p(y | x, z) for each draw, shape (…, N, K).
         labels: true classes, integers, shape (N,).
-        kl: a summand of KL(q ‖ p) for each draw, shape (…, N).
+        kl: a summand of KL(q‖p) for each draw, shape (…, N).
 
     Returns:
         The mean over the N data points of −log p(y | x, z) + KL, in nats, shape (…).

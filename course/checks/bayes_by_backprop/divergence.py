@@ -73,7 +73,7 @@ GAUSSIAN_KL = Task(
         ),
         Misconception(
             gaussian_kl(half=0.0),
-            "you leave out the −½ for every weight: then KL(p ‖ p) is not 0.",
+            "you leave out the −½ for every weight: then KL(p‖p) is not 0.",
         ),
         Misconception(
             gaussian_kl(scale=math.sqrt),
@@ -81,7 +81,7 @@ GAUSSIAN_KL = Task(
         ),
         Misconception(
             gaussian_kl(reverse=True),
-            "you swap the two distributions: this is KL(p ‖ q).",
+            "you swap the two distributions: this is KL(p‖q).",
         ),
         Misconception(
             gaussian_kl(reduce=lambda terms: terms),

@@ -284,7 +284,7 @@ EXACT_LOSS = Task(
             "you replace w with its mean in the likelihood: E[(y − wx)²] also contains σ²x².",
         ),
         Misconception(
-            _exact(kl=0), "you leave out KL(q ‖ p): this is the expected NLL alone."
+            _exact(kl=0), "you leave out KL(q‖p): this is the expected NLL alone."
         ),
         Misconception(
             _exact(x_power=1), "you use σ²x as the variance of wx; it is σ²x²."
@@ -331,7 +331,7 @@ EXACT_LOSS = Task(
             "you leave out the factor ½ of the expected squared error.",
         ),
         Misconception(
-            _exact(kl=-1), "you subtract KL(q ‖ p); the negative ELBO adds it."
+            _exact(kl=-1), "you subtract KL(q‖p); the negative ELBO adds it."
         ),
         Misconception(
             lambda *case, **stds: -_exact()(*case, **stds),

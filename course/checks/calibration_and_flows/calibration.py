@@ -265,7 +265,7 @@ CALIBRATION_ERROR = Task(
         ),
         Misconception(
             _error(lambda share, gap: (share * gap).sum()),
-            "you leave out the absolute value, so that overconfidence and underconfidence cancel.",
+            "you keep the gaps' signs, so that overconfidence and underconfidence cancel.",
         ),
         Misconception(
             _error(lambda share, gap: (share * gap**2).sum()),

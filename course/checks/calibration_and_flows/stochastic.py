@@ -71,7 +71,7 @@ FLOW_KL = Task(
     oracle=_kl_oracle,
     misconceptions=FLOW_KL_MISTAKES,
     hints=[
-        "KL(q ‖ p) = E[log q(z_L) − log p(z_L)], with z_L = f(z₀): two log-densities, each at its own point.",
+        "KL(q‖p) = E[log q(z_L) − log p(z_L)], with z_L = f(z₀): two log-densities, each at its own point.",
         "log q(z_L) = log q₀(z₀) − log|det J|.",
         "base.log_prob(z0) has a value for each coordinate: add them up with .sum(-1). Do the same for the prior, at z.",
     ],

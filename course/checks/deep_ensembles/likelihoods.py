@@ -193,7 +193,7 @@ LAPLACE_NLL = Task(
         ),
         Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + 0.5 * ((y - mean) / scale) ** 2,
-            "you square the deviation, as in a Gaussian; here, take its absolute value.",
+            "you square the deviation; a Laplace density takes its absolute value.",
         ),
         Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + (y - mean) ** 2 / scale,
