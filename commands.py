@@ -37,7 +37,7 @@ some_practicals = click.option(
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Known Unknowns: keep the course's exercises in step with its solutions."""
+    """Known Unknowns: hand out exercises, grade them, and keep them in step with the solutions."""
 
 
 @main.command()

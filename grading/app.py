@@ -22,9 +22,9 @@ from rich.progress import (
 from grading.classroom import EXAMPLES, STATE, grade_class
 from grading.execution.examples import examples
 from grading.record import Result
-from grading.reports.difference import read_grades, write_difference
+from grading.reports.difference import read_grades, surprises, write_difference
 from grading.reports.late import Policy, adjusted
-from grading.reports.marking import check_marks, filled_table, titles
+from grading.reports.marking import check_marks, filled_table, questions, titles
 from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural
 from grading.reports.several import best_by_task
@@ -118,8 +118,10 @@ def grade_folder(
         return results
     labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
     shown = examples(labs, settings.out / STATE / EXAMPLES)
+    sheet = settings.out / "grades.json"
+    before = read_grades(sheet) if sheet.exists() else None
     with all_or_none():
-        write_outcome(
+        written = write_outcome(
             results,
             settings.out,
             course=course,
@@ -131,6 +133,15 @@ def grade_folder(
     _summary(results, intake, settings, console)
     if manual is not None:
         console.print(f"The marks of {manual} were merged.", soft_wrap=True)
+    if settings.out / "marks-new.csv" in written:
+        console.print(
+            "Answers have come in that marks.csv lacks: enter their marks in marks-new.csv, "
+            "which has yours, too, and rename it to marks.csv.",
+            soft_wrap=True,
+        )
+    honest = {one.id for lab in labs for one in questions(lab) if one.honest}
+    for note in surprises(before, read_grades(sheet), honest) if before else ():
+        console.print(f"look: {note}.", markup=False, highlight=False, soft_wrap=True)
     return results
 
 

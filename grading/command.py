@@ -41,7 +41,11 @@ class Read(click.ParamType):
     help="The folder for the grade sheets, the feedback and the report.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(1, 256), default=1, help="How many at a time."
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="How many at a time.",
 )
 @click.option(
     "--manual",
@@ -208,7 +212,12 @@ def _policy(
 
     if due is None or times is None or late is None:
         if {due, times, late, grace, most} != {None}:
-            raise click.UsageError("--late, --due and --times belong together.")
+            given = {"--late": late, "--due": due, "--times": times}
+            missing = [name for name, value in given.items() if value is None]
+            raise click.UsageError(
+                "--late, --due and --times belong together: "
+                f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing."
+            )
         return None
     return Policy(due, times, *late, grace or 0.0, 1.0 if most is None else most / 100)
 

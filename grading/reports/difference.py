@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from grading.reports.grades import Grades, NotebookGrade, grades
-from grading.reports.pages import WORDS, number, render, short
+from grading.reports.grades import Grades, NotebookGrade, WrittenAnswer, grades
+from grading.reports.pages import WORDS, number, plural, render, short
 from grading.reports.roster import Roster
 from grading.reports.sheets import guarded, table
 from project.errors import CourseError
@@ -107,6 +107,50 @@ def write_difference(
     return found
 
 
+def surprises(
+    before: Grades, after: Grades, honest: Collection[str] = ()
+) -> Iterator[str]:
+    """Say what would otherwise change, or stay, in silence.
+
+    These are marks that stay though the answer has changed, and deductions that are gone.
+
+    Args:
+        before: the grades of the last run.
+        after: those of this one.
+        honest: ids of the questions to which any answer gets full marks.
+    """
+    old = {key: answer for key, answer in _written(before) if answer.task not in honest}
+    for key, answer in _written(after):
+        was = old.get(key)
+        if was is None or was.marks is None or was.marks != answer.marks:
+            continue
+        if was.text.split() != answer.text.split():
+            yield (
+                f"{key[0]} · {short(answer.task)}: this answer has changed since it got "
+                f"{number(was.marks)} of {answer.points}; mark it again"
+            )
+    gone = [deducted(one) for one in before.results if one.counts and deducted(one)]
+    if gone and not any(map(deducted, after.results)):
+        yield (
+            f"the last run deducted points from {plural(len(gone), 'late notebook')} "
+            f"({number(sum(gone))} in all), this one from none: grade again with --due, "
+            "--times and --late to deduct them"
+        )
+
+
+def deducted(notebook: NotebookGrade) -> float:
+    """The points deducted from a notebook for lateness."""
+    return notebook.late.deducted if notebook.late else 0
+
+
+def _written(
+    graded: Grades,
+) -> Iterator[tuple[tuple[str, str, str], WrittenAnswer]]:
+    for one in graded.results:
+        for answer in one.written if one.counts else ():
+            yield (one.student, one.practical, answer.task), answer
+
+
 Entry = tuple[float | None, str]
 
 
@@ -133,10 +177,10 @@ def _notebook(notebook: NotebookGrade) -> dict[tuple[str, str, str], Entry]:
         marks = None if answer.marks is None else float(answer.marks)
         key = notebook.student, notebook.practical, answer.task
         found[key] = marks, "marked" if marks is not None else "not marked"
-    if notebook.late and notebook.late.deducted:
+    if deducted(notebook):
         item = f"late {notebook.part or ''}".strip()
         key = notebook.student, notebook.practical, item
-        found[key] = -float(notebook.late.deducted), DEDUCTED
+        found[key] = -float(deducted(notebook)), DEDUCTED
     return found
 
 

@@ -88,7 +88,10 @@ def moment(text: str) -> datetime:
     """
     if ":" not in text:
         raise ValueError("write it with the time of day, as 2026-10-01T12:00")
-    return datetime.fromisoformat(text.strip())
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError("write it as 2026-10-01T12:00") from None
 
 
 def adjusted(results: Iterable[Result], policy: Policy | None) -> list[Result]:

@@ -8,6 +8,7 @@ misconception for the course, so that the next class gets a sentence.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from grading.record import Result, Verdict
 from grading.reports.pages import render, short
 from grading.reports.roster import Roster
 from grading.submissions.forms import parsed
+from grading.submissions.sources import free
 from project.files import write_whole
 
 LEAST = 2  # students of a group
@@ -89,6 +91,8 @@ def draft(task: str, code: str) -> str:
                 f"{kind} {name}", f"{kind} {wrong}", 1
             )
             code = "\n".join(lines)
+    if needed := sorted(free(code) - {*dir(builtins), name}):
+        code = f"# TODO: this needs {', '.join(needed)}.\n{code}"
     return f'{code.rstrip()}\n\n\nMisconception(\n    {wrong},\n    "{TODO}",\n),'
 
 

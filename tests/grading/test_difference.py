@@ -13,8 +13,13 @@ from pages import assert_harmless, assert_readable, text_of
 
 from commands import main
 from grading import app
-from grading.record import Result, Verdict, Written
-from grading.reports.difference import changes, read_grades, write_difference
+from grading.record import Late, Result, Verdict, Written
+from grading.reports.difference import (
+    changes,
+    read_grades,
+    surprises,
+    write_difference,
+)
 from grading.reports.grades import grades
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
@@ -50,6 +55,39 @@ def test_moved_points_and_the_reason():
     assert (bob.item, bob.by) == ("x/q", 0.5)
     assert (cy.before, cy.after) == (None, 0)
     assert rest == []
+
+
+def test_marks_of_answers_that_have_changed_are_told():
+    ada, bob, cy = (result(name, WRONG, 2.0) for name in ("ada", "bob", "cy"))
+    new = (Written("x/q", 3, "I do not know.", 2.0),)
+    spaced = (Written("x/q", 3, " Because. \n", 2.0),)
+    marked_again = (Written("x/q", 3, "Hence.", 0.5),)
+    after = [
+        dataclasses.replace(ada, written=new),
+        dataclasses.replace(bob, written=spaced),
+        dataclasses.replace(cy, written=marked_again),
+    ]
+    runs = [grades(Roster(one)) for one in ([ada, bob, cy], after)]
+    assert list(surprises(*runs)) == [
+        "ada · q: this answer has changed since it got 2 of 3; mark it again"
+    ]
+    assert list(surprises(*runs, honest={"x/q"})) == []
+    assert list(surprises(runs[1], runs[1])) == []
+
+
+def test_deductions_that_are_gone_are_told():
+    late = [
+        dataclasses.replace(result(name, WRONG), late=Late(90_000, points))
+        for name, points in (("ada", 1.5), ("bob", 2.0), ("cy", 0.0))
+    ]
+    before = grades(Roster(late))
+    without = [dataclasses.replace(one, late=None) for one in late]
+    (said,) = surprises(before, grades(Roster(without)))
+    assert said.startswith(
+        "the last run deducted points from 2 late notebooks (3.5 in all)"
+    )
+    assert list(surprises(before, before)) == []
+    assert list(surprises(grades(Roster(without)), before)) == []
 
 
 def test_nothing_moves():

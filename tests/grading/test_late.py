@@ -225,6 +225,11 @@ def test_the_command_deducts(tmp_path, monkeypatch):
         text = (tmp_path / "grades" / "grades.csv").read_text("utf-8-sig")
         late, punctual = csv.DictReader(io.StringIO(text))
         assert (late["total"], late["final"], punctual["final"]) == ("8", final, "8")
+        assert "the last run" not in done.output
+    done = CliRunner().invoke(main, [str(one) for one in [*given, "--late-most", "10"]])
+    assert done.exit_code == 0
+    done = CliRunner().invoke(main, [str(one) for one in given[:4]])
+    assert "deducted points from 1 late notebook (1 in all)" in done.output
 
 
 def test_the_command_checks_the_table_before_it_grades(tmp_path, monkeypatch):

@@ -345,7 +345,7 @@ def test_a_filled_table_in_the_output_folder_counts_in_the_next_run(tmp_path):
     write_submissions(tmp_path / "in", 1)
     (path,) = (tmp_path / "in").rglob("*.ipynb")
     notebook = nbformat.read(path, as_version=4)
-    question = next(
+    question, other, *_ = (
         cell
         for cell in notebook.cells
         if cell.metadata.get("course", {}).get("role") == "written"
@@ -365,3 +365,9 @@ def test_a_filled_table_in_the_output_folder_counts_in_the_next_run(tmp_path):
     )
     changed = [pair for pair in zip(old, new, strict=True) if pair[0] != pair[1]]
     assert changed[0] == ("", "2")
+    question.source = "I do not know."
+    other.source = "Because the scores are larger."
+    nbformat.write(notebook, path)
+    said = finish(start(tmp_path / "in", tmp_path / "out"))
+    assert "this answer has changed since it got 2 of" in said
+    assert "enter their marks in marks-new.csv" in said

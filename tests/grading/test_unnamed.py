@@ -130,6 +130,12 @@ def test_the_draft_is_python_and_has_the_task_s_code():
     assert "Misconception" in draft("x/moments", "not python (")
 
 
+def test_the_draft_says_what_else_it_needs():
+    code = "def moments(x):\n    return earlier(np.sort(x), len(x)), moments"
+    assert draft("x/moments", code).startswith("# TODO: this needs earlier, np.\n")
+    assert "needs" not in draft("x/moments", CODE)
+
+
 @pytest.mark.browser
 def test_page_is_harmless_and_readable(browser, tmp_path):
     hostile = f"{CODE}  # {SCRIPT}{IMAGE}{'x' * 500}"
