@@ -130,7 +130,7 @@ def surprises(
                 f"{number(was.marks)} of {answer.points}; mark it again"
             )
     gone = [deducted(one) for one in before.results if one.counts and deducted(one)]
-    if gone and not any(map(deducted, after.results)):
+    if gone and not any(one.late for one in after.results):
         yield (
             f"the last run deducted points from {plural(len(gone), 'late notebook')} "
             f"({number(sum(gone))} in all), this one from none: grade again with --due, "

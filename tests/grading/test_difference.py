@@ -77,7 +77,7 @@ def test_marks_of_answers_that_have_changed_are_told():
 
 def test_deductions_that_are_gone_are_told():
     late = [
-        dataclasses.replace(result(name, WRONG), late=Late(90_000, points))
+        dataclasses.replace(result(name, WRONG, 3.0), late=Late(90_000, points))
         for name, points in (("ada", 1.5), ("bob", 2.0), ("cy", 0.0))
     ]
     before = grades(Roster(late))

@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +44,9 @@ def write_submissions(folder, count, seed=0):
 def start(submissions, out, *options):
     return subprocess.Popen(
         [
+            # What a shell starts in the background ignores interrupts, and so would this.
+            "env",
+            "--default-signal=INT",
             sys.executable,
             "-m",
             "commands",
@@ -58,8 +60,6 @@ def start(submissions, out, *options):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        # What a shell starts in the background ignores interrupts, and so would this.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -162,7 +162,7 @@ RISK_COVERAGE = Task(
     misconceptions=CURVE_MISTAKES,
     hints=[
         "For a single threshold: which data points have at least this confidence, and which share of them is wrong?",
-        "np.unique(-confidence, return_inverse=True) finds the distinct thresholds in falling order, and the "
+        "`np.unique` of the negative confidence finds the distinct thresholds in falling order; with `return_inverse=True` also the "
         "threshold of each data point.",
         "np.bincount counts data points and errors at each threshold; their cumulative sums count those that are "
         "answered.",
