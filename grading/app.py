@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -118,8 +119,9 @@ def grade_folder(
         return results
     labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
     shown = examples(labs, settings.out / STATE / EXAMPLES)
-    sheet = settings.out / "grades.json"
-    before = read_grades(sheet) if sheet.exists() else None
+    sheet, before = settings.out / "grades.json", None
+    with contextlib.suppress(CourseError):  # none yet, or another version's: replaced
+        before = read_grades(sheet)
     with all_or_none():
         written = write_outcome(
             results,

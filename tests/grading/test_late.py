@@ -230,6 +230,9 @@ def test_the_command_deducts(tmp_path, monkeypatch):
     assert done.exit_code == 0
     done = CliRunner().invoke(main, [str(one) for one in given[:4]])
     assert "deducted points from 1 late notebook (1 in all)" in done.output
+    (tmp_path / "grades" / "grades.json").write_text("{}")
+    done = CliRunner().invoke(main, [str(one) for one in given[:4]])
+    assert (done.exit_code, "look" in done.output) == (0, False)
 
 
 def test_the_command_checks_the_table_before_it_grades(tmp_path, monkeypatch):
