@@ -25,6 +25,7 @@ MOVES = """
 () => {
 for (const guess of document.querySelectorAll("fieldset.guess")) guess.querySelector("input").click();
 return [...document.querySelectorAll(".live")].map(figure => {
+  figure.dispatchEvent(new Event("focusin")); // draws it
   const times = {};
   const time = (move, act) => {
     const start = performance.now();

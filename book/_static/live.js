@@ -711,15 +711,31 @@ const start = figure => {
     button.addEventListener("click", () => { state[button.name]++; if (button.name === "reset") reset(); own.pressed = button.name; draw(); own.pressed = null; });
   }
   figure.addEventListener("input", event => { own.moved = event.target.name; draw(); own.moved = null; });
-  // From then on a screen reader says what has changed; before, all figures of a page would speak.
-  figure.addEventListener("focusin", () => { says.ariaLive = "polite"; }, {once: true});
-  figure.classList.add("moves");
-  plots.hidden = legend.hidden = false;
   let width = 0;
   new ResizeObserver(([{contentRect}]) => {
     if (contentRect.width && contentRect.width !== width) { width = contentRect.width; draw(); }
   }).observe(plots);
   draw();
 };
-document.querySelectorAll(".live").forEach(start);
+// A figure takes its room at once, and is drawn when it comes near the window or has the focus:
+// drawing all figures of a page while it loads keeps a slow phone from answering.
+const waiting = new Set();
+const begin = figure => {
+  near.unobserve(figure);
+  if (waiting.delete(figure)) start(figure);
+};
+const near = new IntersectionObserver(entries => {
+  for (const {isIntersecting, target} of entries) if (isIntersecting) setTimeout(begin, 0, target); // one for each task
+}, {rootMargin: "300px"});
+for (const figure of document.querySelectorAll(".live")) {
+  waiting.add(figure);
+  figure.classList.add("moves");
+  for (const part of figure.querySelectorAll(".live-plots, .live-legend")) part.hidden = false;
+  figure.addEventListener("focusin", () => {
+    begin(figure);
+    // From now on a screen reader says what changes; before, all figures of a page would speak.
+    figure.querySelector(".live-says").ariaLive = "polite";
+  }, {once: true});
+  near.observe(figure);
+}
 })();

@@ -112,6 +112,10 @@ id => {
   return counts;
 }
 """
+DRAW = """
+() => document.querySelectorAll(".live").forEach(live => live.dispatchEvent(new Event("focusin")))
+"""
+DRAWN = "[...document.querySelectorAll('.live')].filter(live => live.numbers).map(live => live.id)"
 PRESS = "([id, name]) => document.querySelector(`#${id} button[name=${name}]`).click()"
 
 
@@ -140,6 +144,7 @@ def page(browser, path):
         page.errors = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.goto(path.as_uri())
+        page.evaluate(DRAW)
         yield page
         assert page.errors == []
 
@@ -181,6 +186,23 @@ def test_a_view_shows_the_numbers_of_its_oracle(page, fragments, name):
         for button in pressed:
             page.evaluate(PRESS, [name, button])
     assert len(set(seen)) > 0.4 * len(seen)  # the controls do change them
+
+
+@pytest.mark.browser
+def test_a_figure_is_drawn_when_it_comes_near_the_window(browser, path):
+    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.wait_for_function("document.querySelector('.live').numbers")
+        first, last = list(FIGURES)[0], list(FIGURES)[-1]
+        assert first in page.evaluate(DRAWN)
+        assert last not in page.evaluate(DRAWN)
+        height = page.evaluate("document.documentElement.scrollHeight")
+        page.locator(f"#{last}").scroll_into_view_if_needed()
+        page.wait_for_function("id => document.getElementById(id).numbers", arg=last)
+        assert len(page.evaluate(DRAWN)) < len(FIGURES)
+        grown = page.evaluate("document.documentElement.scrollHeight") - height
+        assert abs(grown) < 100, grown  # only lines of text: the panels had their room
 
 
 @pytest.mark.browser
@@ -283,6 +305,7 @@ def test_a_figure_is_described_and_says_once_what_has_changed(page):
     pictures = page.get_by_role("img", name="At the start: ")
     speakers = page.get_by_role("status")
     assert pictures.count() == speakers.count() == len(FIGURES)
+    page.reload()
     slider, says = page.locator("#gp input").first, page.locator("#gp output.live-says")
     assert says.get_attribute("aria-live") == "off"
     slider.press("End")
@@ -295,6 +318,7 @@ def test_text_is_legible_and_nothing_is_cut_off(browser, path, width):
     with browser.new_context(viewport={"width": width, "height": 844}) as context:
         page = context.new_page()
         page.goto(path.as_uri())
+        page.evaluate(DRAW)
         sizes = page.evaluate(
             "[...document.querySelectorAll('.live-plots text, .live-side *')]"
             ".map(text => parseFloat(getComputedStyle(text).fontSize))"

@@ -4,6 +4,8 @@
 GUESS = """
   document.querySelectorAll("fieldset.guess").forEach(
     guess => guess.querySelector("input").checked = true);
+  // Draws the figures that are far from the window, too.
+  document.querySelectorAll(".live").forEach(live => live.dispatchEvent(new Event("focusin")));
 """
 UNFOLD = f"""{GUESS}
   document.querySelectorAll("details").forEach(fold => fold.open = true);
