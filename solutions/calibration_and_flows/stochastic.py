@@ -140,8 +140,8 @@ def predict(
         generator: for the noise.
 
     Returns:
-        The mean and the variance over the draws of the K probabilities, both (N, K),
-        without a graph. K need not be D.
+        The mean and the variance (divided by S) over the draws of the K probabilities,
+        both (N, K), without a graph. K need not be D.
     """
     # Which of the two is averaged, probabilities or their logarithms?
     ### BEGIN SOLUTION
