@@ -194,7 +194,7 @@ def test_a_figure_is_drawn_when_it_comes_near_the_window(browser, path):
         page = context.new_page()
         page.goto(path.as_uri())
         page.wait_for_function("document.querySelector('.live').numbers")
-        first, last = list(FIGURES)[0], list(FIGURES)[-1]
+        first, *_, last = FIGURES
         assert first in page.evaluate(DRAWN)
         assert last not in page.evaluate(DRAWN)
         height = page.evaluate("document.documentElement.scrollHeight")
