@@ -56,11 +56,6 @@ class Gradebook:
         return sum(one.points or 0 for one in known), sum(one.possible for one in known)
 
 
-def title(lab: Lab) -> str:
-    """``Deep ensembles a``."""
-    return f"{title_of(lab[0])} {lab[1]}".strip()
-
-
 def gradebook(paths: Sequence[Path]) -> Gradebook:
     """Merge several ``grades.json``.
 
@@ -79,7 +74,7 @@ def gradebook(paths: Sequence[Path]) -> Gradebook:
                 raise CourseError(
                     path,
                     None,
-                    f"{title(lab)} is also in {origin[lab]}.",
+                    f"{title_of(*lab)} is also in {origin[lab]}.",
                     "Name only one of the two files, or grade the lab in one folder.",
                 )
             students.setdefault(one.student, {})[lab] = _grade(one)
@@ -120,7 +115,7 @@ def write_gradebook(paths: Sequence[Path], out: Path) -> list[Path]:
     page = render(
         "gradebook.html.j2",
         book=book,
-        title=title,
+        title=title_of,
         shown=_shown,
         possible=possible,
         late=book.late,

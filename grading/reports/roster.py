@@ -28,17 +28,19 @@ class Item:
 class ColumnGroup:
     """The columns of a practical: the tasks and questions in the results of the class.
 
-    ``tasks`` and ``questions`` are in the order of the practical.
+    ``tasks`` and ``questions`` are in the order of the practical; ``parts`` are the letters of
+    its labs that were submitted.
     """
 
     stem: str
     tasks: tuple[Item, ...]
     questions: tuple[Item, ...]
+    parts: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """``deep_ensembles`` → ``Deep ensembles``."""
-        return title_of(self.stem)
+        """The name of the lab, or of the practical if the class submitted several labs of it."""
+        return title_of(self.stem, self.parts[0] if len(self.parts) == 1 else "")
 
     @property
     def points(self) -> int:
@@ -164,7 +166,11 @@ class Roster:
                 tasks.setdefault(verdict.task, Item(verdict.task, verdict.points))
             for answer in result.written:
                 questions.setdefault(answer.task, Item(answer.task, answer.points))
-        return ColumnGroup(stem, tuple(tasks.values()), tuple(questions.values()))
+        # The lab of a notebook that could not be read may be unknown.
+        parts = sorted({result.part for result in results} - {""})
+        return ColumnGroup(
+            stem, tuple(tasks.values()), tuple(questions.values()), tuple(parts)
+        )
 
 
 def unanswered(answer: Written) -> bool:

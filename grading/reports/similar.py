@@ -21,7 +21,7 @@ from grading.reports.pages import percent, render
 from grading.reports.roster import Roster
 from grading.submissions.winnowing import Lines, every_hash, fingerprints, imports
 from project.files import write_whole
-from project.practicals import Lab, title_of
+from project.practicals import Lab
 
 LEAST = 12  # fingerprints that two notebooks share, about 50 tokens
 NEAR = 0.3  # share of the fingerprints of the one that has fewer
@@ -129,7 +129,7 @@ def _pairs(lab: Lab, results: Sequence[Result]) -> Iterable[SimilarPair]:
     most = max(FEW, MANY * len(results))
     rare = {hash_ for hash_, found in holders.items() if len(found) <= most}
     count = Counter(pair for hash_ in rare for pair in combinations(holders[hash_], 2))
-    title = title_of(lab.stem) + f" {lab.part}" * bool(lab.part)
+    title = lab.title
     for (one, two), shared in sorted(count.items()):
         least = min(len(marks[one].hashes & rare), len(marks[two].hashes & rare))
         if shared >= LEAST and shared >= NEAR * least:
