@@ -13,7 +13,7 @@ from pathlib import Path
 from grading.reports.difference import read_grades
 from grading.reports.grades import NotebookGrade
 from grading.reports.pages import number, render
-from grading.reports.roster import PLACEHOLDERS
+from grading.reports.roster import PLACEHOLDERS, by_name
 from grading.reports.sheets import guarded, table
 from project.errors import CourseError
 from project.files import all_or_none, require_writable, write_whole
@@ -78,7 +78,7 @@ def gradebook(paths: Sequence[Path]) -> Gradebook:
                     "Name only one of the two files, or grade the lab in one folder.",
                 )
             students.setdefault(one.student, {})[lab] = _grade(one)
-    ordered = sorted(students, key=lambda name: (name.casefold(), name))
+    ordered = sorted(students, key=by_name)
     return Gradebook(tuple(origin), {name: students[name] for name in ordered})
 
 

@@ -6,6 +6,7 @@ about a total.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,10 @@ from project.practicals import ANSWER_HERE, title_of
 
 # Texts that are not answers: the placeholders of the course and of nbgrader.
 PLACEHOLDERS = ("", ANSWER_HERE, "YOUR ANSWER HERE")
+# Letters that Unicode does not decompose, and how they are sorted.
+LETTERS = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ class Roster:
 
     def __init__(self, results: Iterable[Result], order: Sequence[str] = ()) -> None:
         self.results = sorted(results, key=_key)
-        self.students = sorted({result.student for result in self.results}, key=_text)
+        self.students = sorted({result.student for result in self.results}, key=by_name)
         stems = {result.practical for result in self.results if result.practical}
         rank = {stem: index for index, stem in enumerate(order)}
         ordered = sorted(stems, key=lambda stem: (rank.get(stem, len(rank)), stem))
@@ -173,6 +178,13 @@ class Roster:
         )
 
 
+def by_name(name: str) -> tuple[str, str, str]:
+    """The sort key of a name: É is next to E; case and accents only order equal names."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    plain = "".join(one for one in letters if not unicodedata.combining(one))
+    return plain.casefold().translate(LETTERS), name.casefold(), name
+
+
 def unanswered(answer: Written) -> bool:
     """Is there no answer to mark?"""
     return answer.text.strip() in PLACEHOLDERS
@@ -230,14 +242,9 @@ def _worth(result: Result) -> tuple[bool, int]:
 
 def _key(result: Result) -> tuple:
     return (
-        _text(result.student),
+        by_name(result.student),
         result.practical,
         result.part,
-        _text(result.notebook),
+        (result.notebook.casefold(), result.notebook),
         result.digest,
     )
-
-
-def _text(text: str) -> tuple[str, str]:
-    # Ignore case, as a person does when sorting names, except between equal ones.
-    return text.casefold(), text

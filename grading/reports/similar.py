@@ -18,7 +18,7 @@ from pathlib import Path
 from grading.flags import flag
 from grading.record import Code, Result
 from grading.reports.pages import percent, render
-from grading.reports.roster import Roster
+from grading.reports.roster import Roster, by_name
 from grading.submissions.winnowing import Lines, every_hash, fingerprints, imports
 from project.files import write_whole
 from project.practicals import Lab
@@ -74,7 +74,10 @@ def similar(roster: Roster, labs: Iterable[Lab]) -> list[SimilarPair]:
     pairs = [
         pair for lab in labs for pair in _pairs(lab, by_lab.get(lab.name, ())) if pair
     ]
-    return sorted(pairs, key=lambda p: (-p.share, p.one.student, p.two.student, p.lab))
+    return sorted(
+        pairs,
+        key=lambda p: (-p.share, by_name(p.one.student), by_name(p.two.student), p.lab),
+    )
 
 
 def flagged(results: Iterable[Result], pairs: Iterable[SimilarPair]) -> list[Result]:

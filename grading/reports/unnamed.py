@@ -16,7 +16,7 @@ from pathlib import Path
 from grading.execution.sketch import groups
 from grading.record import Result, Verdict
 from grading.reports.pages import render, short
-from grading.reports.roster import Roster
+from grading.reports.roster import Roster, by_name
 from grading.submissions.forms import parsed
 from grading.submissions.sources import free
 from project.files import write_whole
@@ -65,7 +65,10 @@ def unnamed(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Unn
                 if len(group) >= LEAST:
                     those = [rows[index] for index in group]
                     found.append(_unnamed(title, those, len(rows)))
-    return sorted(found, key=lambda one: (-len(one.students), one.task, one.students))
+    return sorted(
+        found,
+        key=lambda one: (-len(one.students), one.task, *map(by_name, one.students)),
+    )
 
 
 def write_unnamed(
