@@ -29,6 +29,7 @@ from grading.reports.marking import check_marks, filled_table, questions, titles
 from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural
 from grading.reports.several import best_by_task
+from grading.reports.stopped import advice
 from grading.settings import Settings
 from grading.submissions.intake import Intake, Submission, take_in
 from grading.submissions.names import shown as shown_name
@@ -277,10 +278,10 @@ def _summary(
             highlight=False,
         )
     if stopped:
-        console.print(
-            "A limit stopped this code, or it was not reached. If the machine was busy, "
-            "grade again with --retry."
-        )
+        console.print("A limit stopped this code, or it was not reached.")
+        reasons = [v.reason for r in stopped for v in r.verdicts if v.stopped]
+        for text in dict.fromkeys(map(advice, reasons or [""])):
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
     for note in intake.notes:
         console.print(f"look: {note}", markup=False, highlight=False, soft_wrap=True)
     if intake.ignored:

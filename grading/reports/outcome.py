@@ -23,7 +23,7 @@ from grading.reports.report import write_report
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
 from grading.reports.similar import flagged, similar, write_similar
-from grading.reports.unnamed import write_unnamed
+from grading.reports.unnamed import unnamed, write_unnamed
 from project.practicals import Course
 
 
@@ -61,7 +61,7 @@ def write_outcome(
     roster = Roster(flagged(roster.results, pairs), course.stems)
     called = titles(labs)
     pages = page_paths(roster.results)
-    unnamed, groups = write_unnamed(roster, out, titles=called)
+    groups = unnamed(roster, called)
     return [
         write_report(
             roster,
@@ -73,7 +73,7 @@ def write_outcome(
             similar=len(pairs),
             unnamed=groups,
         ),
-        unnamed,
+        write_unnamed(groups, out),
         write_items(roster, out, titles=called, asked=asked),
         write_similar(pairs, out, titles=called),
         *write_sheets(roster, out),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,13 +71,10 @@ def unnamed(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Unn
     )
 
 
-def write_unnamed(
-    roster: Roster, out: Path, *, titles: Mapping[str, str] | None = None
-) -> tuple[Path, int]:
-    """Write ``unnamed.html``; return its path, and the number of groups."""
-    found = unnamed(roster, titles)
+def write_unnamed(found: Sequence[Unnamed], out: Path) -> Path:
+    """Write ``unnamed.html``; return its path."""
     write_whole(out / "unnamed.html", render("unnamed.html.j2", groups=found))
-    return out / "unnamed.html", len(found)
+    return out / "unnamed.html"
 
 
 def draft(task: str, code: str) -> str:
