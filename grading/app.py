@@ -20,8 +20,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from grading.classroom import EXAMPLES, STATE, grade_class
+from grading.classroom import EXAMPLES, FAULTS, STATE, grade_class
 from grading.execution.examples import examples
+from grading.faults import read_faults
 from grading.record import Result
 from grading.reports.difference import read_grades, surprises, write_difference
 from grading.reports.late import Policy, adjusted, unmatched
@@ -134,6 +135,9 @@ def grade_folder(
             examples=shown,
             answers=answers,
             policy=policy,
+            warnings=read_faults(
+                settings.out / STATE / FAULTS, [lab.name for lab in labs]
+            ),
         )
         for suffix in ("csv", "html"):  # of an earlier --diff; now its changes are made
             discard(settings.out / f"difference.{suffix}")

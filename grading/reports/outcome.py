@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from authoring.questions import Question, places, prompts
@@ -36,6 +36,7 @@ def write_outcome(
     examples: Mapping[str, Example] | None = None,
     answers: bool = False,
     policy: Policy | None = None,
+    warnings: Sequence[str] = (),
 ) -> list[Path]:
     """Write the sheets, the feedback, the report and the page for marking.
 
@@ -47,6 +48,7 @@ def write_outcome(
         examples: public examples for the feedback, by task.
         answers: show the model answers to the students.
         policy: deducts points from late notebooks.
+        warnings: sentences about faults of the course, for the report.
 
     Returns:
         The files written, the report first.
@@ -72,6 +74,7 @@ def write_outcome(
             examples=examples,
             similar=len(pairs),
             unnamed=groups,
+            warnings=warnings,
         ),
         write_unnamed(groups, out),
         write_items(roster, out, titles=called, asked=asked),

@@ -247,6 +247,7 @@ def report_page(
     examples: Mapping[str, Example] | None = None,
     similar: int = 0,
     unnamed: Sequence[Unnamed] = (),
+    warnings: Sequence[str] = (),
 ) -> str:
     """Render the class report.
 
@@ -258,6 +259,7 @@ def report_page(
         examples: an input of each task's own check, to ask the class about.
         similar: the number of pairs of notebooks with much code in common.
         unnamed: the groups with the same wrong numbers, as ``unnamed.html`` shows them.
+        warnings: sentences about faults of the course.
     """
     graded = [result for result in roster.results if result.graded]
     rows = {
@@ -284,6 +286,7 @@ def report_page(
         examples=examples or {},
         similar=similar,
         unnamed=len(unnamed),
+        warnings=warnings,
         stopped=stopped(roster, titles),
         graded=graded,
         failed=[result for result in roster.results if not result.graded],
@@ -308,6 +311,7 @@ def write_report(
     examples: Mapping[str, Example] | None = None,
     similar: int = 0,
     unnamed: Sequence[Unnamed] = (),
+    warnings: Sequence[str] = (),
 ) -> Path:
     """Write ``report.html``; see ``report_page``."""
     page = report_page(
@@ -318,6 +322,7 @@ def write_report(
         examples=examples,
         similar=similar,
         unnamed=unnamed,
+        warnings=warnings,
     )
     write_whole(out / "report.html", page)
     return out / "report.html"
