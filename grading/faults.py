@@ -20,8 +20,9 @@ def keep_faults(path: Path, lab: str, machinery: str, sentences: Iterable[str]) 
     kept = _read(path)
     before, old = kept.get(lab, ("", []))
     known = old if before == machinery else []
-    kept[lab] = machinery, [*dict.fromkeys([*known, *sentences])]
-    write_whole(path, json.dumps(kept))
+    new = [*dict.fromkeys([*known, *sentences])]
+    if new or old:
+        write_whole(path, json.dumps(kept | {lab: (machinery, new)}))
 
 
 def read_faults(path: Path, labs: Iterable[str]) -> list[str]:

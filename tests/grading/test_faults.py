@@ -54,6 +54,8 @@ def test_a_misconception_that_raises_is_reported_and_the_others_are_kept():
 
 def test_faults_are_kept_until_the_checks_change(tmp_path):
     path = tmp_path / "faults.json"
+    keep_faults(path, "a", "1", [])
+    assert not path.exists()
     assert read_faults(path, ["a"]) == []
     keep_faults(path, "a", "1", ["x"])
     keep_faults(path, "b", "1", ["z"])
