@@ -145,7 +145,6 @@ def places(labs: Iterable[Lab]) -> dict[str, str]:
     found = {}
     for lab in labs:
         section, before = "", ""
-        lab_number = f"{lab.number.lstrip('0') or '0'}{lab.part}"
         for cell in read_chapter(lab.chapter).cells:
             if cell.kind != "markdown":
                 continue
@@ -157,7 +156,7 @@ def places(labs: Iterable[Lab]) -> dict[str, str]:
                     options, body = options_of(token.content)
                     ids = {*TASK_INFO.findall(body), options.get("label", "")} - {""}
                     for id_ in ids:
-                        found[id_] = f"lab {lab_number}, “{section}”"
+                        found[id_] = f"lab {lab.label}, “{section}”"
     return found
 
 

@@ -14,7 +14,15 @@ import numpy as np
 
 from course.judge import Mismatch, Values, as_numbers
 from course.task import Case, Close, Task
-from course.wording import INFINITE, PROPERTIES, as_sentence, lacks, named, wrapped
+from course.wording import (
+    INFINITE,
+    PROPERTIES,
+    as_sentence,
+    lacks,
+    named,
+    subject,
+    wrapped,
+)
 
 HUGE = (
     "    (So large a number comes from dividing by nearly 0, or from inverting a matrix that hardly has "
@@ -26,11 +34,12 @@ SHOWN = 24  # how many entries of an array are printed at most
 
 def headline(task: Task, mismatch: Mismatch) -> str:
     """Say in a sentence how a value differs from the expected one."""
-    close, got, value = mismatch.close, mismatch.got, named(mismatch.key)
+    close, got, value = mismatch.close, mismatch.got, subject(mismatch.key)
     number = "integer" if close.integers else "floating-point number"
     shape = _shape(close.value.shape, number)
     if mismatch.kind in ("missing", "none"):
-        return f"`{task.name}` gives no {value}: it is None. Is a `return` missing?"
+        what = named(mismatch.key)
+        return f"`{task.name}` gives no {what}: it is None. Is a `return` missing?"
     if mismatch.kind == "dtype":
         kind = getattr(got, "dtype", None)
         what = f"is {a(type(got).__name__)}"
@@ -38,16 +47,16 @@ def headline(task: Task, mismatch: Mismatch) -> str:
             what = f"has the dtype {kind}"
         if close.value.shape:
             shape += f" of {number}s"
-        return as_sentence(f"{value} {what}; {shape} is expected.")
+        return f"{value} {what}; {shape} is expected."
     if mismatch.kind == "shape":
         here = _shape(np.shape(got), number)
-        return as_sentence(f"{value} is {here}; {shape} is expected.")
+        return f"{value} is {here}; {shape} is expected."
     if mismatch.kind == "nan":
-        return as_sentence(f"{value} holds a value that is not finite (nan or inf).")
+        return f"{value} contains a number that is not finite (nan or inf)."
     lacking = lacks(mismatch.key, as_numbers(got), close.value)
     if lacking is not None:
         return as_sentence(lacking)
-    return as_sentence(f"{value} is not right.")
+    return f"{value} is not right."
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def lacks(key: str, got: Any, value: Any) -> str | None:
     if not key.startswith(INFINITE):
         return PROPERTIES.get(key)
     got, value = np.asarray(got, float), np.asarray(value, float)
-    wrong, name = got != value, named(key)
+    wrong, name = got != value, subject(key)
     if np.all(value[wrong] == 0):
         return f"{name} is infinite where it should be finite."
     if np.all(got[wrong] == 0):
@@ -80,6 +80,14 @@ def named(key: str) -> str:
         if key.startswith(prefix):
             return f"{words} `{key.removeprefix(prefix)}`"
     return f"`{key}`"
+
+
+def subject(key: str) -> str:
+    """Return a value's name as the beginning of a sentence: "The value `low`"."""
+    if key == "value":
+        return "The value"
+    name = named(key)
+    return f"The value {name}" if name.startswith("`") else as_sentence(name)
 
 
 def listed(keys: Iterable[str]) -> str:

@@ -10,7 +10,8 @@ Four packages, in the order in which they process a submission:
 The modules here connect them. ``app`` implements ``course grade``; ``classroom`` grades many
 submissions in parallel and resumes a run that was killed; ``worker`` grades within one
 process; ``cluster`` sends submissions to the workers of a Dask cluster. ``record`` defines the
-data that they exchange, ``flags`` everything that can be unusual about a submission.
+data that they exchange, ``flags`` everything that can be unusual about a submission; ``faults``
+keeps what a run has found to be wrong with the course itself.
 
 Nothing here imports ``solutions``, and a student's kernel imports nothing from ``grading``.
 """

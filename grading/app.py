@@ -20,24 +20,28 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from grading.classroom import EXAMPLES, STATE, grade_class
+from grading.classroom import EXAMPLES, FAULTS, STATE, grade_class
 from grading.execution.examples import examples
+from grading.faults import read_faults
 from grading.record import Result
 from grading.reports.difference import read_grades, surprises, write_difference
-from grading.reports.late import Policy, adjusted
+from grading.reports.late import Policy, adjusted, unmatched
 from grading.reports.marking import check_marks, filled_table, questions, titles
+from grading.reports.marks import rows_of
 from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural
 from grading.reports.several import best_by_task
+from grading.reports.stopped import advice
 from grading.settings import Settings
 from grading.submissions.intake import Intake, Submission, take_in
 from grading.submissions.names import shown as shown_name
 from grading.submissions.several import Several
 from grading.worker import blank, in_words
 from project.errors import CourseError
-from project.files import all_or_none, require_writable
+from project.files import all_or_none, discard, require_writable
 from project.practicals import Course
 
+NAMED = 5  # rows of the table of times that are named as belonging to nobody
 # Folders of a checkout that must not hold grades, besides those that begin with . or _
 PROJECT = {
     *("authoring", "book", "course", "exercises", "grading", "project", "solutions"),
@@ -131,10 +135,25 @@ def grade_folder(
             examples=shown,
             answers=answers,
             policy=policy,
+            warnings=read_faults(
+                settings.out / STATE / FAULTS, [lab.name for lab in labs]
+            ),
         )
+        for suffix in ("csv", "html"):  # of an earlier --diff; now its changes are made
+            discard(settings.out / f"difference.{suffix}")
     _summary(results, intake, settings, console)
     if manual is not None:
-        console.print(f"The marks of {manual} were merged.", soft_wrap=True)
+        console.print(_merged(manual, results), markup=False, soft_wrap=True)
+    if policy is not None and (names := unmatched(results, policy)):
+        listed = ", ".join(map(repr, names[:NAMED]))
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        console.print(
+            f"look: {policy.times} has times for {listed}{more}, which name no student or "
+            "notebook of the class; they were ignored.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
     if settings.out / "marks-new.csv" in written:
         console.print(
             "Answers have come in that marks.csv lacks: enter their marks in marks-new.csv, "
@@ -145,6 +164,16 @@ def grade_folder(
     for note in surprises(before, read_grades(sheet), honest) if before else ():
         console.print(f"look: {note}.", markup=False, highlight=False, soft_wrap=True)
     return results
+
+
+def _merged(marks: Path, results: Sequence[Result]) -> str:
+    """Say how many marks and comments of a table were merged."""
+    rows = rows_of(marks, list(results))
+    count = sum(row.marks is not None for row in rows)
+    comments = sum(bool(row.comment) for row in rows)
+    also = f" and {plural(comments, 'comment')}" if comments else ""
+    verb = "was" if count == 1 and not comments else "were"
+    return f"{plural(count, 'mark')}{also} of {marks} {verb} merged."
 
 
 def _with_present_flags(result: Result, submission: Submission) -> Result:
@@ -277,10 +306,10 @@ def _summary(
             highlight=False,
         )
     if stopped:
-        console.print(
-            "A limit stopped this code, or it was not reached. If the machine was busy, "
-            "grade again with --retry."
-        )
+        console.print("A limit stopped this code, or it was not reached.")
+        reasons = [v.reason for r in stopped for v in r.verdicts if v.stopped]
+        for text in dict.fromkeys(map(advice, reasons or [""])):
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
     for note in intake.notes:
         console.print(f"look: {note}", markup=False, highlight=False, soft_wrap=True)
     if intake.ignored:

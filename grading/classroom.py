@@ -37,6 +37,7 @@ from grading.execution.runner import (
     remove,
     sweep,
 )
+from grading.faults import keep_faults
 from grading.record import NOT_RUN, Result
 from grading.sandbox.bubblewrap import COMPILED, require_sandbox
 from grading.settings import Settings
@@ -48,6 +49,7 @@ from project.files import write_whole
 from project.practicals import Course
 
 STATE = ".grading"
+FAULTS = "faults.json"  # of the course
 EXAMPLES = "examples"  # the folder of public examples, which are kept between runs
 NEEDED = 1024 * 1024  # bytes of disk space without which nothing can be graded
 Report = Callable[[Result, bool], None]
@@ -210,6 +212,10 @@ class _Run:
         """
         for drawing in self.drawings:
             drawing.finish()
+        for lab, material in self.materials.items():
+            failed = expected.failures(material.expected)
+            found = json.loads(failed.read_text("utf-8")) if failed.exists() else []
+            keep_faults(self.state / FAULTS, lab, self.machinery[lab], found)
 
     def stop(self) -> None:
         """End the processes that still compute values."""
@@ -232,7 +238,7 @@ class _Run:
         lab = self.course.lab(name)
         path = self.state / f"expected-{self.machinery[name][:16]}.msgpack"
         # A run that was killed may have left only the keys.
-        if not expected.beside(path).exists():
+        if not (expected.beside(path).exists() and expected.failures(path).exists()):
             new = path.with_suffix(".new")
             try:
                 shown = examples.kept_in(self.state / EXAMPLES, lab)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -25,6 +26,10 @@ from project.source import Module, files_of, read_solutions
 
 ANSWER_HERE = "*Write your answer here.*"
 NAME = re.compile(r"(?P<number>\d\d)(?P<part>[a-z]?)-(?P<stem>.+)")
+HEADING = re.compile(r"^# +(.+?)\s*$", re.MULTILINE)
+ROOT = Path(__file__).parents[1]
+# Words of a practical's name that a stem does not spell as the book does.
+SPELLED = {"Warm up": "Warm-up", " backprop": " Backprop"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,16 @@ class Lab:
     def name(self) -> str:
         """The stem and the letter: ``deep_ensembles`` or ``deep_ensembles_a``."""
         return lab_name(self.stem, self.part)
+
+    @property
+    def label(self) -> str:
+        """The number and the letter, as the book has them: ``1a``."""
+        return f"{int(self.number or 0)}{self.part}"
+
+    @property
+    def title(self) -> str:
+        """``Lab 6a: Conformal prediction``; see ``title_of``."""
+        return title_of(self.stem, self.part, self.root)
 
     @property
     def checks(self) -> str:
@@ -203,10 +218,35 @@ def cell_id(task_id: str, role: str = "") -> str:
     return "--".join(filter(None, [*task_id.split("/"), role]))
 
 
-def title_of(stem: str) -> str:
-    """``deep_ensembles`` → ``Deep ensembles``; Backprop is part of a method's name."""
+def title_of(stem: str, part: str = "", root: Path = ROOT) -> str:
+    """Name a lab, ``Lab 6a: Conformal prediction``, or a practical, ``Acting on uncertainty``.
+
+    A lab is called by the heading of its page in the book. A practical of several labs has no
+    page, so its name is made of the stem, and so is that of a lab that the book lacks.
+
+    Args:
+        stem: the practical's.
+        part: the lab's letter; the empty string for the practical, or for its only lab.
+        root: the checkout that has the book.
+    """
+    if found := _headings(root).get(lab_name(stem, part)):
+        return found
     title = stem.replace("_", " ").capitalize() or "Unknown practical"
-    return title.replace(" backprop", " Backprop")
+    for plain, usual in SPELLED.items():
+        title = title.replace(plain, usual)
+    return f"{title} {part}".strip()
+
+
+@cache
+def _headings(root: Path) -> dict[str, str]:
+    """The titles of the labs of a checkout, by name."""
+    found = {}
+    for practical in Course.read(root).practicals:
+        for lab in practical.labs:
+            heading = HEADING.search(lab.chapter.read_text("utf-8"))
+            if heading:
+                found[lab.name] = f"Lab {lab.label}: {heading[1]}"
+    return found
 
 
 def lab_of(chapter: Path) -> Lab:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import io
+import json
 import os
 import platform
 import shutil
@@ -100,6 +101,11 @@ class Awaited(Sequence):
 def beside(keys: Path) -> Path:
     """Return the file of the known mistakes that belongs to a file of keys."""
     return keys.with_suffix(".mistakes")
+
+
+def failures(keys: Path) -> Path:
+    """Return the file of the sentences about misconceptions that raised an exception."""
+    return keys.with_suffix(".failed")
 
 
 class Drawing:
@@ -209,21 +215,27 @@ def key_of(task: Task, seed: int) -> Key:
     return Key(task.id, task.name, task.points, probe, right, cases=inputs)
 
 
-def mistakes_of(task: Task, cases: Sequence[Case]) -> list[KnownMistake]:
-    """Compute the values of a task's misconceptions."""
+def mistakes_of(
+    task: Task, cases: Sequence[Case], failed: list[str] | None = None
+) -> list[KnownMistake]:
+    """Compute the values of a task's misconceptions.
+
+    One that raises an exception has no values; a sentence about it is added to ``failed``.
+    """
     mistakes = []
     for number, misconception in enumerate(task.misconceptions, start=1):
-        values = _given(task, misconception.answer, cases)
-        if values is not None:
+        try:
+            values = [dict(task.probe(misconception.answer, **case)) for case in cases]
+        except Exception as error:  # it must not keep the class from being graded
+            if failed is not None:
+                failed.append(
+                    f"The answer of misconception {number} of {task.id} (“you get this if "
+                    f"{misconception.hint}”) raised {type(error).__name__} on this run's "
+                    "inputs."
+                )
+        else:
             mistakes.append(KnownMistake(number, misconception.hint, values))
     return mistakes
-
-
-def _given(task: Task, answer: Any, cases: Sequence[Case]) -> Values | None:
-    try:
-        return [dict(task.probe(answer, **case)) for case in cases]
-    except Exception:  # a mistake may fail on some input; then it has no values
-        return None
 
 
 def _packed(value: Any) -> msgspec.msgpack.Ext:
@@ -279,7 +291,12 @@ def _main(stem: str, target: str, shown: str, kept: str, *wanted: str) -> None:
         file.write(ENCODER.encode(list(keys.values())))
         file.flush()
         print(READY, end="", flush=True, file=sys.__stdout__)
-        found = {id_: mistakes_of(task, keys[id_].cases) for id_, task in tasks.items()}
+        failed: list[str] = []
+        found = {
+            id_: mistakes_of(task, keys[id_].cases, failed)
+            for id_, task in tasks.items()
+        }
+        failures(Path(target)).write_text(json.dumps(failed), "utf-8")
         part = Path(target).with_suffix(".part")
         part.write_bytes(ENCODER.encode(found))
         part.replace(beside(Path(target)))

@@ -17,7 +17,7 @@ from typing import Any
 
 from course.judge import compare, related, same
 from course.side_effects import sentences
-from course.wording import INFINITE, as_sentence, is_property, lacks
+from course.wording import as_sentence, is_property, lacks, named, subject
 from grading.execution.expected import Key
 from grading.execution.sketch import sketch
 from grading.execution.values import VALUES, decode_left, decode_values
@@ -86,16 +86,16 @@ def judge(
     if mismatch is None:
         return Verdict(key.task, key.points, "right", pass_number)
     number = "integer" if mismatch.close.integers else "floating-point number"
-    name = mismatch.key.removeprefix(INFINITE)
-    not_right = f"{name} is not right."
+    name, value = named(mismatch.key), subject(mismatch.key)
+    not_right = f"{value} is not right."
     if mismatch.kind == "value" and is_property(mismatch.key):
         not_right = as_sentence(lacks(mismatch.key, mismatch.got, mismatch.close.value))
     reason = {
         "missing": f"`{key.name}` returned no {name}.",
         "none": f"`{key.name}` returned no {name}: it is None. Is a `return` missing?",
-        "dtype": f"{name} is not an array of {number}s, or not one such number.",
-        "shape": f"{name} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
-        "nan": f"{name} contains a value that is not a finite number.",
+        "dtype": f"{value} is not an array of {number}s, or not one such number.",
+        "shape": f"{value} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
+        "nan": f"{value} contains a number that is not finite (nan or inf).",
         "value": not_right,
     }[mismatch.kind]
     for mistake in key.mistakes:
@@ -157,10 +157,10 @@ def raised(
                 ": only imports, given code, answers and cells of your own are run, and of "
                 "other cells what they define"
             )
-    return f"{name} raised {named(kind)}{where}{about}."
+    return f"{name} raised {known(kind)}{where}{about}."
 
 
-def named(kind: str) -> str:
+def known(kind: str) -> str:
     """An exception's type, if it is one of Python's or of the frameworks'."""
     return kind if kind in KNOWN else "an exception of its own"
 

@@ -5,6 +5,7 @@
              and the table for answers in words; ``pages`` is what the pages share;
 ``items``    computes statistics of tasks and questions;
 ``unnamed``  finds students with the same wrong numbers, and drafts misconceptions;
+``stopped``  lists code that a limit stopped, and what to do about it;
 ``late``     deducts points from late notebooks;
 ``similar``  finds notebooks with passages in common;
 ``outcome``  writes all of these at once;

@@ -11,7 +11,7 @@ import msgspec
 
 from grading.reports.grades import Grades, NotebookGrade, WrittenAnswer, grades
 from grading.reports.pages import WORDS, number, plural, render, short
-from grading.reports.roster import Roster
+from grading.reports.roster import Roster, by_name
 from grading.reports.sheets import guarded, table
 from project.errors import CourseError
 from project.files import write_whole
@@ -64,9 +64,7 @@ def changes(before: Grades, after: Grades) -> list[Change]:
     """Return the items whose points differ, by student, practical and item."""
     old, new = _items(before), _items(after)
     found = []
-    for key in sorted(
-        old.keys() | new.keys(), key=lambda key: (key[0].casefold(), key)
-    ):
+    for key in sorted(old.keys() | new.keys(), key=lambda key: (by_name(key[0]), key)):
         was, now = old.get(key), new.get(key)
         points = was and was[0], now and now[0]
         if points[0] != points[1]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from grading.reports.difference import read_grades
 from grading.reports.grades import NotebookGrade
 from grading.reports.pages import number, render
-from grading.reports.roster import PLACEHOLDERS
+from grading.reports.roster import PLACEHOLDERS, by_name
 from grading.reports.sheets import guarded, table
 from project.errors import CourseError
 from project.files import all_or_none, require_writable, write_whole
@@ -56,11 +56,6 @@ class Gradebook:
         return sum(one.points or 0 for one in known), sum(one.possible for one in known)
 
 
-def title(lab: Lab) -> str:
-    """``Deep ensembles a``."""
-    return f"{title_of(lab[0])} {lab[1]}".strip()
-
-
 def gradebook(paths: Sequence[Path]) -> Gradebook:
     """Merge several ``grades.json``.
 
@@ -79,11 +74,11 @@ def gradebook(paths: Sequence[Path]) -> Gradebook:
                 raise CourseError(
                     path,
                     None,
-                    f"{title(lab)} is also in {origin[lab]}.",
+                    f"{title_of(*lab)} is also in {origin[lab]}.",
                     "Name only one of the two files, or grade the lab in one folder.",
                 )
             students.setdefault(one.student, {})[lab] = _grade(one)
-    ordered = sorted(students, key=lambda name: (name.casefold(), name))
+    ordered = sorted(students, key=by_name)
     return Gradebook(tuple(origin), {name: students[name] for name in ordered})
 
 
@@ -120,7 +115,7 @@ def write_gradebook(paths: Sequence[Path], out: Path) -> list[Path]:
     page = render(
         "gradebook.html.j2",
         book=book,
-        title=title,
+        title=title_of,
         shown=_shown,
         possible=possible,
         late=book.late,

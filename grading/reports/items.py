@@ -148,7 +148,7 @@ def lab_items(
                 for answer in one.written
                 if answer.task in honest and (reported := minutes_in(answer.text))
             ]
-            title = title_of(practical.stem) + f" {part}" * bool(part)
+            title = title_of(practical.stem, part)
             alpha = cronbach(scores) if columns else None
             found.append(
                 LabItems(title, len(results), rows, alpha, tuple(sorted(minutes)))

@@ -103,14 +103,40 @@ def adjusted(results: Iterable[Result], policy: Policy | None) -> list[Result]:
     results = list(results)
     if policy is None:
         return results
-    times = _times(policy)
-    students = {(result.student, result.identifier) for result in results}
-    count = Counter(_name(student, number) for student, number in students)
-    ambiguous = {name for name, many in count.items() if many > 1}
+    times, ambiguous = _times(policy), _ambiguous(results)
     return [
         _adjusted(result, times, ambiguous, policy) if result.graded else result
         for result in results
     ]
+
+
+def unmatched(results: Iterable[Result], policy: Policy) -> list[str]:
+    """List the rows of the table that have a time and name no notebook of the class.
+
+    Raises:
+        CourseError: a time cannot be read.
+    """
+    results = list(results)
+    ambiguous = _ambiguous(results)
+    known = {name for one in results for name in _names(one, ambiguous)}
+    return [name for name, when in _times(policy).items() if when and name not in known]
+
+
+def _ambiguous(results: Iterable[Result]) -> set[str]:
+    """The names that several students have."""
+    students = {(result.student, result.identifier) for result in results}
+    count = Counter(_name(student, number) for student, number in students)
+    return {name for name, many in count.items() if many > 1}
+
+
+def _names(result: Result, ambiguous: set[str]) -> list[str]:
+    """What a row of a notebook can be called, the first choice first."""
+    name = _name(result.student, result.identifier)
+    names = [f"{result.student}/{result.notebook}", result.student]
+    if result.identifier:
+        names += [f"Participant {result.identifier}", result.identifier]
+    names += [name] * (name not in ambiguous)
+    return [*names, *shown(names)]  # a name that is not UTF-8 is escaped in tables
 
 
 def _adjusted(
@@ -119,13 +145,7 @@ def _adjusted(
     ambiguous: set[str],
     policy: Policy,
 ) -> Result:
-    name = _name(result.student, result.identifier)
-    wanted = [f"{result.student}/{result.notebook}", result.student]
-    if result.identifier:
-        wanted += [f"Participant {result.identifier}", result.identifier]
-    wanted += [name] * (name not in ambiguous)
-    wanted += shown(wanted)  # a name that is not UTF-8 is escaped in tables
-    row = next((text for text in wanted if text in times), None)
+    row = next((text for text in _names(result, ambiguous) if text in times), None)
     if row is None:
         near = difflib.get_close_matches(result.student, times, n=1, cutoff=0.5)
         hint = f" Is {near[0]!r} the same student?" if near else ""

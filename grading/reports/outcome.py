@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from authoring.questions import Question, places, prompts
@@ -23,7 +23,7 @@ from grading.reports.report import write_report
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
 from grading.reports.similar import flagged, similar, write_similar
-from grading.reports.unnamed import write_unnamed
+from grading.reports.unnamed import unnamed, write_unnamed
 from project.practicals import Course
 
 
@@ -36,6 +36,7 @@ def write_outcome(
     examples: Mapping[str, Example] | None = None,
     answers: bool = False,
     policy: Policy | None = None,
+    warnings: Sequence[str] = (),
 ) -> list[Path]:
     """Write the sheets, the feedback, the report and the page for marking.
 
@@ -47,6 +48,7 @@ def write_outcome(
         examples: public examples for the feedback, by task.
         answers: show the model answers to the students.
         policy: deducts points from late notebooks.
+        warnings: sentences about faults of the course, for the report.
 
     Returns:
         The files written, the report first.
@@ -61,7 +63,7 @@ def write_outcome(
     roster = Roster(flagged(roster.results, pairs), course.stems)
     called = titles(labs)
     pages = page_paths(roster.results)
-    unnamed, groups = write_unnamed(roster, out, titles=called)
+    groups = unnamed(roster, called)
     return [
         write_report(
             roster,
@@ -72,8 +74,9 @@ def write_outcome(
             examples=examples,
             similar=len(pairs),
             unnamed=groups,
+            warnings=warnings,
         ),
-        unnamed,
+        write_unnamed(groups, out),
         write_items(roster, out, titles=called, asked=asked),
         write_similar(pairs, out, titles=called),
         *write_sheets(roster, out),

@@ -19,6 +19,10 @@ from authoring.questions import formula
 from grading.bounded import TooCostly, bounded
 
 GENERATOR = "Known Unknowns, course grade"
+# The pages for instructors that the report links to; students' pages must not link back.
+LINKED = {f"{name}.html.j2" for name in ("items", "marking", "similar", "unnamed")}
+# The end of a sentence; abbreviations do not end one.
+END = re.compile(r"(?<=[.?!])(?<!al\.)(?<!e\.g\.)(?<!i\.e\.)(?<!cf\.)(?<!vs\.)\s+")
 BETWEEN_BACKTICKS = re.compile(r"`([^`\n]+)`")
 LONGEST = 20_000  # characters of an answer that a page shows
 # A table of a few kilobytes can become millions of cells. An honest answer of that length
@@ -77,6 +81,11 @@ def sentence(text: str) -> str:
     """A hint as a separate sentence; it is written to continue *you get this if …*."""
     head = text[:1]
     return (head.upper() if head.isascii() else head) + text[1:]
+
+
+def beginning(text: str, count: int = 1) -> str:
+    """The first sentence of a text, or the first few."""
+    return " ".join(END.split(text.strip(), maxsplit=count)[:count])
 
 
 def no_period(text: str) -> str:
@@ -146,7 +155,8 @@ def _html_of_answer(text: str) -> str:
 
 def render(template: str, **values: Any) -> str:
     """Render a page from its template, as text that can be encoded in UTF-8."""
-    text = _ENVIRONMENT.get_template(template).render(generator=GENERATOR, **values)
+    values |= {"generator": GENERATOR, "linked": template in LINKED}
+    text = _ENVIRONMENT.get_template(template).render(**values)
     # A file name that is not UTF-8 contains lone surrogates.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 

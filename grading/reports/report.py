@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grading.execution.examples import Example
 from grading.record import Result, Verdict
-from grading.reports.pages import plural, render, sentence, short
+from grading.reports.pages import beginning, plural, render, sentence, short
 from grading.reports.roster import ColumnGroup, Roster, verdicts_of
+from grading.reports.stopped import stopped
+from grading.reports.unnamed import Unnamed
 from project.files import write_whole
 
 MANY = 0.1  # a mistake made by at least this share of a class is a talking point
@@ -77,7 +79,8 @@ class MistakeRow:
 class Point:
     """A talking point: how many students of how many, the task, and a sentence.
 
-    ``mistake`` is a misconception as it continues "you get this if", or the empty string.
+    ``among`` says whom the share is of. ``mistake`` is a misconception as it continues "you get
+    this if", or the empty string; ``group`` is the number of a group of ``unnamed``, or 0.
     """
 
     count: int
@@ -85,7 +88,14 @@ class Point:
     task: str
     title: str
     text: str
+    among: str = "of the class"
     mistake: str = ""
+    group: int = 0
+
+    @property
+    def share(self) -> float:
+        """The share of those who are counted."""
+        return self.count / self.of if self.of else 0.0
 
 
 @dataclass(frozen=True)
@@ -169,28 +179,25 @@ def mistakes(
 
 
 def talking_points(
-    roster: Roster, titles: Mapping[str, str] | None = None
+    roster: Roster,
+    titles: Mapping[str, str] | None = None,
+    groups: Sequence[Unnamed] = (),
 ) -> list[Point]:
     """At most four talking points: common mistakes, then tasks that few solved.
 
-    A mistake is common if at least a tenth of the class and at least two students make it; in
+    ``groups`` are the mistakes without a name; they count like the others. A mistake is common if at least a tenth of the class and at least two students make it; in
     a class of three or fewer, if anybody does. Of a task, only the students who attempted it
     are counted: a task that nobody began is no topic for a lecture.
     """
-    points, found = [], mistakes(roster, titles)
-    for mistake in found:
-        least = 1 if mistake.of <= 3 else max(2, math.ceil(MANY * mistake.of))
-        if mistake.count >= least and len(points) < 3:
-            points.append(
-                Point(
-                    mistake.count,
-                    mistake.of,
-                    mistake.task,
-                    mistake.title,
-                    sentence(mistake.hint),
-                    mistake.hint,
-                )
-            )
+    found = mistakes(roster, titles)
+    shared = [_named(mistake) for mistake in found]
+    shared += _without_name(roster, groups)
+    shared.sort(key=lambda point: (-point.count, -point.share))
+    points = [
+        point
+        for point in shared
+        if point.count >= (1 if point.of <= 3 else max(2, math.ceil(MANY * point.of)))
+    ][:3]
     told = {point.task for point in points}
     rows = [
         row
@@ -206,10 +213,12 @@ def talking_points(
         if row.missed:
             text += f" {row.missed} of them were not reached."
         if top := next((one for one in found if one.task == row.id), None):
-            text += f" {top.count} of them: {sentence(top.hint)}"
+            text += f" {top.count} of them: {beginning(sentence(top.hint))}"
         if row.skipped:
             text += f" Not attempted by {row.skipped} more."
-        points.append(Point(missing, row.tried, row.id, row.title, text))
+        points.append(
+            Point(missing, row.tried, row.id, row.title, text, among="of attempts")
+        )
     return points
 
 
@@ -237,7 +246,8 @@ def report_page(
     places: Mapping[str, str] | None = None,
     examples: Mapping[str, Example] | None = None,
     similar: int = 0,
-    unnamed: int = 0,
+    unnamed: Sequence[Unnamed] = (),
+    warnings: Sequence[str] = (),
 ) -> str:
     """Render the class report.
 
@@ -248,7 +258,8 @@ def report_page(
         places: where the book treats each task; see ``questions.places``.
         examples: an input of each task's own check, to ask the class about.
         similar: the number of pairs of notebooks with much code in common.
-        unnamed: the number of groups with the same wrong numbers; see ``unnamed``.
+        unnamed: the groups with the same wrong numbers, as ``unnamed.html`` shows them.
+        warnings: sentences about faults of the course.
     """
     graded = [result for result in roster.results if result.graded]
     rows = {
@@ -261,7 +272,7 @@ def report_page(
         roster=roster,
         rows=rows,
         mistakes=mistakes(roster, titles),
-        points=talking_points(roster, titles),
+        points=talking_points(roster, titles, unnamed),
         histograms=[
             found
             for practical in roster.practicals
@@ -274,7 +285,9 @@ def report_page(
         places=places or {},
         examples=examples or {},
         similar=similar,
-        unnamed=unnamed,
+        unnamed=len(unnamed),
+        warnings=warnings,
+        stopped=stopped(roster, titles),
         graded=graded,
         failed=[result for result in roster.results if not result.graded],
         flagged=[result for result in roster.results if result.flags],
@@ -297,7 +310,8 @@ def write_report(
     places: Mapping[str, str] | None = None,
     examples: Mapping[str, Example] | None = None,
     similar: int = 0,
-    unnamed: int = 0,
+    unnamed: Sequence[Unnamed] = (),
+    warnings: Sequence[str] = (),
 ) -> Path:
     """Write ``report.html``; see ``report_page``."""
     page = report_page(
@@ -308,9 +322,41 @@ def write_report(
         examples=examples,
         similar=similar,
         unnamed=unnamed,
+        warnings=warnings,
     )
     write_whole(out / "report.html", page)
     return out / "report.html"
+
+
+def _named(mistake: MistakeRow) -> Point:
+    said = beginning(mistake.hint)
+    return Point(
+        mistake.count,
+        mistake.of,
+        mistake.task,
+        mistake.title,
+        sentence(said),
+        mistake=said,
+    )
+
+
+def _without_name(roster: Roster, groups: Sequence[Unnamed]) -> list[Point]:
+    sizes = {
+        item.id: len(roster.graded(practical.stem))
+        for practical in roster.practicals
+        for item in practical.tasks
+    }
+    return [
+        Point(
+            len(group.students),
+            sizes[group.task],
+            group.task,
+            group.title,
+            f"A mistake that has no name yet. {beginning(group.reason, 2)}",
+            group=number,
+        )
+        for number, group in enumerate(groups, start=1)
+    ]
 
 
 def _kind(verdict: Verdict) -> str:

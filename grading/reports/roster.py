@@ -6,6 +6,7 @@ about a total.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,10 @@ from project.practicals import ANSWER_HERE, title_of
 
 # Texts that are not answers: the placeholders of the course and of nbgrader.
 PLACEHOLDERS = ("", ANSWER_HERE, "YOUR ANSWER HERE")
+# Letters that Unicode does not decompose, and how they are sorted.
+LETTERS = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+)
 
 
 @dataclass(frozen=True)
@@ -28,17 +33,19 @@ class Item:
 class ColumnGroup:
     """The columns of a practical: the tasks and questions in the results of the class.
 
-    ``tasks`` and ``questions`` are in the order of the practical.
+    ``tasks`` and ``questions`` are in the order of the practical; ``parts`` are the letters of
+    its labs that were submitted.
     """
 
     stem: str
     tasks: tuple[Item, ...]
     questions: tuple[Item, ...]
+    parts: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """``deep_ensembles`` → ``Deep ensembles``."""
-        return title_of(self.stem)
+        """The name of the lab, or of the practical if the class submitted several labs of it."""
+        return title_of(self.stem, self.parts[0] if len(self.parts) == 1 else "")
 
     @property
     def points(self) -> int:
@@ -90,7 +97,7 @@ class Roster:
 
     def __init__(self, results: Iterable[Result], order: Sequence[str] = ()) -> None:
         self.results = sorted(results, key=_key)
-        self.students = sorted({result.student for result in self.results}, key=_text)
+        self.students = sorted({result.student for result in self.results}, key=by_name)
         stems = {result.practical for result in self.results if result.practical}
         rank = {stem: index for index, stem in enumerate(order)}
         ordered = sorted(stems, key=lambda stem: (rank.get(stem, len(rank)), stem))
@@ -164,7 +171,18 @@ class Roster:
                 tasks.setdefault(verdict.task, Item(verdict.task, verdict.points))
             for answer in result.written:
                 questions.setdefault(answer.task, Item(answer.task, answer.points))
-        return ColumnGroup(stem, tuple(tasks.values()), tuple(questions.values()))
+        # The lab of a notebook that could not be read may be unknown.
+        parts = sorted({result.part for result in results} - {""})
+        return ColumnGroup(
+            stem, tuple(tasks.values()), tuple(questions.values()), tuple(parts)
+        )
+
+
+def by_name(name: str) -> tuple[str, str, str]:
+    """The sort key of a name: É is next to E; case and accents only order equal names."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    plain = "".join(one for one in letters if not unicodedata.combining(one))
+    return plain.casefold().translate(LETTERS), name.casefold(), name
 
 
 def unanswered(answer: Written) -> bool:
@@ -224,14 +242,9 @@ def _worth(result: Result) -> tuple[bool, int]:
 
 def _key(result: Result) -> tuple:
     return (
-        _text(result.student),
+        by_name(result.student),
         result.practical,
         result.part,
-        _text(result.notebook),
+        (result.notebook.casefold(), result.notebook),
         result.digest,
     )
-
-
-def _text(text: str) -> tuple[str, str]:
-    # Ignore case, as a person does when sorting names, except between equal ones.
-    return text.casefold(), text

@@ -15,7 +15,8 @@
 ``canvas.csv``
     The format of *Grades → Import*. Canvas looks for a student by ``ID``, then ``SIS User
     ID``, then ``SIS Login ID``, then name, and for an assignment by its title, which must
-    be the practical's (or be copied, with its number, from Canvas's own export).
+    be the lab's name (or be copied, with its number, from Canvas's own export). The column
+    is named after the practical if the class submitted several labs of it.
 ``grades.json``
     Everything, for programs; the module ``grades`` describes it.
 

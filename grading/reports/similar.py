@@ -18,10 +18,10 @@ from pathlib import Path
 from grading.flags import flag
 from grading.record import Code, Result
 from grading.reports.pages import percent, render
-from grading.reports.roster import Roster
+from grading.reports.roster import Roster, by_name
 from grading.submissions.winnowing import Lines, every_hash, fingerprints, imports
 from project.files import write_whole
-from project.practicals import Lab, title_of
+from project.practicals import Lab
 
 LEAST = 12  # fingerprints that two notebooks share, about 50 tokens
 NEAR = 0.3  # share of the fingerprints of the one that has fewer
@@ -74,7 +74,10 @@ def similar(roster: Roster, labs: Iterable[Lab]) -> list[SimilarPair]:
     pairs = [
         pair for lab in labs for pair in _pairs(lab, by_lab.get(lab.name, ())) if pair
     ]
-    return sorted(pairs, key=lambda p: (-p.share, p.one.student, p.two.student, p.lab))
+    return sorted(
+        pairs,
+        key=lambda p: (-p.share, by_name(p.one.student), by_name(p.two.student), p.lab),
+    )
 
 
 def flagged(results: Iterable[Result], pairs: Iterable[SimilarPair]) -> list[Result]:
@@ -129,7 +132,7 @@ def _pairs(lab: Lab, results: Sequence[Result]) -> Iterable[SimilarPair]:
     most = max(FEW, MANY * len(results))
     rare = {hash_ for hash_, found in holders.items() if len(found) <= most}
     count = Counter(pair for hash_ in rare for pair in combinations(holders[hash_], 2))
-    title = title_of(lab.stem) + f" {lab.part}" * bool(lab.part)
+    title = lab.title
     for (one, two), shared in sorted(count.items()):
         least = min(len(marks[one].hashes & rare), len(marks[two].hashes & rare))
         if shared >= LEAST and shared >= NEAR * least:

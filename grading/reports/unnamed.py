@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grading.execution.sketch import groups
 from grading.record import Result, Verdict
 from grading.reports.pages import render, short
-from grading.reports.roster import Roster
+from grading.reports.roster import Roster, by_name
 from grading.submissions.forms import parsed
 from grading.submissions.sources import free
 from project.files import write_whole
@@ -65,16 +65,16 @@ def unnamed(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Unn
                 if len(group) >= LEAST:
                     those = [rows[index] for index in group]
                     found.append(_unnamed(title, those, len(rows)))
-    return sorted(found, key=lambda one: (-len(one.students), one.task, one.students))
+    return sorted(
+        found,
+        key=lambda one: (-len(one.students), one.task, *map(by_name, one.students)),
+    )
 
 
-def write_unnamed(
-    roster: Roster, out: Path, *, titles: Mapping[str, str] | None = None
-) -> tuple[Path, int]:
-    """Write ``unnamed.html``; return its path, and the number of groups."""
-    found = unnamed(roster, titles)
+def write_unnamed(found: Sequence[Unnamed], out: Path) -> Path:
+    """Write ``unnamed.html``; return its path."""
     write_whole(out / "unnamed.html", render("unnamed.html.j2", groups=found))
-    return out / "unnamed.html", len(found)
+    return out / "unnamed.html"
 
 
 def draft(task: str, code: str) -> str:

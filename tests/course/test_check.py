@@ -127,14 +127,14 @@ def test_a_lost_graph_gets_a_word(monkeypatch):
 def test_another_kind_of_value_is_named(monkeypatch):
     expected = "an array of shape (2,) of floating-point numbers is expected"
     for value, found in (
-        ([1.0, 1.0], "`value` is a list"),
-        ((1.0, 1.0), "`value` is a tuple"),
-        (np.ones(2, dtype=int), "`value` has the dtype int64"),
-        (np.ones(2, dtype=bool), "`value` has the dtype bool"),
+        ([1.0, 1.0], "The value is a list"),
+        ((1.0, 1.0), "The value is a tuple"),
+        (np.ones(2, dtype=int), "The value has the dtype int64"),
+        (np.ones(2, dtype=bool), "The value has the dtype bool"),
     ):
         said = " ".join(told(monkeypatch, value, np.ones(2)).split())
         assert f"{found}; {expected}" in said
-    assert "`value` is an int; a single floating-point number is expected" in told(
+    assert "The value is an int; a single floating-point number is expected" in told(
         monkeypatch, 1, 1.0
     )
 

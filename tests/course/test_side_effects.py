@@ -151,10 +151,10 @@ def test_a_wrong_value_and_a_side_effect_are_both_said(monkeypatch):
         return x
 
     message = checked(monkeypatch, answer)
-    assert "`value` is not right" in message
+    assert "The value is not right" in message
     assert "You changed `x` in place" in message
     reason = graded(answer).reason
-    assert "value is not right" in reason
+    assert "The value is not right" in reason
     assert "You changed `x` in place" in reason
 
 
@@ -165,7 +165,7 @@ def test_an_oracle_does_not_read_what_an_answer_has_left():
         inside[:], outside[:] = 0.0, 1.0
         return 1.0
 
-    with pytest.raises(CheckFailed, match="`area` is not right") as failure:
+    with pytest.raises(CheckFailed, match="The value `area` is not right") as failure:
         check("which-method/ood-auroc", answer)
     assert "You changed `inside` in place" in str(failure.value)
 

@@ -143,6 +143,33 @@ def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     text = text_of((tmp_path / "out" / "difference.html").read_text("utf-8"))
     assert f"student-00 The pinball loss {task}" in text
+    monkeypatch.setattr(app, "examples", lambda *_: {})
+    done = CliRunner().invoke(main, given[:-1])
+    assert done.exit_code == 0, done.output
+    assert [*(tmp_path / "out").glob("difference.*")] == []
+
+
+def test_the_command_says_how_many_marks_were_merged(tmp_path, monkeypatch):
+    """Made-up grades stand in for those of kernels."""
+    asked = [f"acting-on-uncertainty/{name}" for name in ("q", "r", "s")]
+
+    def grade(submissions, *_):
+        written = tuple(Written(one, 3, "Because.") for one in asked)
+        made = {"verdicts": (Verdict("acting-on-uncertainty/pinball-loss", 2, "right"),), "written": written}  # fmt: skip
+        return [Result(one.student, "acting_on_uncertainty", FILE, "0" * 64, part="a", **made) for one in submissions]  # fmt: skip
+
+    monkeypatch.setattr(app, "_grade", grade)
+    monkeypatch.setattr(app, "examples", lambda *_: {})
+    monkeypatch.setattr(app, "check_marks", lambda *_: None)
+    monkeypatch.chdir(ROOT)
+    write_submissions(tmp_path / "in", 2)
+    marks = tmp_path / "given.csv"
+    rows = [f"student-00,acting_on_uncertainty,{asked[0]},2,Good.", f"student-01,acting_on_uncertainty,{asked[1]},0,", f"student-01,acting_on_uncertainty,{asked[2]},,"]  # fmt: skip
+    marks.write_text("student,practical,question,marks,comment\n" + "\n".join(rows))
+    given = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, [*given, "--manual", str(marks)])
+    assert done.exit_code == 0, done.output
+    assert f"2 marks and 1 comment of {marks} were merged." in done.output
 
 
 @pytest.mark.browser

@@ -21,7 +21,14 @@ from grading.reports.difference import changes
 from grading.reports.feedback import feedback_page
 from grading.reports.gradebook import gradebook, gradebook_csv, write_gradebook
 from grading.reports.grades import grades
-from grading.reports.late import Policy, adjusted, moment, rate_of, seconds_of
+from grading.reports.late import (
+    Policy,
+    adjusted,
+    moment,
+    rate_of,
+    seconds_of,
+    unmatched,
+)
 from grading.reports.outcome import class_of
 from grading.reports.roster import Roster
 from grading.reports.sheets import grades_csv, moodle_csv, write_sheets
@@ -129,6 +136,15 @@ def test_moodles_worksheet(tmp_path):
     assert [one.deducted for one in found] == [1, 0]
 
 
+def test_rows_with_a_time_that_belong_to_nobody_are_found(tmp_path):
+    rows = (
+        "ada,2026-10-02T11:00\n*,2026-10-02T11:00\nbob,\nAda/b.ipynb,2026-10-02T11:00"
+    )
+    rule = policy(tmp_path, rows)
+    assert unmatched([result("ada")], rule) == ["*", "Ada/b.ipynb"]
+    assert unmatched([result("ada"), result("Ada/b.ipynb")], rule) == ["*"]
+
+
 def test_time_zones(tmp_path):
     due = moment("2026-10-01T12:00+02:00")
     (ada,) = late(tmp_path, "ada,2026-10-01T10:00:01Z", result("ada"), due=due)
@@ -214,7 +230,8 @@ def test_the_command_deducts(tmp_path, monkeypatch):
     given = ["grade", tmp_path / "handed-in", "--out", tmp_path / "grades"]
     given += ["--due", "2026-10-01T12:00", "--times", times, "--late", "10%/day"]
     monkeypatch.chdir(COURSE.root)
-    times.write_text("submission,when\nstudent-00,2026-10-03T12:00\nstudent-01,\n")
+    rows = "student-00,2026-10-03T12:00\nstudent-01,\n*,2026-10-03T12:00\n"
+    times.write_text(f"submission,when\n{rows}")
     for more, final in (
         ([], "6"),
         (["--late-most", "10"], "7"),
@@ -226,6 +243,7 @@ def test_the_command_deducts(tmp_path, monkeypatch):
         late, punctual = csv.DictReader(io.StringIO(text))
         assert (late["total"], late["final"], punctual["final"]) == ("8", final, "8")
         assert "the last run" not in done.output
+        assert f"look: {times} has times for '*', which name no" in done.output
     done = CliRunner().invoke(main, [str(one) for one in [*given, "--late-most", "10"]])
     assert done.exit_code == 0
     done = CliRunner().invoke(main, [str(one) for one in given[:4]])

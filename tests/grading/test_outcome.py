@@ -4,12 +4,17 @@ import csv
 import io
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from classroom import classroom
 from labs import COURSE
+from pages import text_of
 
+from grading.record import Result, Written
+from grading.reports.gradebook import write_gradebook
 from grading.reports.outcome import write_outcome
+from grading.reports.roster import Roster
 from project.errors import CourseError
 
 STEMS = ("bayes_by_backprop", "deep_ensembles")
@@ -47,6 +52,29 @@ def test_everything_is_written_and_again_the_same(tmp_path):
     header = (tmp_path / "one" / "canvas.csv").read_text("utf-8").splitlines()[0]
     # Practicals are in the book's order, not sorted by name.
     assert header.endswith("Deep ensembles,Bayes by Backprop")
+
+
+def test_a_lab_has_one_name_everywhere(tmp_path):
+    stem, name = "acting_on_uncertainty", "Lab 6a: Conformal prediction"
+    results = [replace(one, part="a") for one in classroom(6, (stem,), hostile=False)]
+    question = (Written("acting-on-uncertainty/survey", 1, "About an hour."),)
+    results = [replace(one, written=question) for one in results]
+    write_outcome(results, tmp_path, course=COURSE)
+    write_gradebook([tmp_path / "grades.json"], tmp_path)
+    canvas, moodle = (
+        next(csv.reader(io.StringIO((tmp_path / sheet).read_text("utf-8"))))
+        for sheet in ("canvas.csv", "moodle.csv")
+    )
+    assert canvas[-1] == name
+    assert moodle[-2:] == [f"Assignment: {name} (Real)", f"Assignment: {name} (Feedback)"]  # fmt: skip
+    for page in ("report", "items", "marking", "gradebook"):
+        assert name in text_of((tmp_path / f"{page}.html").read_text("utf-8")), page
+
+
+def test_several_labs_of_a_practical_are_named_after_it():
+    stem = "acting_on_uncertainty"
+    labs = [Result("ada", stem, "a.ipynb", "0" * 64, part=part) for part in "ab"]
+    assert Roster(labs).practicals[0].title == "Acting on uncertainty"
 
 
 def test_marks_and_comments_reach_sheets_and_students(tmp_path):

@@ -7,11 +7,13 @@ from urllib.parse import unquote
 import pytest
 from browser import shown
 from classroom import SCRIPT, classroom
+from labs import COURSE
 from pages import assert_harmless, assert_readable, text_of
 
 from grading.execution.examples import Example
 from grading.record import Result, Verdict
 from grading.reports.feedback import page_paths, write_feedback
+from grading.reports.outcome import write_outcome
 from grading.reports.pages import (
     duration,
     markdown,
@@ -29,6 +31,7 @@ from grading.reports.report import (
     write_report,
 )
 from grading.reports.roster import Roster
+from grading.reports.unnamed import Unnamed
 
 STEMS = (
     "deep_ensembles",
@@ -102,6 +105,41 @@ def test_talk_about_the_commonest_mistake():
     assert point.text == "Y" + HINT[1:]
     page = text_of(report_page(roster))
     assert page.index("14 of 40") < page.index("Task by task")
+
+
+def test_a_topic_is_one_sentence_and_a_share_of_the_class():
+    hint = "you sum over `n`, as e.g. lab 1 does. np.mean divides by n. So do we."
+    verdict = Verdict(NLL, 2, "wrong", hint=hint, key=f"{NLL}#0")
+    held = [student(f"t{k}", verdicts=(verdict,)) for k in range(14)]
+    roster = Roster([*held, *(student(f"s{k}") for k in range(26))])
+    example = Example("    y = <1>", "    nll = 0.5", ())
+    page = report_page(roster, examples={NLL: example})
+    talk = text_of(page[: page.index('id="mistakes"')])
+    assert "14 of 40 35% of the class" in talk
+    assert "You sum over n , as e.g. lab 1 does. A question" in talk
+    assert "what comes out if you sum over n , as e.g. lab 1 does?" in talk
+    assert "np.mean" not in talk
+    assert "np.mean divides by n. So do we." in text_of(page)
+    few = report_page(a_class("wrong", "wrong", "right", "not-attempted"))
+    assert "2 of 3 67% of attempts" in text_of(few)
+
+
+def test_a_mistake_without_a_name_is_a_topic_if_several_share_it():
+    reason = (
+        "The value `nll` is not right. `nll` is exactly twice what is expected. More."
+    )
+    group = Unnamed(NLL, "The NLL", reason, ("s0", "s1", "s2", "s3"), 9, "x", "")
+    pair = dataclasses.replace(group, task=HEADS, students=("s0", "s1"))
+    roster = a_class("known", "known", "known", *["wrong"] * 4, *["right"] * 33)
+    (first,) = talking_points(roster, None, [group, pair])  # 3 of 40 are too few
+    assert (first.count, first.of, first.group, first.title) == (4, 40, 1, "The NLL")
+    assert first.text == (
+        "A mistake that has no name yet. The value `nll` is not right. "
+        "`nll` is exactly twice what is expected."
+    )
+    page = report_page(roster, unnamed=[group, pair])
+    assert 'href="unnamed.html#group-1"' in page
+    assert 'href="unnamed.html#group-2"' not in page
 
 
 def test_one_of_forty_is_no_lecture():
@@ -260,6 +298,18 @@ def test_links_lead_to_the_feedback(tmp_path):
     page = path.read_text(encoding="utf-8")
     links = set(re.findall(r'href="(feedback/[^"]*)"', page))
     assert {tmp_path / unquote(link) for link in links} == set(written)
+
+
+def test_pages_that_the_report_links_to_link_back(tmp_path):
+    roster = Roster(classroom(12))
+    write_outcome(roster.results, tmp_path, course=COURSE)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    for path in sorted(tmp_path.glob("*.html")):
+        back = 'href="report.html"' in path.read_text("utf-8")
+        assert back == (path.name != "report.html"), path.name
+    assert set(re.findall(r'href="(\w+\.html)"', page)) <= {p.name for p in tmp_path.glob("*.html")}  # fmt: skip
+    for path in tmp_path.glob("feedback/*/*.html"):
+        assert "report.html" not in path.read_text("utf-8")
 
 
 @pytest.mark.browser

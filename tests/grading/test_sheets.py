@@ -12,6 +12,8 @@ import pytest
 from classroom import HOSTILE, classroom, number_of
 
 from grading.record import Result, Verdict, Written
+from grading.reports.difference import changes
+from grading.reports.gradebook import gradebook
 from grading.reports.grades import grades, schema
 from grading.reports.roster import Roster
 from grading.reports.sheets import (
@@ -56,6 +58,25 @@ def result(student="ada", right=True, marks=None, text="An answer.", **changes):
 @pytest.fixture(scope="module")
 def roster():
     return Roster(classroom(48, STEMS), STEMS)
+
+
+# --- order ------------------------------------------------------------------------------
+
+
+def test_every_table_sorts_names_as_people_do(tmp_path):
+    names = ["Abel", "Øgaard", "Östlund", "Eve", "Émile", "ève", "Eva", "Zoe", "Zoë", "łukasz", "Lutz"]  # fmt: skip
+    wanted = ["Abel", "Émile", "Eva", "Eve", "ève", "łukasz", "Lutz", "Øgaard", "Östlund", "Zoe", "Zoë"]  # fmt: skip
+    class_ = Roster([result(name, right=False) for name in names])
+    assert class_.students == wanted
+    assert Roster([result(name) for name in names[::-1]]).students == wanted
+    write_sheets(class_, tmp_path)
+    assert [*gradebook([tmp_path / "grades.json"]).students] == wanted
+    better = Roster([result(name) for name in names])
+    found = changes(grades(class_), grades(better))
+    assert [one.student for one in found] == wanted
+    for sheet in (grades_csv, moodle_csv, canvas_csv):
+        column = [row[0] for row in rows(sheet(class_))[1:]]
+        assert [name for name in column if name in names] == wanted
 
 
 # --- formulas ---------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_a_relation_is_said_where_no_mistake_is_known():
     )
     verdict = judge(key, [shown(8.75, 17.5, 2.1, shape=(3,))], pass_number=1)
     assert verdict.reason == (
-        "mean is not right. `mean` is exactly n times what is expected, on every input, "
+        "The value `mean` is not right. `mean` is exactly n times what is expected, on every input, "
         "where n is the length of axis 0 of `x`."
     )
     without = dataclasses.replace(key, cases=[])
@@ -105,16 +105,16 @@ def test_a_relation_is_said_where_no_mistake_is_known():
     ("outputs", "reason"),
     [
         ([], "Calling it produced no values."),
-        ([shown(1.25, 2.6)], "mean is not right."),
+        ([shown(1.25, 2.6)], "The value `mean` is not right."),
         ([shown(1.25, 2.5), shown(1.25, 2.5)], "More than one set of values"),
         (
             [shown(1.25, 2.5), {"output_type": "error", "ename": "KeyError"}],
             "Calling it raised KeyError.",
         ),
         ([shown(1.25, shape=(1,))], "wrong shape: an array of shape (2,) is expected"),
-        ([shown(1.25, "nan")], "not a finite number"),
+        ([shown(1.25, "nan")], "The value `mean` contains a number that is not finite"),
         ([display([{"mean": {"dtype": "int64", "shape": [2]}}])], "floating-point"),
-        ([display([{}])], "`moments` returned no mean"),
+        ([display([{}])], "`moments` returned no `mean`"),
         ([display([{"mean": None}])], "Is a `return` missing?"),
         ([display([])], "Values are missing."),
         ([display([{"mean": [1.25, 2.5]}])], "cannot be read"),
@@ -143,7 +143,10 @@ def test_what_is_no_array_of_integers_is_said_in_words():
     flag = {"dtype": "float64", "shape": [], "data": [0.0]}
     for value, reason in (
         (labels, "The result is not a NumPy array of integers."),
-        ({"dtype": "bool", "shape": [2]}, "labels is not an array of integers"),
+        (
+            {"dtype": "bool", "shape": [2]},
+            "The value `labels` is not an array of integers",
+        ),
     ):
         outputs = [display([{"labels": value, "integer_array": flag}])]
         assert reason in judge(key, outputs, pass_number=1).reason

@@ -1,0 +1,96 @@
+"""Faults of the course that a run finds are in its report, and cost nobody a grade."""
+
+import csv
+import io
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from graded_class import LAB, ROOT, write_submissions
+from pages import text_of
+
+from course.task import Misconception, tasks_of
+from grading.execution.expected import key_of, mistakes_of
+from grading.faults import keep_faults, read_faults
+
+HINT = "you divide by an empty list."
+# A misconception that raises, added to a task of the process that draws.
+PLANTED = f"""
+import dataclasses
+import course.task
+
+original = course.task.tasks_of
+
+def broken(*args, **kwargs):
+    raise ZeroDivisionError("hidden inputs")
+
+def tasks_of(stem):
+    tasks = dict(original(stem))
+    for id_, task in tasks.items():
+        if id_ == "acting-on-uncertainty/pinball-loss":
+            bad = course.task.Misconception(broken, "{HINT}")
+            both = (*task.misconceptions, bad)
+            tasks[id_] = dataclasses.replace(task, misconceptions=both)
+    return tasks
+
+course.task.tasks_of = tasks_of
+"""
+
+
+def test_a_misconception_that_raises_is_reported_and_the_others_are_kept():
+    task = tasks_of("acting_on_uncertainty")["acting-on-uncertainty/pinball-loss"]
+    bad = Misconception(lambda *args: 1 / 0, HINT)
+    more = replace(task, misconceptions=(bad, *task.misconceptions))
+    failed = []
+    found = mistakes_of(more, key_of(task, 1).cases, failed)
+    numbers = [one.number for one in found]
+    assert numbers == [k + 2 for k in range(len(task.misconceptions))]
+    (said,) = failed
+    assert f"misconception 1 of {task.id} (“you get this if {HINT}”)" in said
+    assert "raised ZeroDivisionError" in said
+
+
+def test_faults_are_kept_until_the_checks_change(tmp_path):
+    path = tmp_path / "faults.json"
+    keep_faults(path, "a", "1", [])
+    assert not path.exists()
+    assert read_faults(path, ["a"]) == []
+    keep_faults(path, "a", "1", ["x"])
+    keep_faults(path, "b", "1", ["z"])
+    keep_faults(path, "a", "1", ["y", "x"])
+    keep_faults(path, "a", "1", [])
+    assert read_faults(path, ["a", "b"]) == ["x", "y", "z"]
+    keep_faults(path, "a", "2", [])
+    assert read_faults(path, ["a", "b"]) == ["z"]
+    path.write_text("{")
+    assert read_faults(path, ["a"]) == []
+
+
+@pytest.mark.long
+@pytest.mark.sandbox
+def test_the_report_warns_of_it_and_the_class_is_graded(tmp_path):
+    (tmp_path / "planted").mkdir()
+    (tmp_path / "planted" / "sitecustomize.py").write_text(PLANTED)
+    write_submissions(tmp_path / "in", 2)
+    path = f"{tmp_path / 'planted'}{os.pathsep}{ROOT}"
+    command = [sys.executable, "-m", "commands", "grade", tmp_path / "in"]
+    for _ in range(2):  # the second run grades nothing, and still says so
+        done = subprocess.run(
+            [*command, "--out", tmp_path / "out"],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        page = text_of((tmp_path / "out" / "report.html").read_text("utf-8"))
+        assert "Warnings about the course" in page
+        assert "acting-on-uncertainty/pinball-loss (“you get this if " + HINT in page
+        assert "hidden inputs" not in page
+        sheet = (tmp_path / "out" / "grades.csv").read_text("utf-8-sig")
+        assert [row["not graded"] for row in csv.DictReader(io.StringIO(sheet))] == ["", ""]  # fmt: skip
+    feedback = [*(tmp_path / "out" / "feedback").rglob("*.html")]
+    assert all(HINT not in one.read_text("utf-8") for one in feedback)
+    assert LAB in (tmp_path / "out" / ".grading" / "faults.json").read_text("utf-8")

@@ -1,0 +1,25 @@
+"""The names of labs and practicals."""
+
+from project.practicals import ROOT, Course, title_of
+
+
+def test_a_lab_is_called_by_the_heading_of_its_page():
+    course = Course.read(ROOT)
+    assert course.lab("acting_on_uncertainty_a").title == "Lab 6a: Conformal prediction"
+    assert course.lab("warm_up_a").title == "Lab 0a: Warm-up: background"
+    labs = course.labs()
+    assert [title_of(lab.stem, lab.part) for lab in labs] == [
+        f"Lab {lab.label}: {heading_of(lab)}" for lab in labs
+    ]
+
+
+def test_other_names_are_made_of_the_stem(tmp_path):
+    names = ["Warm-up", "Bayes by Backprop", "Unknown practical"]
+    assert [title_of(s) for s in ("warm_up", "bayes_by_backprop", "")] == names
+    assert title_of("own_topic", "b") == "Own topic b"
+    assert title_of("warm_up", "a", tmp_path) == "Warm-up a"
+
+
+def heading_of(lab):
+    lines = lab.chapter.read_text("utf-8").splitlines()
+    return next(line for line in lines if line.startswith("# ")).removeprefix("# ")
