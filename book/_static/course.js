@@ -72,9 +72,14 @@ const openGuess = place => {
   const guess = place?.closest(".guessed")?.previousElementSibling;
   if (guess && !guess.querySelector(":checked")) guess.querySelector("[value=show]").checked = true;
 };
-const openTarget = () => openGuess(document.getElementById(decodeURIComponent(location.hash.slice(1))));
-addEventListener("hashchange", openTarget);
-openTarget();
+const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+addEventListener("hashchange", () => openGuess(target()));
+openGuess(target());
+
+// On a phone, sections between a link and its target get their height only on the way (course.css).
+document.addEventListener("click", event => {
+  if (event.target.closest("a")?.hash) setTimeout(() => target()?.scrollIntoView(), 50);
+});
 
 // On the page of the search: excerpts of the text only, with each formula once.
 if (typeof Search !== "undefined") {
@@ -115,7 +120,7 @@ if (typeof Search !== "undefined") {
 // On a page that was opened from there: show the first match below the address's anchor.
 } else if (localStorage.getItem("sphinx_highlight_terms")) {
   document.addEventListener("DOMContentLoaded", () => setTimeout(() => {
-    const start = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const start = target();
     const below = match => !start || match === start
       || start.compareDocumentPosition(match) & Node.DOCUMENT_POSITION_FOLLOWING;
     const matches = [...document.querySelectorAll("article .highlighted")];

@@ -8,6 +8,7 @@ import yaml
 from book_pages import pages_of
 from bs4 import BeautifulSoup
 from conftest import ROOT
+from page_visits import SCREENS
 
 from project.practicals import Course
 
@@ -212,3 +213,35 @@ def test_the_footer_tells_the_licences_and_how_to_cite(pages):
 def test_the_page_for_wrong_addresses_leads_back(pages):
     links = [link["href"] for link in pages["404.html"].select("article a")]
     assert links == ["book/intro.html", "search.html"]
+
+
+AT = "id => document.getElementById(id).getBoundingClientRect().top"
+
+
+@pytest.mark.browser
+def test_on_a_phone_links_lead_to_sections_that_are_laid_out_late(browser, address):
+    with browser.new_context(**SCREENS["phone"]) as context:
+        page = context.new_page()
+        url = f"{address}/book/04b-calibration-and-flows.html"
+        page.goto(url)
+        ids = page.evaluate(
+            "[...document.querySelectorAll('article > section > section')].map(one => one.id)"
+        )
+        assert len(ids) > 6
+        for name in (ids[1], ids[-1], ids[len(ids) // 2], ids[-2]):
+            # To ask what can be seen once led Chromium elsewhere.
+            page.evaluate(
+                "[...document.querySelectorAll('[id]')].filter(one => one.checkVisibility())"
+            )
+            page.locator(f"article a[href='#{name}']").first.evaluate("a => a.click()")
+            page.wait_for_timeout(300)
+            assert -5 < page.evaluate(AT, name) < 200, name
+        page.reload()
+        page.wait_for_timeout(300)
+        assert -5 < page.evaluate(AT, ids[-2]) < 200
+        page.goto(f"{url}#{ids[-1]}")
+        assert -5 < page.evaluate(AT, ids[-1]) < 200
+        page.goto(f"{address}/book/intro.html")
+        page.go_back()
+        page.wait_for_timeout(300)
+        assert -5 < page.evaluate(AT, ids[-1]) < 200

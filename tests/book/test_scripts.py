@@ -15,7 +15,7 @@ RULES = (
 # What the browser and the theme define.
 BROWSER = ("document", "setTimeout", "ResizeObserver")
 KNOWN = {
-    "live.js": BROWSER,
+    "live.js": (*BROWSER, "IntersectionObserver"),
     "course.js": (
         *(*BROWSER, "addEventListener", "localStorage", "location", "window"),
         *("DOMParser", "Node", "Search", "Documentation"),
