@@ -64,7 +64,7 @@ def percent(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``4.1 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    """``4.1 s``, ``3 min 20 s``, ``2 h 5 min``, ``3 days 4 h``."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -72,7 +72,9 @@ def duration(seconds: float) -> str:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    if whole < 86400:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{plural(whole // 86400, 'day')} {whole % 86400 // 3600} h"
 
 
 def sentence(text: str) -> str:

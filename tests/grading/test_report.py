@@ -176,8 +176,8 @@ def test_small_words():
         *("2", "2.5", "0", "0.25", "10")
     ]
     assert [plural(1, "task"), plural(2, "is", "are")] == ["1 task", "2 are"]
-    assert [duration(s) for s in (0.04, 59.7, 61, 7260)] == [
-        *("0.0 s", "1 min 0 s", "1 min 1 s", "2 h 1 min")
+    assert [duration(s) for s in (0.04, 59.7, 61, 7260, 90_000)] == [
+        *("0.0 s", "1 min 0 s", "1 min 1 s", "2 h 1 min", "1 day 1 h")
     ]
     assert [sentence("the σ"), sentence("ρ is"), sentence("")] == ["The σ", "ρ is", ""]
 
