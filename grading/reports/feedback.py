@@ -20,6 +20,7 @@ from grading.execution.examples import Example
 from grading.flags import PRIVATE
 from grading.record import Result
 from grading.reports.pages import GENERATOR, render
+from grading.reports.returned import NAME, moodle_zip
 from grading.reports.roster import score_of, title_of, unanswered
 from project.files import discard, write_whole
 
@@ -141,13 +142,14 @@ def write_feedback(
 ) -> list[Path]:
     """Write ``feedback/<student>/<notebook>.html`` for each result; return the paths.
 
-    The other arguments are those of ``feedback_page``.
-    Generated pages that belong to no result any more are removed: the path of a page may
-    change as the class grows, and nobody should send the old one.
+    The other arguments are those of ``feedback_page``. If there are participants' numbers of a
+    platform, all pages are also in a zip file, as Moodle reads it.
+    Generated pages that belong to no result any more are removed, and so is an old zip file:
+    the path of a page may change as the class grows, and nobody should send the old one.
     """
     results = list(results)
     folder = out / "feedback"
-    paths, written = page_paths(results), []
+    paths, written, pages = page_paths(results), [], []
     for result in results:
         path = folder / paths[result.key]
         page = feedback_page(
@@ -161,10 +163,16 @@ def write_feedback(
         )
         write_whole(path, page)
         written.append(path)
+        pages.append((result, paths[result.key], page))
     for path in set(folder.glob("*/*.html")) - set(written):
         if GENERATOR in path.read_text(encoding="utf-8", errors="replace")[:1000]:
             discard(path)
-    return written
+    archive = moodle_zip(pages)
+    if archive is None:
+        discard(out / NAME)
+        return written
+    write_whole(out / NAME, archive)
+    return [*written, out / NAME]
 
 
 def _names(texts: set[str]) -> dict[str, str]:

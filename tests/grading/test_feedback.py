@@ -1,9 +1,12 @@
 """Feedback pages for students, safe against hostile names and answers."""
 
 import dataclasses
+import html
 import random
 import re
+import zipfile
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from classroom import HOSTILE, IMAGE, REMOTE, SCRIPT, classroom, everybody
@@ -304,6 +307,48 @@ def test_write_removes_only_pages_of_ours_that_are_stale(tmp_path):
     assert other.exists()
     assert len(set(written)) == 2
     assert all(path.exists() for path in written)
+
+
+# --- back to the students ---------------------------------------------------------------
+
+
+def moodles_reading(entry):
+    """The participant and the file that Moodle's importer takes from a path in a zip."""
+    parts = entry.split("/")
+    while parts:
+        info = parts.pop(0).split("_", 4)
+        if len(info) >= 4 and info[1].isdecimal():
+            assert info[2:4] == ["assignfeedback", "file"]
+            return info[1], "/".join([*info[4:], *parts]).lstrip("/")
+    return None
+
+
+def test_moodle_gives_the_pages_to_their_students(tmp_path):
+    names = {"1001": "Ada Lovelace", "1002": "Zoë_X", "1003": "../=1", "1004": "7_8_a"}
+    names |= {"1005": "Ada Lovelace", "1006": ".hidden"}
+    results = [
+        result(f"{name}_{number}", identifier=number) for number, name in names.items()
+    ]
+    results.append(result("Ada Lovelace_1001", "b.ipynb", "1", identifier="1001"))
+    results.append(result("nobody"))
+    *pages, archive = write_feedback(results, tmp_path)
+    assert archive == tmp_path / "moodle-feedback.zip"
+    with zipfile.ZipFile(archive) as zipped:
+        entries = {moodles_reading(name): name for name in zipped.namelist()}
+        assert entries.keys() == {(number, "a.html") for number in names} | {
+            ("1001", "b.html")
+        }
+        for number, name in names.items():
+            page = zipped.read(entries[number, "a.html"]).decode("utf-8")
+            assert f"{html.escape(name)}_{number}</bdi>" in page
+    assert not any(
+        Path(name).is_absolute() or ".." in name for name in entries.values()
+    )
+    before = archive.read_bytes()
+    assert write_feedback(results, tmp_path) == [*pages, archive]
+    assert archive.read_bytes() == before
+    write_feedback([result("nobody")], tmp_path)
+    assert not archive.exists()
 
 
 # --- in a browser -----------------------------------------------------------------------
