@@ -20,7 +20,7 @@ from grading.execution.examples import Example
 from grading.flags import PRIVATE
 from grading.record import Result
 from grading.reports.pages import GENERATOR, render
-from grading.reports.returned import NAME, moodle_zip
+from grading.reports.returned import NAME, TABLE, moodle_zip, pages_csv
 from grading.reports.roster import score_of, title_of, unanswered
 from project.files import discard, write_whole
 
@@ -142,8 +142,8 @@ def write_feedback(
 ) -> list[Path]:
     """Write ``feedback/<student>/<notebook>.html`` for each result; return the paths.
 
-    The other arguments are those of ``feedback_page``. If there are participants' numbers of a
-    platform, all pages are also in a zip file, as Moodle reads it.
+    The other arguments are those of ``feedback_page``. ``feedback/pages.csv`` lists the pages.
+    If there are participants' numbers of a platform, a zip file for Moodle contains them all.
     Generated pages that belong to no result any more are removed, and so is an old zip file:
     the path of a page may change as the class grows, and nobody should send the old one.
     """
@@ -167,12 +167,13 @@ def write_feedback(
     for path in set(folder.glob("*/*.html")) - set(written):
         if GENERATOR in path.read_text(encoding="utf-8", errors="replace")[:1000]:
             discard(path)
+    write_whole(folder / TABLE, pages_csv(pages))
     archive = moodle_zip(pages)
     if archive is None:
         discard(out / NAME)
-        return written
-    write_whole(out / NAME, archive)
-    return [*written, out / NAME]
+    else:
+        write_whole(out / NAME, archive)
+    return written
 
 
 def _names(texts: set[str]) -> dict[str, str]:

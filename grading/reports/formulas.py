@@ -10,6 +10,7 @@ understand, or that is too long or nested too deeply, is shown as typed.
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from xml.etree import ElementTree
 
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -18,6 +19,8 @@ from markupsafe import escape
 LONGEST = 2_000  # characters of a formula
 DEEPEST = 60  # nested elements; browsers cut off at some hundreds
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
+OPENING = {*"([{|", "\N{DOUBLE VERTICAL LINE}"}
+APPLY = "\N{FUNCTION APPLICATION}"
 # Not mphantom, which hides what a student wrote.
 ELEMENTS = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "menclose"),
@@ -57,7 +60,7 @@ def mathml(tex: str, *, display: bool) -> str | None:
     # It raises whatever a wrong formula runs into, such as IndexError for "^2".
     try:
         text = tex2mathml(source, as_block=display)
-        root = ElementTree.fromstring(text.replace("&ApplyFunction;", "\u2061"))
+        root = ElementTree.fromstring(text.replace("&ApplyFunction;", APPLY))
         return _written(root, 0)
     except Exception:
         return None
@@ -80,5 +83,9 @@ def _written(element: ElementTree.Element, depth: int) -> str:
         elif form is LENGTH:
             raise ValueError(value)
     inside = str(escape((element.text or "").strip(" \n")))
-    inside += "".join(_written(child, depth + 1) for child in element)
+    for child, following in zip_longest(element, element[1:]):
+        opening = following is None or following.text in OPENING
+        if child.text == APPLY and not opening:
+            inside += '<mspace width="0.17em"></mspace>'  # log p, but log(p)
+        inside += _written(child, depth + 1)
     return f"<{name}{attributes}>{inside}</{name}>"

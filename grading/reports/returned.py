@@ -1,4 +1,4 @@
-"""The feedback as one zip file, which Moodle distributes to the students.
+"""The feedback as platforms return it to the students: a zip file for Moodle, a table for mail.
 
 Moodle's *Upload multiple feedback files in a zip* splits the name of a folder at its first four
 underscores: a name, the participant's number, ``assignfeedback`` and ``file``. It looks only at
@@ -13,19 +13,28 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from grading.record import Result
-from grading.reports.sheets import identity
+from grading.reports.sheets import guarded, identity, table
 
-NAME = "moodle-feedback.zip"
+NAME, TABLE = "moodle-feedback.zip", "pages.csv"
 # The first time that a zip can hold: the same pages give the same bytes.
 WHEN = (1980, 1, 1, 0, 0, 0)
 
 
-def moodle_zip(pages: Iterable[tuple[Result, PurePosixPath, str]]) -> bytes | None:
-    """Return the zip file for Moodle; None if no student has a participant's number.
+Pages = Iterable[tuple[Result, PurePosixPath, str]]
+"""The results, each with the path of its page below ``feedback`` and its content."""
 
-    Args:
-        pages: the results, each with the path of its page below ``feedback`` and its content.
-    """
+
+def pages_csv(pages: Pages) -> str:
+    """The table of the pages, for a program that sends each to its student."""
+    rows = [
+        [guarded(result.student), guarded(result.notebook), str(path)]
+        for result, path, _ in pages
+    ]
+    return table([("student", "notebook", "page"), *rows], mark=True)
+
+
+def moodle_zip(pages: Pages) -> bytes | None:
+    """Return the zip file for Moodle; None if no student has a participant's number."""
     entries = {}
     for result, path, page in pages:
         if result.identifier.isascii() and result.identifier.isdecimal():

@@ -1,5 +1,6 @@
 """Feedback pages for students, safe against hostile names and answers."""
 
+import csv
 import dataclasses
 import html
 import random
@@ -26,6 +27,7 @@ from grading.reports.feedback import (
     slug,
     write_feedback,
 )
+from grading.reports.sheets import plain
 
 RIGHT = Verdict("deep-ensembles/heads", 1, "right")
 WRONG = Verdict(
@@ -331,8 +333,7 @@ def test_moodle_gives_the_pages_to_their_students(tmp_path):
     ]
     results.append(result("Ada Lovelace_1001", "b.ipynb", "1", identifier="1001"))
     results.append(result("nobody"))
-    *pages, archive = write_feedback(results, tmp_path)
-    assert archive == tmp_path / "moodle-feedback.zip"
+    pages, archive = write_feedback(results, tmp_path), tmp_path / "moodle-feedback.zip"
     with zipfile.ZipFile(archive) as zipped:
         entries = {moodles_reading(name): name for name in zipped.namelist()}
         assert entries.keys() == {(number, "a.html") for number in names} | {
@@ -345,8 +346,15 @@ def test_moodle_gives_the_pages_to_their_students(tmp_path):
         Path(name).is_absolute() or ".." in name for name in entries.values()
     )
     before = archive.read_bytes()
-    assert write_feedback(results, tmp_path) == [*pages, archive]
+    assert write_feedback(results, tmp_path) == pages
     assert archive.read_bytes() == before
+    table = csv.DictReader(
+        (tmp_path / "feedback" / "pages.csv").open(encoding="utf-8-sig")
+    )
+    listed = {(plain(row["student"]), row["page"]) for row in table}
+    assert {tmp_path / "feedback" / page for _, page in listed} == set(pages)
+    assert ("Ada Lovelace_1001", "Ada Lovelace_1001/b.html") in listed
+    assert {name for name, _ in listed} == {one.student for one in results}
     write_feedback([result("nobody")], tmp_path)
     assert not archive.exists()
 

@@ -34,6 +34,8 @@ def text_in(written):
         (r"\mathbb{E}_q[\log p]", "<msub><mi>𝔼</mi><mi>q</mi></msub>"),
         (r"\mathrm{KL}(q\|p)", "<mi>KL</mi>"),
         (r"\operatorname*{arg\,max}_x f", '<mi mathvariant="normal">arg max</mi>'),
+        (r"\log p", '<mspace width="0.17em"></mspace><mo>\u2061</mo><mi>p</mi>'),
+        (r"\log(p)", '<mi>log</mi><mo>\u2061</mo><mo stretchy="false">(</mo>'),
         (r"\bm{x}", '<mrow class="boldsymbol"><mi>x</mi></mrow>'),
         (r"\begin{align*} a &= b \\ &= c \end{align*}", '<mtable class="ams-align">'),
         (r"p < 0.05", "<mo>&lt;</mo><mn>0.05</mn>"),
