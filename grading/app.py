@@ -50,7 +50,7 @@ PROJECT = {
 # Files and folders that the grader writes.
 WRITTEN = re.compile(
     r"(report|marking|items|similar|unnamed|difference|gradebook)\.html|(grades|canvas|moodle|moodle-\w+|marks|marks-new|difference|gradebook)\.csv"
-    rf"|(grades|timings)\.json|feedback|{re.escape(STATE)}"
+    rf"|(grades|timings)\.json|moodle-feedback\.zip|feedback|{re.escape(STATE)}"
 )
 
 

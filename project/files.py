@@ -28,8 +28,10 @@ class _Pending:
 _pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file atomically: readers see the old content or the new, never a part.
+
+    Text is written as UTF-8, with its line ends unchanged.
 
     Raises:
         OSError: it cannot be written; the error names ``path``.
@@ -40,8 +42,8 @@ def write_whole(path: Path, text: str) -> None:
         _make_folder(path.parent, pending)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}.")
         temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
         os.chmod(temporary, 0o644)
         if pending is None:
             os.replace(temporary, path)

@@ -20,8 +20,10 @@ from grading.execution.examples import Example
 from grading.flags import PRIVATE
 from grading.record import Result
 from grading.reports.pages import GENERATOR, render
-from grading.reports.roster import score_of, title_of, unanswered
+from grading.reports.returned import NAME, TABLE, moodle_zip, pages_csv
+from grading.reports.roster import score_of, unanswered
 from project.files import discard, write_whole
+from project.practicals import title_of
 
 # Characters of a name, which leaves room for a hash and a suffix on any file system.
 LONGEST = 80
@@ -112,7 +114,7 @@ def feedback_page(
         "feedback.html.j2",
         result=result,
         flags=[flag for flag in result.flags if flag.code not in PRIVATE],
-        practical=title_of(result.practical) + f" {result.part}" * bool(result.part),
+        practical=title_of(result.practical, result.part),
         titles=titles or {},
         comments=comments or {},
         examples=examples or {},
@@ -141,13 +143,14 @@ def write_feedback(
 ) -> list[Path]:
     """Write ``feedback/<student>/<notebook>.html`` for each result; return the paths.
 
-    The other arguments are those of ``feedback_page``.
-    Generated pages that belong to no result any more are removed: the path of a page may
-    change as the class grows, and nobody should send the old one.
+    The other arguments are those of ``feedback_page``. ``feedback/pages.csv`` lists the pages.
+    If there are participants' numbers of a platform, a zip file for Moodle contains them all.
+    Generated pages that belong to no result any more are removed, and so is an old zip file:
+    the path of a page may change as the class grows, and nobody should send the old one.
     """
     results = list(results)
     folder = out / "feedback"
-    paths, written = page_paths(results), []
+    paths, written, pages = page_paths(results), [], []
     for result in results:
         path = folder / paths[result.key]
         page = feedback_page(
@@ -161,9 +164,16 @@ def write_feedback(
         )
         write_whole(path, page)
         written.append(path)
+        pages.append((result, paths[result.key], page))
     for path in set(folder.glob("*/*.html")) - set(written):
         if GENERATOR in path.read_text(encoding="utf-8", errors="replace")[:1000]:
             discard(path)
+    write_whole(folder / TABLE, pages_csv(pages))
+    archive = moodle_zip(pages)
+    if archive is None:
+        discard(out / NAME)
+    else:
+        write_whole(out / NAME, archive)
     return written
 
 

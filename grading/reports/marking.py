@@ -1,21 +1,23 @@
 """Answers in words: a page for marking them, and a table of the marks.
 
 ``marking.html`` shows every answer beside the model answer and the rubric of
-``questions``; ``marks.csv`` has a row for each, to be filled in and read back.
+``questions``, answers with the same or nearly the same text together; ``marks.csv`` has a row
+for each, to be filled in and read back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from authoring.questions import Question, questions, titles
 from grading.record import Result, Written
+from grading.reports.alike import LONG, Variant, grouped
 from grading.reports.feedback import Comments
-from grading.reports.marks import COLUMNS, records, rows_of, shown
+from grading.reports.marks import COLUMNS, SAME, records, rows_of, shown
 from grading.reports.pages import number, render
-from grading.reports.roster import Roster, unanswered
+from grading.reports.roster import ColumnGroup, Item, Roster, unanswered
 from grading.reports.sheets import guarded, plain, table
 from project.errors import CourseError
 from project.files import write_whole
@@ -36,18 +38,32 @@ __all__ = [
 ]
 
 
-LONG = 60  # characters; shorter answers are not compared with each other
-NAMED = 5  # students who are named as having the same answer
+@dataclass(frozen=True)
+class Section:
+    """A question with its answers, as the page for marking shows them."""
+
+    practical: ColumnGroup
+    item: Item
+    question: Question
+    groups: list[tuple[Variant, ...]]
+    silent: list[str]
+
+    @property
+    def answers(self) -> list[Written]:
+        """The answers that are not blank."""
+        variants = (variant for group in self.groups for variant in group)
+        return [answer for variant in variants for _, answer in variant.answers]
+
+    @property
+    def marked(self) -> int:
+        """The number of answers that have marks."""
+        return sum(answer.marks is not None for answer in self.answers)
 
 
-def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str:
-    """Render the page that shows every answer beside the model answer and the rubric.
-
-    Args:
-        roster: the class.
-        asked: the questions of each practical, by stem; a missing one is shown by its id.
-    """
-    sections = []
+def sections(
+    roster: Roster, asked: Mapping[str, Sequence[Question]]
+) -> Iterator[Section]:
+    """Yield the questions of a class; see ``marking_page``."""
     for practical in roster.practicals:
         known = {question.id: question for question in asked.get(practical.stem, ())}
         for item in practical.questions:
@@ -60,36 +76,23 @@ def marking_page(roster: Roster, asked: Mapping[str, Sequence[Question]]) -> str
             ]
             silent = [student for student, answer in answers if unanswered(answer)]
             given = [entry for entry in answers if not unanswered(entry[1])]
-            marked = sum(answer.marks is not None for _, answer in given)
-            sections.append((practical, item, question, given, silent, marked))
-    same = {section[1].id: identical(section[3]) for section in sections}
-    return render("marking.html.j2", roster=roster, sections=sections, same=same)
+            yield Section(practical, item, question, grouped(given), silent)
 
 
-def identical(given: Iterable[tuple[str, Written]]) -> dict[str, tuple[list[str], int]]:
-    """Map each student whose answer others have as well to some of them.
-
-    Their number beyond those that are named comes with them.
-
-    Capitals and white space are ignored, and short answers may well agree by chance.
+def marking_page(
+    roster: Roster,
+    asked: Mapping[str, Sequence[Question]],
+    comments: Comments | None = None,
+) -> str:
+    """Render the page that shows every answer beside the model answer and the rubric.
 
     Args:
-        given: the answers to one question, each with its student.
+        roster: the class.
+        asked: the questions of each practical, by stem; a missing one is shown by its id.
+        comments: a person's comments on the answers.
     """
-    groups: dict[str, list[str]] = {}
-    for student, answer in given:
-        text = " ".join(answer.text.casefold().split())
-        if len(text) >= LONG:
-            groups.setdefault(text, []).append(student)
-    return {
-        student: (
-            [other for other in group[: NAMED + 1] if other != student][:NAMED],
-            max(len(group) - 1 - NAMED, 0),
-        )
-        for group in groups.values()
-        if len(group) > 1
-        for student in group
-    }
+    found = list(sections(roster, asked))
+    return render("marking.html.j2", sections=found, comments=comments or {}, long=LONG)
 
 
 def marks_csv(
@@ -100,7 +103,8 @@ def marks_csv(
     """The table to fill in: a row for each answer, in the order of the page.
 
     Existing marks are filled in; unanswered questions have no row, and neither have answers
-    that ``mark_honest`` has marked.
+    that ``mark_honest`` has marked. Of answers with the same text, the later ones refer to the
+    first in the column ``same as``.
     """
     return _text(_open_rows(roster, comments, asked or {}))
 
@@ -117,7 +121,7 @@ def write_marking(
     changed. If it lacks rows for new answers, a table with all rows, which includes its
     entries, is written to ``marks-new.csv``.
     """
-    write_whole(out / "marking.html", marking_page(roster, asked))
+    write_whole(out / "marking.html", marking_page(roster, asked, comments))
     path, rows = out / "marks.csv", _open_rows(roster, comments, asked)
     filled = _filled(path) if path.exists() else {}
     if filled is None or filled:
@@ -225,42 +229,51 @@ def _open_rows(
 ) -> list[list[str]]:
     rows = []
     honest = {one.id for found in asked.values() for one in found if one.honest}
-    for practical in roster.practicals:
-        for item in practical.questions:
-            for result in roster.graded(practical.stem):
-                for answer in result.written:
-                    if answer.task != item.id or unanswered(answer):
-                        continue
-                    key = (result.student, practical.stem, item.id)
-                    full = item.id in honest and answer.marks == answer.points
-                    if full and key not in (comments or {}):
-                        continue
-                    marks = "" if answer.marks is None else number(answer.marks)
-                    rows.append([*key, marks, (comments or {}).get(key, "")])
+    for section in sections(roster, asked):
+        stem, id_ = section.practical.stem, section.item.id
+        for variant in (variant for group in section.groups for variant in group):
+            first: tuple[str, float | None, str] | None = None
+            for student, answer in variant.answers:
+                comment = (comments or {}).get((student, stem, id_), "")
+                if id_ in honest and answer.marks == answer.points and not comment:
+                    continue
+                marks = "" if answer.marks is None else number(answer.marks)
+                if first is None:
+                    first = student, answer.marks, comment
+                    rows.append([student, stem, id_, marks, comment, ""])
+                    continue
+                if answer.marks == first[1] and (comment or not first[2]):
+                    marks, comment = "", comment if comment != first[2] else ""
+                rows.append([student, stem, id_, marks, comment, first[0]])
     return rows
 
 
 def _text(rows: Iterable[Sequence[str]]) -> str:
     return table(
-        [COLUMNS, *([guarded(cell) for cell in row] for row in rows)], mark=True
+        [(*COLUMNS, SAME), *([guarded(cell) for cell in row] for row in rows)],
+        mark=True,
     )
 
 
-def _kept(row: list[str], known: tuple[str, str] | None) -> list[str]:
+def _kept(row: list[str], known: tuple[str, str, str | None] | None) -> list[str]:
     """A new row, with the entries of the old table where it has none itself."""
-    marks, comment = known or ("", "")
-    return [*row[:3], row[3] or marks, row[4] or comment]
+    marks, comment, same = known or ("", "", None)
+    same = row[5] if same is None else same
+    return [*row[:3], row[3] or marks, row[4] or comment, same]
 
 
-def _filled(path: Path) -> dict[tuple[str, ...], tuple[str, str]] | None:
-    """Marks and comments by row; empty if nobody has written any, None if unreadable."""
+def _filled(path: Path) -> dict[tuple[str, ...], tuple[str, str, str | None]] | None:
+    """The entries by row; empty if nobody has written marks or comments, None if unreadable.
+
+    The third entry, of the column ``same as``, is None if there is no such column.
+    """
     found = {}
     try:
         for _, record in records(path):
             cells = [plain(record[name]) for name in COLUMNS]
-            found[tuple(cells[:3])] = cells[3], cells[4]
+            same = plain(record[SAME]) if SAME in record else None
+            found[tuple(cells[:3])] = cells[3], cells[4], same
     except CourseError:
         return None
-    return (
-        found if any(cell.strip() for pair in found.values() for cell in pair) else {}
-    )
+    written = any(one.strip() or two.strip() for one, two, _ in found.values())
+    return found if written else {}

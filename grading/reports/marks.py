@@ -7,7 +7,7 @@ import difflib
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grading.record import Result
@@ -16,16 +16,23 @@ from grading.reports.sheets import plain
 from project.errors import CourseError
 
 COLUMNS = ("student", "practical", "question", "marks", "comment")
+SAME = (
+    "same as"  # a further column: the student whose marks and comment count here, too
+)
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row: student, practical and question, and the entries, with None for no marks."""
+    """A row: student, practical and question, and the entries, with None for no marks.
+
+    ``same`` is the student whose marks count if there are none.
+    """
 
     key: tuple[str, str, str]
     marks: float | None
     comment: str
+    same: str = ""
 
 
 def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
@@ -50,7 +57,7 @@ def rows_of(path: Path, results: list[Result]) -> list[Row]:
     Raises:
         CourseError: a row is invalid.
     """
-    counting, seen, rows = _answers(results), {}, []
+    counting, seen, rows = _answers(results), {}, {}
     for line, record in records(path):
         row = _row(path, line, record, counting)
         if row.key in seen:
@@ -61,8 +68,28 @@ def rows_of(path: Path, results: list[Result]) -> list[Row]:
                 "Delete one of the two rows.",
             )
         seen[row.key] = line
-        rows.append(row)
-    return rows
+        rows[row.key] = row
+    return [_with_same(path, seen[row.key], row, rows) for row in rows.values()]
+
+
+def _with_same(
+    path: Path, line: int, row: Row, rows: Mapping[tuple[str, str, str], Row]
+) -> Row:
+    """A row with the marks and the comment of the row that it refers to, if it has none."""
+    names = {shown([student])[0]: student for student, *_ in rows}
+    found, followed = row, set()
+    while found.same and found.marks is None and found.key not in followed:
+        followed.add(found.key)
+        key = names.get(found.same, found.same), *row.key[1:]
+        if key not in rows:
+            raise CourseError(
+                path,
+                line,
+                f"There is no row for {found.same!r} and {row.key[2]}.",
+                f"Correct the cell in the column {SAME!r}, or leave it empty.",
+            )
+        found = rows[key]
+    return replace(row, marks=found.marks, comment=row.comment or found.comment)
 
 
 def _row(
@@ -107,7 +134,8 @@ def _row(
                 f"{text} marks for {question} are out of range.",
                 f"Give a number from 0 to {most}.",
             )
-    return Row((student, stem, question), marks, plain(record["comment"]).strip())
+    comment = plain(record["comment"]).strip()
+    return Row((student, stem, question), marks, comment, plain(record.get(SAME, "")))
 
 
 def records(

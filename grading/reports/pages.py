@@ -7,7 +7,8 @@ forgotten; a test also opens the pages without that policy.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,6 +18,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from authoring.questions import formula
 from grading.bounded import TooCostly, bounded
+from grading.reports.formulas import mathml
 
 GENERATOR = "Known Unknowns, course grade"
 # The pages for instructors that the report links to; students' pages must not link back.
@@ -66,7 +68,7 @@ def percent(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``4.1 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    """``4.1 s``, ``3 min 20 s``, ``2 h 5 min``, ``3 days 4 h``."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -74,7 +76,9 @@ def duration(seconds: float) -> str:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    if whole < 86400:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{plural(whole // 86400, 'day')} {whole % 86400 // 3600} h"
 
 
 def sentence(text: str) -> str:
@@ -115,10 +119,10 @@ def coded(text: str) -> Markup:
 
 
 def markdown(text: str, *, trusted: bool = False) -> Markup:
-    """Render Markdown as harmless HTML: without its raw HTML, with formulas as text.
+    """Render Markdown as harmless HTML: without its raw HTML, with formulas typeset.
 
-    Links and pictures are shown as typed, unless the text is the course's (``trusted``), whose
-    formulas are typeset as well.
+    Links and pictures are shown as typed, unless the text is the course's (``trusted``). So is
+    a formula that cannot be typeset.
     """
     cut = text[:LONGEST]
     html = _TRUSTED.render(cut) if trusted else _answer(cut)
@@ -161,20 +165,19 @@ def render(template: str, **values: Any) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _typeset(content: str, options: dict[str, Any]) -> str:
-    """A formula of the course as MathML, or as it was typed if it is not stored."""
-    found = formula(content.strip(), display=options["display_mode"])
-    return found or _formula(content, options)
-
-
-def _formula(content: str, options: dict[str, Any]) -> str:
-    mark = "$$" if options["display_mode"] else "$"
-    return f"<code class=math>{mark}{escape(content.strip())}{mark}</code>"
+def _typeset(
+    typesetter: Callable[..., str | None], content: str, options: dict[str, Any]
+) -> str:
+    """A formula as MathML, or as it was typed if the typesetter has none."""
+    tex, display = content.strip(), options["display_mode"]
+    mark = "$$" if display else "$"
+    typed = f"<code class=math>{mark}{escape(tex)}{mark}</code>"
+    return typesetter(tex, display=display) or typed
 
 
 def _parser(*, trusted: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    shown = _typeset if trusted else _formula
+    shown = partial(_typeset, formula if trusted else mathml)
     parser.use(dollarmath_plugin, renderer=shown, allow_labels=False)
     parser.disable("image")  # a picture would be fetched
     if not trusted:

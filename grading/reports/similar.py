@@ -1,4 +1,4 @@
-"""Similar submissions: pairs of notebooks with passages in common, side by side.
+"""Similar submissions: groups of notebooks with passages in common, side by side.
 
 It is a reason to look, never a grade. The passages of the release and of the reference
 solutions do not count, and neither do those that many in the class have, because a task
@@ -53,6 +53,26 @@ class SimilarPair:
 
 
 @dataclass(frozen=True)
+class SimilarGroup:
+    """Notebooks of one lab that are connected by similar pairs, the most similar pair first.
+
+    A row has cells that have passages in common, each with its student, in the order of the
+    students; ``rest`` is the number of pairs that are not compared in the rows.
+    """
+
+    lab: str
+    students: tuple[str, ...]
+    pairs: tuple[SimilarPair, ...]
+    rows: tuple[tuple[tuple[str, Passage], ...], ...]
+    rest: int
+
+    @property
+    def share(self) -> float:
+        """The share of its most similar pair."""
+        return self.pairs[0].share
+
+
+@dataclass(frozen=True)
 class _Fingerprinted:
     """The fingerprints of a notebook that count: where each is, by cell."""
 
@@ -98,18 +118,73 @@ def flagged(results: Iterable[Result], pairs: Iterable[SimilarPair]) -> list[Res
     ]
 
 
+def groups(pairs: Sequence[SimilarPair]) -> list[SimilarGroup]:
+    """Join the pairs that have a notebook in common, the group with the most similar pair first.
+
+    Args:
+        pairs: the most similar first; the cells of only so many as a page can show are compared.
+    """
+    joined: list[tuple[set[tuple[str, ...]], list[int]]] = []
+    for index, pair in enumerate(pairs):
+        keys, members = {pair.one.key, pair.two.key}, [index]
+        apart = []
+        for group in joined:
+            if group[0] & keys:
+                keys |= group[0]
+                members = group[1] + members
+            else:
+                apart.append(group)
+        joined = [*apart, (keys, members)]
+    found = sorted(sorted(members) for _, members in joined)
+    return [_group([pairs[n] for n in m], sum(n < SHOWN for n in m)) for m in found]
+
+
 def write_similar(
     pairs: Sequence[SimilarPair], out: Path, *, titles: Mapping[str, str] | None = None
 ) -> Path:
     """Write ``similar.html``."""
     page = render(
-        "similar.html.j2",
-        pairs=pairs[:SHOWN],
-        left=max(len(pairs) - SHOWN, 0),
-        titles=titles or {},
+        "similar.html.j2", groups=groups(pairs), count=len(pairs), titles=titles or {}
     )
     write_whole(out / "similar.html", page)
     return out / "similar.html"
+
+
+def _group(pairs: Sequence[SimilarPair], shown: int) -> SimilarGroup:
+    """Group pairs; the cells of the first ``shown`` of them are compared."""
+    students = sorted({one.student for pair in pairs for one in (pair.one, pair.two)})
+    # A row is a set of cells of which each has passages in common with another.
+    cells: dict[tuple, Passage] = {}
+    rows: list[set[tuple]] = []
+    for pair in pairs[:shown]:
+        for both in pair.passages:
+            keys = set()
+            for result, passage in zip((pair.one, pair.two), both, strict=True):
+                text = tuple(line for line, _ in passage.lines)
+                key = result.student, passage.where, text
+                cells[key] = _joined(cells.get(key, passage), passage)
+                keys.add(key)
+            for row in [row for row in rows if row & keys]:
+                rows.remove(row)
+                keys |= row
+            rows.append(keys)
+    order = {key: index for index, key in enumerate(cells)}
+    ordered = [sorted(row, key=lambda key: (key[0], order[key])) for row in rows]
+    ordered.sort(key=lambda row: min(order[key] for key in row))
+    return SimilarGroup(
+        lab=pairs[0].lab,
+        students=tuple(students),
+        pairs=tuple(pairs),
+        rows=tuple(tuple((key[0], cells[key]) for key in row) for row in ordered),
+        rest=len(pairs) - shown,
+    )
+
+
+def _joined(one: Passage, two: Passage) -> Passage:
+    """A cell with the lines marked that are marked in either."""
+    lines = zip(one.lines, two.lines, strict=True)
+    both = tuple((line, hit or other) for (line, hit), (_, other) in lines)
+    return replace(one, lines=both)
 
 
 def _named(others: Sequence[str]) -> str:

@@ -1,9 +1,13 @@
 """Feedback pages for students, safe against hostile names and answers."""
 
+import csv
 import dataclasses
+import html
 import random
 import re
+import zipfile
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from classroom import HOSTILE, IMAGE, REMOTE, SCRIPT, classroom, everybody
@@ -16,13 +20,14 @@ from commands import main
 from course.task import tasks_of
 from grading import app
 from grading.execution.examples import Example, example_of, examples
-from grading.record import Flag, Result, Verdict, Written
+from grading.record import Flag, Late, Result, Verdict, Written
 from grading.reports.feedback import (
     feedback_page,
     page_paths,
     slug,
     write_feedback,
 )
+from grading.reports.sheets import plain
 
 RIGHT = Verdict("deep-ensembles/heads", 1, "right")
 WRONG = Verdict(
@@ -124,14 +129,14 @@ def test_page_says_what_went_wrong():
         )
     )
     for part in (
-        "1 / 3 points for the tasks: 1 of 2 tasks right",
+        "3.5 / 6 points: 1 of 2 tasks right",
         "The Gaussian NLL",
         "Not right yet. Expected 1.08, got 0.94.",
         "You get this if you take the standard deviation for the variance.",
         "A check was edited.",
         "Because so .",
         "2.5 / 3",
-        "3.5 of 6",
+        "Tasks 1 / 3 Answers in words + 2.5 / 3 Total = 3.5 / 6",
         "Comment. Say why.",
     ):
         assert part in text, part
@@ -143,6 +148,36 @@ def test_not_attempted_is_not_called_wrong():
     assert "1 of 2 tasks right, 1 not attempted" in text
     assert "Not attempted." in text
     assert "ot right" not in text
+
+
+LATE = re.compile(r"after the due time( \(nothing is deducted\))? − ([\d.]+)")
+SUMS = re.compile(r"Tasks ([\d.]+) / (\d+) Answers in words \+ ([\d.]+) / (\d+)")
+
+
+@pytest.mark.parametrize(
+    ("late", "said"),
+    [
+        (None, ""),
+        (Late(0, 0), "Submitted in time."),
+        (Late(300, 0), "Submitted 5 min 0 s after the due time (nothing is deducted)"),
+        (Late(90_000, 0.6), "Submitted 1 day 1 h after the due time − 0.6"),
+        (Late(0, 0.3), "Submitted less than 1 s after the due time − 0.3"),
+        (Late(900_000, 3.5), "Submitted 10 days 10 h after the due time − 3.5"),
+    ],
+)
+def test_points_marks_and_deduction_add_up(late, said):
+    graded = result(written=(Written("q", 3, "So.", 2.5),), late=late)
+    text = text_of(feedback_page(graded))
+    assert said in text
+    ((points, worth, marks, most),) = SUMS.findall(text)
+    deducted = sum(float(found[1]) for found in LATE.findall(text))
+    total = float(points) + float(marks) - deducted
+    assert f"Total = {total:g} / {int(worth) + int(most)}" in text
+    assert f"{total:g} / 6 points: 1 of 2" in text
+    assert ("Before the deduction = 3.5 / 6" in text) == bool(
+        late and late != Late(0, 0)
+    )
+    assert ("ubmitted" in text) == (late is not None)
 
 
 EXAMPLE = Example("    y = <1>", "    nll = 0.5", ("Look at σ.", "Square it."))
@@ -243,7 +278,10 @@ def test_nothing_that_python_printed():
 
 def test_what_is_not_marked_or_answered_or_graded():
     page = feedback_page(result(written=(Written("q", 3, "Because."),)))
-    assert "1 answer in words has not been marked yet." in text_of(page)
+    assert "1 / 6 points so far" in text_of(page)
+    assert "Answers in words (1 not marked yet) + 0 / 3 Total so far = 1 / 6" in (
+        text_of(page)
+    )
     page = feedback_page(result(written=(Written("q", 3, " \n"),)))
     assert "No answer was written." in text_of(page)
     page = feedback_page(
@@ -251,7 +289,7 @@ def test_what_is_not_marked_or_answered_or_graded():
     )
     assert "could not be graded" in page
     assert "The file is empty." in page
-    assert "points for the tasks" not in page
+    assert "Total" not in page
 
 
 def test_later_tasks_say_that_they_were_judged_apart():
@@ -271,6 +309,53 @@ def test_write_removes_only_pages_of_ours_that_are_stale(tmp_path):
     assert other.exists()
     assert len(set(written)) == 2
     assert all(path.exists() for path in written)
+
+
+# --- back to the students ---------------------------------------------------------------
+
+
+def moodles_reading(entry):
+    """The participant and the file that Moodle's importer takes from a path in a zip."""
+    parts = entry.split("/")
+    while parts:
+        info = parts.pop(0).split("_", 4)
+        if len(info) >= 4 and info[1].isdecimal():
+            assert info[2:4] == ["assignfeedback", "file"]
+            return info[1], "/".join([*info[4:], *parts]).lstrip("/")
+    return None
+
+
+def test_moodle_gives_the_pages_to_their_students(tmp_path):
+    names = {"1001": "Ada Lovelace", "1002": "Zoë_X", "1003": "../=1", "1004": "7_8_a"}
+    names |= {"1005": "Ada Lovelace", "1006": ".hidden"}
+    results = [
+        result(f"{name}_{number}", identifier=number) for number, name in names.items()
+    ]
+    results.append(result("Ada Lovelace_1001", "b.ipynb", "1", identifier="1001"))
+    results.append(result("nobody"))
+    pages, archive = write_feedback(results, tmp_path), tmp_path / "moodle-feedback.zip"
+    with zipfile.ZipFile(archive) as zipped:
+        entries = {moodles_reading(name): name for name in zipped.namelist()}
+        assert entries.keys() == {(number, "a.html") for number in names} | {
+            ("1001", "b.html")
+        }
+        for number, name in names.items():
+            page = zipped.read(entries[number, "a.html"]).decode("utf-8")
+            assert f"{html.escape(name)}_{number}</bdi>" in page
+    assert not any(
+        Path(name).is_absolute() or ".." in name for name in entries.values()
+    )
+    before = archive.read_bytes()
+    assert write_feedback(results, tmp_path) == pages
+    assert archive.read_bytes() == before
+    text = (tmp_path / "feedback" / "pages.csv").read_text("utf-8-sig")
+    table = csv.DictReader(text.splitlines())
+    listed = {(plain(row["student"]), row["page"]) for row in table}
+    assert {tmp_path / "feedback" / page for _, page in listed} == set(pages)
+    assert ("Ada Lovelace_1001", "Ada Lovelace_1001/b.html") in listed
+    assert {name for name, _ in listed} == {one.student for one in results}
+    write_feedback([result("nobody")], tmp_path)
+    assert not archive.exists()
 
 
 # --- in a browser -----------------------------------------------------------------------

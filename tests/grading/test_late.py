@@ -193,10 +193,9 @@ def test_feedback_gradebook_and_difference(tmp_path):
     rule = policy(tmp_path, "ada,2026-10-02T13:00\nbob,2026-10-01T12:05", grace=600)
     after = adjusted(before, rule)
     text = text_of(feedback_page(after[0]))
-    assert "Submitted 25 h 0 min after the due time: 2 points are deducted" in text
-    assert "leaves 6 of 10 so far" in text
+    assert "Submitted 1 day 1 h after the due time − 2 Total so far = 6 / 10" in text
     text = text_of(feedback_page(after[1]))
-    assert "Submitted 5 min 0 s after the due time: no points are deducted" in text
+    assert "Submitted 5 min 0 s after the due time (nothing is deducted) − 0" in text
     assert "due time" not in text_of(feedback_page(before[0]))
     (one,) = changes(grades(Roster(before)), grades(Roster(after)))
     assert (one.student, one.item, one.by) == ("ada", "late", -2)

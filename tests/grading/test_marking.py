@@ -6,21 +6,18 @@ import io
 
 import nbformat
 import pytest
-from classroom import IMAGE, REMOTE, SCRIPT, classroom
+from classroom import classroom
 from graded_class import finish, start, table, write_submissions
-from labs import COURSE
-from pages import assert_harmless, assert_readable, text_of
+from pages import text_of
 
 from grading.record import Result, Written
 from grading.reports.marking import (
     COLUMNS,
     Question,
     filled_table,
-    identical,
     mark_honest,
     marking_page,
     marks_csv,
-    questions,
     read_comments,
     read_marks,
     write_marking,
@@ -57,23 +54,6 @@ def written(tmp_path, *lines, header=HEADER, encoding="utf-8"):
 # --- the page ---------------------------------------------------------------------------
 
 
-def test_identical_answers_are_marked_as_such():
-    long = "The band is too narrow far from the data, " * 2
-    texts = {"ada": long, "bob": long.upper().replace(" ", "\n"), "cy": "Because."}
-    texts |= {"di": "Because.", "eve": f"{long} or not"}
-    results = [
-        result(name, written=(Written(ONE, 3, text),)) for name, text in texts.items()
-    ]
-    given = [(one.student, one.written[0]) for one in results]
-    assert identical(given) == {"ada": (["bob"], 0), "bob": (["ada"], 0)}
-    page = text_of(marking_page(Roster(results), {}))
-    assert "The same text as bob" in page
-    assert page.count("The same text as") == 2
-    many = [result(f"s{k}", written=(Written(ONE, 3, long),)) for k in range(300)]
-    page = marking_page(Roster(many), {})
-    assert page.count("and 294 more") == 300
-
-
 def test_an_honest_answer_has_full_marks():
     survey = Question(
         TWO, "Survey", "How long? (Any honest answer gets full marks.)", "", ()
@@ -108,20 +88,6 @@ def test_page_shows_answers_beside_the_model():
     assert "1 student did not answer bob" in text
     assert TWO in text
     assert "Nobody was asked" in marking_page(Roster([]), {})
-
-
-@pytest.mark.browser
-def test_hostile_answers_do_nothing(browser, tmp_path):
-    nasty = f"{SCRIPT}\n\n{IMAGE}\n\n{REMOTE}\n\n# {'W' * 500}\n\n`{'x' * 500}`"
-    roster = Roster(
-        [result(SCRIPT + IMAGE, written=(Written(ONE, 3, nasty),)), result()]
-    )
-    asked = [one for lab in COURSE.labs(STEM) for one in questions(lab)]
-    page, _ = write_marking(roster, tmp_path, {STEM: asked})
-    assert_harmless(
-        browser, page, links=("#", "data:,", "https://doi.org/", "report.html")
-    )
-    assert_readable(browser, page)
 
 
 # --- the table --------------------------------------------------------------------------
@@ -294,10 +260,10 @@ def test_filled_table_is_never_written_over(tmp_path):
 def check_rows_kept(new):
     rows = csv.DictReader(io.StringIO(new.read_text("utf-8").removeprefix("\ufeff")))
     assert [tuple(row.values()) for row in rows] == [
-        ("ada", STEM, ONE, "2", "fine"),
-        ("bob", STEM, ONE, "", ""),
-        ("ada", STEM, TWO, "", ""),
-        ("bob", STEM, TWO, "", ""),
+        ("ada", STEM, ONE, "2", "fine", ""),
+        ("bob", STEM, ONE, "", "", "ada"),
+        ("ada", STEM, TWO, "", "", ""),
+        ("bob", STEM, TWO, "", "", "ada"),
     ]
 
 

@@ -15,7 +15,7 @@ from grading.record import Code, Result
 from grading.reports import similar as module
 from grading.reports.feedback import feedback_page
 from grading.reports.roster import Roster
-from grading.reports.similar import FEW, flagged, similar, write_similar
+from grading.reports.similar import FEW, flagged, groups, similar, write_similar
 from grading.submissions.tokens import flat
 from grading.submissions.winnowing import NOISE, WINDOW, fingerprints
 from grading.worker import KEPT, code_of
@@ -162,6 +162,57 @@ def test_flags_and_page(tmp_path):
     assert "1 pair of notebooks has much code in common" in text
     text = text_of(write_similar([], tmp_path).read_text("utf-8"))
     assert "No two notebooks have much code in common" in text
+
+
+def lines(name):
+    return "\n".join(f"x.{name}{n}({n}, y.{name}) + {n}" for n in range(12))
+
+
+def test_groups_have_all_members_side_by_side(tmp_path, monkeypatch):
+    """ada and bob share one part, bob and cy another; di and eve are apart from them."""
+    a, b, c, d = map(lines, "pqrs")
+    results = [
+        notebook(name, *cells)
+        for name, cells in {
+            "ada": (a, "own = 1"),
+            "bob": (b, a),
+            "cy": (b, "own = 2"),
+            "di": (c, d),
+            "eve": (c, "own = 3"),
+        }.items()
+    ]
+    found = pairs(*results)
+    assert len(found) == 3
+    one, two = sorted(groups(found), key=lambda group: group.students)
+    assert one.students == ("ada", "bob", "cy")
+    assert two.students == ("di", "eve")
+    names = [[(student, cell.where) for student, cell in row] for row in one.rows]
+    assert sorted(names) == [
+        [("ada", f"{STEM}/0"), ("bob", f"{STEM}/1")],
+        [("bob", f"{STEM}/0"), ("cy", f"{STEM}/0")],
+    ]
+    text = text_of(write_similar(found, tmp_path).read_text("utf-8"))
+    assert "3 pairs of notebooks have much code in common, in 2 groups" in text
+    assert "ada , bob and cy" in text
+    three = pairs(*[notebook(name, a, b) for name in ("ada", "bob", "cy")])
+    (group,) = groups(three)
+    assert [len(row) for row in group.rows] == [3, 3]  # not one pair after another
+    assert group.rest == 0
+    monkeypatch.setattr(module, "SHOWN", 1)
+    (group,) = groups(three)
+    assert (len(group.students), [len(row) for row in group.rows]) == (3, [2, 2])
+    assert group.rest == 2
+
+
+def test_a_line_is_marked_if_any_other_member_has_it():
+    first, second = map(lines, "pq")
+    results = [notebook("ada", f"{first}\n{second}"), notebook("bob", first)]
+    (group,) = groups(pairs(*results, notebook("cy", second)))
+    (row,) = group.rows
+    assert [student for student, _ in row] == ["ada", "bob", "cy"]
+    hits = [hit for _, hit in row[0][1].lines]
+    assert sum(hits[:12]) > 6
+    assert sum(hits[12:]) > 6
 
 
 @pytest.mark.browser

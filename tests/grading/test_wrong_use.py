@@ -134,6 +134,10 @@ def test_grades_are_not_written_into_the_project(tmp_path, monkeypatch, out):
             "moodle-deep_ensembles.csv/x",
             "A folder is where the grades would be written",
         ),
+        (
+            "moodle-feedback.zip/x",
+            "feedback.zip: A folder is where the grades would be",
+        ),
         ("marks-new.csv/x", "marks-new.csv: A folder is where the grades would be"),
         ("feedback", "feedback: A file is where the grades would be written. Move it"),
     ],
