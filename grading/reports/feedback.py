@@ -20,7 +20,7 @@ from grading.execution.examples import Example
 from grading.flags import PRIVATE
 from grading.record import Result
 from grading.reports.pages import GENERATOR, render
-from grading.reports.returned import NAME, TABLE, moodle_zip, pages_csv
+from grading.reports.returned import moodle_zip, pages_csv, returned_in
 from grading.reports.roster import score_of, unanswered
 from project.files import discard, write_whole
 from project.practicals import title_of
@@ -141,7 +141,7 @@ def write_feedback(
     prompts: Mapping[str, str] | None = None,
     answers: bool = False,
 ) -> list[Path]:
-    """Write ``feedback/<student>/<notebook>.html`` for each result; return the paths.
+    """Write ``feedback/<student>/<notebook>.html`` for each result; return these paths.
 
     The other arguments are those of ``feedback_page``. ``feedback/pages.csv`` lists the pages.
     If there are participants' numbers of a platform, a zip file for Moodle contains them all.
@@ -168,12 +168,12 @@ def write_feedback(
     for path in set(folder.glob("*/*.html")) - set(written):
         if GENERATOR in path.read_text(encoding="utf-8", errors="replace")[:1000]:
             discard(path)
-    write_whole(folder / TABLE, pages_csv(pages))
-    archive = moodle_zip(pages)
-    if archive is None:
-        discard(out / NAME)
+    table, archive = returned_in(out)
+    write_whole(table, pages_csv(pages))
+    if (zipped := moodle_zip(pages)) is None:
+        discard(archive)
     else:
-        write_whole(out / NAME, archive)
+        write_whole(archive, zipped)
     return written
 
 

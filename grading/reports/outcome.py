@@ -20,6 +20,7 @@ from grading.reports.marking import (
     write_marking,
 )
 from grading.reports.report import write_report
+from grading.reports.returned import returned_in
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
 from grading.reports.similar import flagged, similar, write_similar
@@ -90,6 +91,7 @@ def write_outcome(
             prompts={id_: text for lab in labs for id_, text in prompts(lab).items()},
             answers=answers,
         ),
+        *(path for path in returned_in(out) if path.exists()),
         *write_marking(roster, out, asked, comments),
     ]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from grading.record import Result
 from grading.reports.sheets import guarded, identity, table
@@ -22,6 +22,11 @@ WHEN = (1980, 1, 1, 0, 0, 0)
 
 Pages = Iterable[tuple[Result, PurePosixPath, str]]
 """The results, each with the path of its page below ``feedback`` and its content."""
+
+
+def returned_in(out: Path) -> tuple[Path, Path]:
+    """The places of the table and of the zip file in a folder of results."""
+    return out / "feedback" / TABLE, out / NAME
 
 
 def pages_csv(pages: Pages) -> str:
