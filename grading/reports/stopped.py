@@ -40,7 +40,7 @@ OTHERWISE = "Grade again with `--retry`; if it is stopped again, read the code."
 
 
 @dataclass(frozen=True)
-class Stopped:
+class StoppedCode:
     """An answer, or another cell of a student, that was stopped.
 
     ``code`` is empty if it is not known, and ``cut`` says whether it is only the beginning.
@@ -67,7 +67,7 @@ def advice(reason: str) -> str:
     return OTHERWISE
 
 
-def stopped(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Stopped]:
+def stopped(roster: Roster, titles: Mapping[str, str] | None = None) -> list[StoppedCode]:
     """List the code of a class that was stopped, by student."""
     found = []
     for result in roster.results:
@@ -82,6 +82,6 @@ def stopped(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Sto
     return found
 
 
-def _stopped(result: Result, where: str, title: str, reason: str) -> Stopped:
+def _stopped(result: Result, where: str, title: str, reason: str) -> StoppedCode:
     code = next((code.text for code in result.code if code.where == where), "")
-    return Stopped(result, where, title, reason, code[:LONGEST], len(code) > LONGEST)
+    return StoppedCode(result, where, title, reason, code[:LONGEST], len(code) > LONGEST)
