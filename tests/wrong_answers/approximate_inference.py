@@ -36,6 +36,40 @@ def mode_without_prior_in_hessian(x, y, prior_variance, steps=30):
     return w
 
 
+def mode_of(taken=lambda steps: steps, at=lambda w: w, rate=1.0):
+    """Newton's method, spoilt."""
+
+    def answer(x, y, prior_variance, steps=30):
+        w = torch.zeros(x.shape[1], dtype=x.dtype)
+        for _ in range(taken(steps)):
+            gradient = x.T @ (torch.sigmoid(x @ w) - y) + w / prior_variance
+            hessian = right.logistic_hessian(at(w), x, prior_variance)
+            w = w - rate * torch.linalg.solve(hessian, gradient)
+        return w
+
+    return answer
+
+
+def mode_by_lbfgs(x, y, prior_variance, steps=30):
+    w = torch.zeros(x.shape[1], dtype=x.dtype, requires_grad=True)
+    optimiser = torch.optim.LBFGS(
+        [w],
+        max_iter=200,
+        tolerance_grad=1e-9,
+        tolerance_change=1e-14,
+        line_search_fn="strong_wolfe",
+    )
+
+    def closure():
+        optimiser.zero_grad()
+        loss = right.negative_log_joint(w, x, y, prior_variance)
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    return w.detach()
+
+
 def elbo_in_two_steps(logits, y, kl):
     p = torch.sigmoid(logits)
     return -(y * p.log() + (1 - y) * (1 - p).log()).sum(1).mean() + kl
@@ -253,21 +287,68 @@ def descent_with_graph(w, x, y, prior_variance, *, steps, rate):
     return torch.stack(path)
 
 
+def clipped_descent(largest):
+    def answer(w, x, y, prior_variance, *, steps, rate):
+        path = [w]
+        for _ in range(steps):
+            gradient = x.T @ (torch.sigmoid(x @ w) - y) + w / prior_variance
+            gradient = gradient / len(x)
+            gradient = gradient * (largest / gradient.norm()).clamp(max=1.0)
+            w = w - rate * gradient
+            path.append(w)
+        return torch.stack(path)
+
+    return answer
+
+
+def hessian_by_differences(step):
+    def gradient(function, w):
+        w = w.detach().requires_grad_()
+        return torch.autograd.grad(function(w), w)[0]
+
+    def answer(function, w):
+        rows = []
+        for move in step * torch.eye(len(w), dtype=w.dtype):
+            change = gradient(function, w + move) - gradient(function, w - move)
+            rows.append(change / (2 * step))
+        return torch.stack(rows).detach()
+
+    return answer
+
+
+def evidence_by_determinant(w, covariance, *data):
+    volume = 0.5 * len(w) * math.log(2 * math.pi) + 0.5 * covariance.det().log()
+    return volume - right.negative_log_joint(w, *data)
+
+
 ANSWERS = {
     "negative_log_joint": of_graph(right.negative_log_joint, "w")
     | {f"always {d} weights": joint_of(d) for d in (1, 2, 3)},
-    "laplace_log_evidence": {f"always {d} weights": evidence_of(d) for d in (1, 2, 3)},
+    "laplace_log_evidence": {f"always {d} weights": evidence_of(d) for d in (1, 2, 3)}
+    | {"log of the determinant": evidence_by_determinant},
     "gradient_descent": {
         "a graph that stays": descent_with_graph,
         "always 4 steps": descent_of(4),
+        "gradients clipped at 1": clipped_descent(1.0),
+        "gradients clipped at 10": clipped_descent(10.0),
         "a list": lambda *case, **o: right.gradient_descent(*case, **o).tolist(),
     },
     "hessian_by_backward": {
         "a graph that stays": hessian_with_graph,
         "halves": lambda function, w: right.hessian_by_backward(function, w).half(),
+    }
+    | {
+        f"differences with steps of {step:g}": hessian_by_differences(step)
+        for step in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
     },
     "probit_predictive": {"a list": lambda *c: right.probit_predictive(*c).tolist()},
-    "find_mode": {"no prior in the Hessian": mode_without_prior_in_hessian},
+    "find_mode": {
+        "no prior in the Hessian": mode_without_prior_in_hessian,
+        "half steps": mode_of(rate=0.5),
+        "always 30 steps": mode_of(taken=lambda steps: 30),
+        "the Hessian at w = 0": mode_of(at=torch.zeros_like),
+        "another optimiser": mode_by_lbfgs,
+    },
     "sampled_predictive": {
         "x in place of rows": all_inputs_in_each_chunk,
         "the first chunk only": first_chunk_only,

@@ -82,8 +82,9 @@ GGN = Task(
 def _evidence_cases(rng):
     """Draw curvatures of full rank, and prior variances far from 1 on either side.
 
-    In the last case the determinant of the precision, about e¹⁰⁰⁰, overflows, as that of a
-    network does.
+    The second curvature is a Hessian with a negative eigenvalue, which the prior outweighs. In
+    the last case the determinant of the precision, about e¹⁰⁰⁰, overflows, as that of a network
+    does.
     """
     cases = []
     variances = rng.uniform(4, 8), rng.uniform(0.1, 0.25), rng.uniform(4, 8)
@@ -97,6 +98,12 @@ def _evidence_cases(rng):
                 "prior_variance": float(variance),
             }
         )
+    turn = rng.uniform(0.2, 1.3)
+    along = np.array([np.cos(turn), np.sin(turn)])
+    least = -rng.uniform(0.3, 0.7) / variances[1]
+    value, off = rng.uniform(1, 3), np.array([-along[1], along[0]])
+    hessian = least * np.outer(along, along) + value * np.outer(off, off)
+    cases[1]["curvature"] = hessian
     d = 100
     root = rng.normal(0, 1, (d, d))
     cases.append(
