@@ -138,6 +138,9 @@ ANSWERS = {
     },
     "adam_step": {
         "one mean of squares for all": adam_of_one_mean,
+        "clipped gradients": lambda gradient, *step: right.adam_step(
+            jnp.clip(gradient, -10, 10), *step
+        ),
         "a list for the state": lambda *step: [
             list(part) if isinstance(part, right.AdamState) else part
             for part in right.adam_step(*step)

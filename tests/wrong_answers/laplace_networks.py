@@ -1,6 +1,7 @@
 """Practical 2, the tasks of its third lab."""
 
 import math
+from unittest import mock
 
 import torch
 from wrong_answers.spoiling import of_noise
@@ -19,6 +20,24 @@ def ggn_with_labels(network, w):
     """The empirical Fisher matrix, for labels that are all 1."""
     jacobian, p = torch.func.jacrev(network)(w), torch.sigmoid(network(w))
     return (jacobian.T * (p - 1) ** 2) @ jacobian
+
+
+def by_differences(answer, step):
+    """Takes differences for the Jacobian."""
+
+    def jacrev(network):
+        def jacobian(w):
+            moves = step * torch.eye(len(w), dtype=w.dtype)
+            changes = [network(w + move) - network(w - move) for move in moves]
+            return torch.stack(changes, dim=-1) / (2 * step)
+
+        return jacobian
+
+    def spoilt(*case):
+        with mock.patch.object(torch.func, "jacrev", jacrev):
+            return answer(*case)
+
+    return {f"differences with steps of {step:g}": spoilt}
 
 
 def variances_of_all(network, w, covariance):
@@ -93,9 +112,14 @@ ANSWERS = {
         "of the mean logit": ggn_of_one_logit,
         "the empirical Fisher matrix": ggn_with_labels,
         "halves": lambda network, w: right.ggn(network, w).half(),
+        **by_differences(right.ggn, 1e-6),
+        **by_differences(right.ggn, 1e-4),
+        **by_differences(right.ggn, 1e-2),
     },
     "linearised_predictive": {
         "one variance for all": variances_of_all,
+        **by_differences(right.linearised_predictive, 1e-6),
+        **by_differences(right.linearised_predictive, 1e-4),
         "in another order": lambda *case: right.linearised_predictive(*case)[::-1],
     },
     "last_layer_laplace": {
