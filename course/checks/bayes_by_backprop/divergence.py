@@ -201,7 +201,7 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
         return estimate(2, lambda w: q.log_prob(w) + 1, at=(0 * rho, rho))
 
     # With so large a log prior, an estimate is −10⁴ times the mean of two draws.
-    one, generator = leaves(np.zeros(1), np.ones(1)), seeded(seed)
+    one, generator = leaves([0.0], [1.0]), seeded(seed)
     few = [
         answer(*one, lambda w: 1e4 * w, draws=2, generator=generator).detach()
         for _ in range(100)
