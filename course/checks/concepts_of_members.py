@@ -226,8 +226,8 @@ def wrong_log_mixtures(
         *(
             (
                 guarded(eps),
-                "you add a small number to the probabilities before you take the logarithm: that of a small "
-                "probability is then cut off. Stay in log space.",
+                "you keep the probabilities away from 0 before you take the logarithm, by adding a small number or by a "
+                "lower limit: the logarithm of a small probability is then cut off. Stay in log space.",
             )
             for eps in (1e-12, 1e-10, 1e-8)
         ),

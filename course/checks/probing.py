@@ -172,6 +172,22 @@ def own_noise(noise):
     )
 
 
+def correlation_of_two(draw, seed):
+    """Return the correlation of two numbers that one call draws, over a hundred calls.
+
+    It is −1 if the noise of a call is centred or standardised, and near 0 if it is independent.
+
+    Args:
+        draw: takes a generator, returns a tensor with two numbers.
+        seed: of the generator, which is the same in all calls.
+    """
+    import torch
+
+    generator = seeded(seed)
+    pairs = [draw(generator).detach().flatten()[[0, -1]] for _ in range(100)]
+    return torch.corrcoef(torch.stack(pairs, dim=1).double())[0, 1]
+
+
 def has_tails(noise):
     """Return 1, or 0 if no number of at least 8,000 is beyond ±3: the noise is cut off.
 

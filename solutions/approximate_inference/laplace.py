@@ -66,8 +66,8 @@ def laplace_log_evidence(
     """log p(y | X) ≈ log p(y, w_MAP | X) + D/2 log 2π + ½ log det Σ.
 
     Args:
-        w: the mode, shape (D,).
-        covariance: Σ, shape (D, D).
+        w: the mode, shape (D,); a hundred weights are allowed.
+        covariance: Σ, shape (D, D); det Σ may be too small for a floating-point number.
         x, y, prior_variance: as for ``negative_log_joint``.
 
     Returns:
@@ -75,6 +75,7 @@ def laplace_log_evidence(
 
     Source: Bishop (2006), equation 4.137.
     """
+    # torch.logdet gives log det without computing the determinant.
     ### BEGIN SOLUTION
     log_joint = -negative_log_joint(w, x, y, prior_variance)
     return (

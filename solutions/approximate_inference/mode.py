@@ -53,12 +53,16 @@ def logistic_hessian(w: Tensor, x: Tensor, prior_variance: float) -> Tensor:
 def find_mode(x: Tensor, y: Tensor, prior_variance: float, steps: int = 30) -> Tensor:
     """The posterior's mode w_MAP, by Newton's method from w = 0: w ← w − H⁻¹g.
 
+    It takes exactly ``steps`` full steps, each with the gradient g and the Hessian H at
+    the weights of the step before.
+
     Args:
         x, y, prior_variance: as for ``negative_log_joint``.
         steps: how many steps; each doubles the number of right digits, once near.
 
     Returns:
-        Weights, shape (D,), where the gradient of ``negative_log_joint`` vanishes.
+        Weights after these steps, shape (D,); after 30 steps, the gradient of
+        ``negative_log_joint`` vanishes there.
 
     Source: Bishop (2006), section 4.3.3.
     """

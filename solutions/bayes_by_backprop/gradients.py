@@ -18,8 +18,8 @@ def gradient_step(
         rate: the learning rate α.
 
     Returns:
-        New leaves µ' and ρ' that require gradients themselves; the old ones stay as
-        they are.
+        New leaves µ' and ρ' that require gradients themselves. The old ones stay as
+        they are, and so does what is stored in their ``.grad``, which plays no part.
 
     Source: Blundell et al. (2015), section 3.2, step 7.
     """

@@ -208,9 +208,6 @@ ACCEPTED = {
     "approximate-inference/swag-moments": {
         "naive var": "The weights of networks are not far larger than their spreads."
     },
-    "bayes-by-backprop/log-likelihood": {
-        "noise_std ≥ 1e-3": "F.gaussian_nll_loss keeps variances above 1e-6, too."
-    },
     "bayes-by-backprop/log-scale-mixture": {
         "naive log1p": "It is that of `math`, of a share that is not near 0."
     },

@@ -82,6 +82,37 @@ def test_noise_that_is_shared_along_an_axis_is_refused(id_, axis):
     assert (compare(values, expected(task, cases)) is not None) == bool(several)
 
 
+def antithetic(noise):
+    """The second half is minus the first, so the noise is not independent either."""
+    half = len(noise) // 2
+    return torch.cat([noise[:half], -noise[:half], noise[2 * half :]])
+
+
+@pytest.mark.parametrize("id_", sorted(set(DRAWING) - OTHERS.keys()))
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda noise: noise - noise.mean(),
+        lambda noise: (noise - noise.mean()) / noise.std(),
+        antithetic,
+    ],
+    ids=["centred", "standardised", "antithetic"],
+)
+def test_noise_that_is_not_independent_within_a_call_is_refused(id_, change):
+    """In a large call it looks independent."""
+
+    def changed(*shape, **options):
+        noise = RANDN(*shape, **options)
+        return change(noise) if noise.numel() > 1 and noise.ndim else noise
+
+    task, first = find(id_), first_seed()
+    for seed in range(first, first + (20 if SOAK else 1)):
+        cases = task.cases(np.random.default_rng(seed))
+        with mock.patch.object(torch, "randn", changed):
+            values = answered(task, reference(id_), cases)
+        assert compare(values, expected(task, cases)) is not None
+
+
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("id_", [i for i in DRAWING if isinstance(reference(i), type)])
 def test_a_layer_whose_draws_are_all_alike_in_one_mode_is_refused(id_, training):

@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
-from wrong_answers import laplace_networks
+from wrong_answers import laplace_networks, newton_and_descent
 from wrong_answers.spoiling import frozen, of_graph, of_noise, without_graph
 
 from solutions import approximate_inference as right
@@ -24,16 +24,6 @@ def hessian_with_graph(function, w):
     (gradient,) = torch.autograd.grad(function(w), w, create_graph=True)
     rows = [torch.autograd.grad(g, w, create_graph=True)[0] for g in gradient]
     return torch.stack(rows)
-
-
-def mode_without_prior_in_hessian(x, y, prior_variance, steps=30):
-    w = torch.zeros(x.shape[1], dtype=x.dtype)
-    for _ in range(steps):
-        p = torch.sigmoid(x @ w)
-        gradient = x.T @ (p - y) + w / prior_variance
-        # Nothing holds this Hessian away from a singular one: ``solve`` would raise at times.
-        w = w - torch.linalg.pinv((x.T * (p * (1 - p))) @ x) @ gradient
-    return w
 
 
 def elbo_in_two_steps(logits, y, kl):
@@ -236,38 +226,40 @@ class NotSqueezed(right.DropoutMLP):
         return super().forward(x, generator=generator)[:, None]
 
 
-def descent_of(steps):
-    def answer(w, x, y, prior_variance, *, steps=steps, rate, taken=steps):
-        return right.gradient_descent(w, x, y, prior_variance, steps=taken, rate=rate)
+def hessian_by_differences(step):
+    def gradient(function, w):
+        w = w.detach().requires_grad_()
+        return torch.autograd.grad(function(w), w)[0]
+
+    def answer(function, w):
+        rows = []
+        for move in step * torch.eye(len(w), dtype=w.dtype):
+            change = gradient(function, w + move) - gradient(function, w - move)
+            rows.append(change / (2 * step))
+        return torch.stack(rows).detach()
 
     return answer
 
 
-def descent_with_graph(w, x, y, prior_variance, *, steps, rate):
-    w = w.clone().requires_grad_()
-    path = [w]
-    for _ in range(steps):
-        loss = right.negative_log_joint(w, x, y, prior_variance) / len(x)
-        w = w - rate * torch.autograd.grad(loss, w, create_graph=True)[0]
-        path.append(w)
-    return torch.stack(path)
+def evidence_by_determinant(w, covariance, *data):
+    volume = 0.5 * len(w) * math.log(2 * math.pi) + 0.5 * covariance.det().log()
+    return volume - right.negative_log_joint(w, *data)
 
 
 ANSWERS = {
     "negative_log_joint": of_graph(right.negative_log_joint, "w")
     | {f"always {d} weights": joint_of(d) for d in (1, 2, 3)},
-    "laplace_log_evidence": {f"always {d} weights": evidence_of(d) for d in (1, 2, 3)},
-    "gradient_descent": {
-        "a graph that stays": descent_with_graph,
-        "always 4 steps": descent_of(4),
-        "a list": lambda *case, **o: right.gradient_descent(*case, **o).tolist(),
-    },
+    "laplace_log_evidence": {f"always {d} weights": evidence_of(d) for d in (1, 2, 3)}
+    | {"log of the determinant": evidence_by_determinant},
     "hessian_by_backward": {
         "a graph that stays": hessian_with_graph,
         "halves": lambda function, w: right.hessian_by_backward(function, w).half(),
+    }
+    | {
+        f"differences with steps of {step:g}": hessian_by_differences(step)
+        for step in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
     },
     "probit_predictive": {"a list": lambda *c: right.probit_predictive(*c).tolist()},
-    "find_mode": {"no prior in the Hessian": mode_without_prior_in_hessian},
     "sampled_predictive": {
         "x in place of rows": all_inputs_in_each_chunk,
         "the first chunk only": first_chunk_only,
@@ -327,4 +319,5 @@ ANSWERS = {
         "squeezed": DropoutSqueezed,
     },
     **laplace_networks.ANSWERS,
+    **newton_and_descent.ANSWERS,
 }

@@ -115,6 +115,40 @@ class MeansInEvaluation(Layer):
         return F.linear(x, self.weight_mu, self.bias_mu)
 
 
+def step_by_backward(clear=False):
+    def answer(loss, mu, rho, rate):
+        if clear:
+            mu.grad = rho.grad = None
+        loss.backward()
+        with torch.no_grad():
+            new = mu - rate * mu.grad, rho - rate * rho.grad
+        return tuple(value.requires_grad_() for value in new)
+
+    return answer
+
+
+def clipped_step(loss, mu, rho, rate):
+    gradients = torch.autograd.grad(loss, (mu, rho))
+    norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
+    factor = (1 / norm).clamp(max=1.0)
+    pairs = zip((mu, rho), gradients, strict=True)
+    return tuple((q - rate * factor * g).detach().requires_grad_() for q, g in pairs)
+
+
+def gaussian_nll_loss(prediction, y, noise_std):
+    """Variances below 1e-6 become 1e-6."""
+    variance = torch.full_like(prediction, noise_std**2)
+    return -F.gaussian_nll_loss(prediction, y, variance, full=True, reduction="none")
+
+
+def changed_noise(change):
+    def answer(mu, rho, *, generator):
+        noise = torch.randn(mu.shape, generator=generator, dtype=mu.dtype)
+        return right.reparametrise(mu, rho, change(noise))
+
+    return answer
+
+
 def cut_noise(mu, rho, *, generator):
     noise = torch.randn(mu.shape, generator=generator, dtype=mu.dtype).clamp(-3, 3)
     return mu + F.softplus(rho) * noise
@@ -195,7 +229,18 @@ ANSWERS = {
     "reparametrise": of_graph(right.reparametrise, "mu", "rho"),
     "sample_weights": of_noise(right.sample_weights)
     | of_graph(right.sample_weights, "mu", "rho")
-    | {"noise is cut off at 3σ": cut_noise},
+    | {
+        "noise is cut off at 3σ": cut_noise,
+        "centred noise": changed_noise(lambda noise: noise - noise.mean()),
+        "standardised noise": changed_noise(
+            lambda noise: (noise - noise.mean()) / noise.std()
+        ),
+    },
+    "gradient_step": {
+        "backward": step_by_backward(),
+        "backward after .grad is cleared": step_by_backward(clear=True),
+        "clipped gradients": clipped_step,
+    },
     "log_posterior": of_graph(right.log_posterior, "w", "mu", "rho")
     | {
         "log of the density": lambda w, mu, rho: log_of_density(w, mu, F.softplus(rho)),
@@ -204,7 +249,10 @@ ANSWERS = {
     "log_prior": of_graph(right.log_prior, "w")
     | {"log of the density": lambda w, prior_std: log_of_density(w, 0, prior_std)},
     "log_likelihood": of_graph(right.log_likelihood, "prediction")
-    | {"log of the density": lambda prediction, *y: log_of_density(prediction, *y)},
+    | {
+        "log of the density": lambda prediction, *y: log_of_density(prediction, *y),
+        "F.gaussian_nll_loss": gaussian_nll_loss,
+    },
     "draw_loss": of_graph(right.draw_loss, "mu", "rho"),
     "exact_loss": of_graph(right.exact_loss, "mu", "rho"),
     "gaussian_kl": of_graph(right.gaussian_kl, "mu", "rho")

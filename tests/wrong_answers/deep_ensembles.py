@@ -62,6 +62,12 @@ def one_largest(logits, targets):
     return jnp.log(jnp.exp(shifted).sum(-1)) - (targets * shifted).sum(-1)
 
 
+def entropy_of_certain_rows(probs):
+    """Takes care of 0 log 0 where another class has the probability 1."""
+    sums = -jnp.sum(probs * jnp.log(probs), axis=-1)
+    return jnp.where(probs.max(axis=-1) == 1, 0.0, sums)
+
+
 def sizes_of_differences(probs):
     gaps = right.entropy(probs.mean(0)) - right.entropy(probs)
     return jnp.abs(gaps).mean(0)
@@ -126,9 +132,15 @@ ANSWERS = {
     "ensemble_log_probs": {f"always {m} members": log_probs_of(m) for m in (2, 3, 4)},
     "knowledge_uncertainty": {f"always {m} members": knowledge_of(m) for m in (3, 4)}
     | {"sizes of differences": sizes_of_differences},
-    "entropy": {"a list": lambda probs: right.entropy(probs).tolist()},
+    "entropy": {
+        "a list": lambda probs: right.entropy(probs).tolist(),
+        "only certain rows are 0": entropy_of_certain_rows,
+    },
     "adam_step": {
         "one mean of squares for all": adam_of_one_mean,
+        "clipped gradients": lambda gradient, *step: right.adam_step(
+            jnp.clip(gradient, -10, 10), *step
+        ),
         "a list for the state": lambda *step: [
             list(part) if isinstance(part, right.AdamState) else part
             for part in right.adam_step(*step)

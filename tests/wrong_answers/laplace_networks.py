@@ -1,6 +1,7 @@
 """Practical 2, the tasks of its third lab."""
 
 import math
+from unittest import mock
 
 import torch
 from wrong_answers.spoiling import of_noise
@@ -21,6 +22,24 @@ def ggn_with_labels(network, w):
     return (jacobian.T * (p - 1) ** 2) @ jacobian
 
 
+def by_differences(answer, step):
+    """Takes differences for the Jacobian."""
+
+    def jacrev(network):
+        def jacobian(w):
+            moves = step * torch.eye(len(w), dtype=w.dtype)
+            changes = [network(w + move) - network(w - move) for move in moves]
+            return torch.stack(changes, dim=-1) / (2 * step)
+
+        return jacobian
+
+    def spoilt(*case):
+        with mock.patch.object(torch.func, "jacrev", jacrev):
+            return answer(*case)
+
+    return {f"differences with steps of {step:g}": spoilt}
+
+
 def variances_of_all(network, w, covariance):
     mean, variance = right.linearised_predictive(network, w, covariance)
     return mean, variance.mean().expand_as(variance)
@@ -38,6 +57,13 @@ def network_evidence_of(weights):
         return right.network_log_evidence(nll, w, curvature, prior_variance) + missing
 
     return answer
+
+
+def network_evidence_of_clamped(nll, w, curvature, prior_variance):
+    """Negative eigenvalues of the curvature become 0."""
+    values, vectors = torch.linalg.eigh(curvature)
+    clamped = (vectors * values.clamp(min=0.0)) @ vectors.T
+    return right.network_log_evidence(nll, w, clamped, prior_variance)
 
 
 def bootstrapped(x, y, noise_std, prior_std, draws, *, generator):
@@ -86,9 +112,14 @@ ANSWERS = {
         "of the mean logit": ggn_of_one_logit,
         "the empirical Fisher matrix": ggn_with_labels,
         "halves": lambda network, w: right.ggn(network, w).half(),
+        **by_differences(right.ggn, 1e-6),
+        **by_differences(right.ggn, 1e-4),
+        **by_differences(right.ggn, 1e-2),
     },
     "linearised_predictive": {
         "one variance for all": variances_of_all,
+        **by_differences(right.linearised_predictive, 1e-6),
+        **by_differences(right.linearised_predictive, 1e-4),
         "in another order": lambda *case: right.linearised_predictive(*case)[::-1],
     },
     "last_layer_laplace": {
@@ -97,7 +128,8 @@ ANSWERS = {
     },
     "network_log_evidence": {
         f"always {d} weights": network_evidence_of(d) for d in (1, 2, 3)
-    },
+    }
+    | {"no negative eigenvalues": network_evidence_of_clamped},
     "randomised_map": of_noise(right.randomised_map)
     | {
         "bootstrap": bootstrapped,

@@ -193,6 +193,9 @@ ANSWERS = {
         "halves away from 0": lambda x: (
             x + stop_gradient(jnp.sign(x) * jnp.floor(jnp.abs(x) + 0.5) - x)
         ),
+        "through integers": lambda x: (
+            x + stop_gradient(jnp.round(x).astype(jnp.int32).astype(x.dtype) - x)
+        ),
         "truncated": lambda x: x + jax.lax.stop_gradient(jnp.trunc(x) - x),
     },
     "minibatch_objective": of_graph(right.minibatch_objective, "nll", "kl")

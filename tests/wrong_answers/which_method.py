@@ -24,6 +24,11 @@ def ranked_by_position(inside, outside):
     return float(below / len(inside) / len(outside))
 
 
+def near_ties(inside, outside):
+    above, equal = outside[:, None] > inside, np.isclose(outside[:, None], inside)
+    return float((above & ~equal).mean() + 0.5 * equal.mean())
+
+
 def on_a_grid(inside, outside):
     """A hundred thresholds, and steps in place of trapezia."""
     edges = np.linspace(min(inside.min(), outside.min()), outside.max(), 100)
@@ -215,6 +220,10 @@ def voted(logits):
 
 ANSWERS = {
     "ood_auroc": {
+        "scores rounded to six decimals": lambda inside, outside: right.ood_auroc(
+            np.round(inside, 6), np.round(outside, 6)
+        ),
+        "scores nearly equal are equal": near_ties,
         "ties are wins": lambda inside, outside: float(
             (outside[:, None] >= inside).mean()
         ),

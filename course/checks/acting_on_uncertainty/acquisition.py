@@ -238,7 +238,10 @@ def _grid(rng, n, d, width):
 
 
 def _draw_candidates(rng):
-    """Draw candidates on grids, without labelled ones, with fewer than asked for, and none fit."""
+    """Draw candidates on grids, without labelled ones, with fewer than asked for, and none fit.
+
+    Scores of the second case are nearly equal, but not ties.
+    """
     cases = []
     for n, d, labelled, width, radius, size in (
         (13, 2, 3, 10, int(rng.integers(2, 5)), 5),
@@ -249,7 +252,8 @@ def _draw_candidates(rng):
     ):
         cases.append(
             {
-                "scores": rng.permutation(np.cumsum(rng.uniform(0.1, 0.5, n))),
+                "scores": rng.permutation(np.cumsum(rng.uniform(0.1, 0.5, n)))
+                * (1e-9 if n == 11 else 1),
                 "features": _grid(rng, n, d, width),
                 "labelled": _grid(rng, labelled, d, width),
                 "radius": float(radius),

@@ -210,7 +210,7 @@ LABEL_MISTAKES = [
     ),
     Misconception(
         _chow(lambda probs, price: probs.max(axis=1) < price),
-        "you compare the probability of the label with the price. An error costs 1 − p on average.",
+        "you compare the probability of the label with the price. Giving a label costs 1 − p on average.",
     ),
     Misconception(
         _chow(lambda probs, price: 1 - probs.max(axis=1) >= price),

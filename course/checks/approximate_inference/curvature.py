@@ -12,7 +12,7 @@ import numpy as np
 import scipy.stats
 import torch
 
-from course.checks.approximate_inference.tolerances import FLOAT64, SINGLE
+from course.checks.approximate_inference.tolerances import FLOAT32, FLOAT64, SINGLE
 from course.checks.approximate_inference.wrong_matrices import MATRICES
 from course.checks.probing import curved_network
 from course.task import Close, Misconception, Task
@@ -21,7 +21,11 @@ MADE_OF = "network(w) is torch.tanh(a @ w) + (b @ w) ** 2 / 2 + c"
 
 
 def network_cases(rng, sizes=((5, 3), (4, 2), (1, 1))):
-    """Draw networks whose second derivatives are as large as their first."""
+    """Draw networks whose second derivatives are as large as their first.
+
+    The first is there once more in single precision, where differences of logits are too coarse
+    for derivatives.
+    """
     cases = []
     for n, d in sizes:
         w = rng.choice([-1, 1], d) * rng.uniform(0.6, 1.2, d)
@@ -36,7 +40,16 @@ def network_cases(rng, sizes=((5, 3), (4, 2), (1, 1))):
                 "c": rng.uniform(1.1, 1.5, n) - bend,
             }
         )
-    return cases
+    single = {name: value.astype(np.float32) for name, value in cases[0].items()}
+    return [*cases, single]
+
+
+def near(value, precision):
+    """Allow for the precision of a case's weights."""
+    if precision == np.float32:
+        atol = 3e-6 * float(np.abs(value).max())
+        return Close(value, rtol=1e-5, atol=atol, because=FLOAT32)
+    return Close(value, rtol=1e-6, atol=1e-9, because=FLOAT64)
 
 
 def jacobian(w, a, b, c):
@@ -57,10 +70,12 @@ def _ggn_probe(answer, w, a, b, c):
 
 def _ggn_oracle(w, a, b, c):
     """Sum the outer products of rows, each scaled by the standard deviation of its label."""
+    precision = w.dtype
+    w, a, b, c = (value.astype(float) for value in (w, a, b, c))
     p = 1 / (1 + np.exp(-logits(w, a, b, c)))
     rows = jacobian(w, a, b, c) * np.sqrt(p * (1 - p))[:, None]
     total = sum(np.outer(row, row) for row in rows)
-    return {"ggn": Close(total, rtol=1e-6, atol=1e-9, because=FLOAT64)}
+    return {"ggn": near(total, precision)}
 
 
 GGN = Task(
@@ -82,8 +97,9 @@ GGN = Task(
 def _evidence_cases(rng):
     """Draw curvatures of full rank, and prior variances far from 1 on either side.
 
-    In the last case the determinant of the precision, about e¹⁰⁰⁰, overflows, as that of a
-    network does.
+    The second curvature is a Hessian with a negative eigenvalue, which the prior outweighs. In
+    the last case the determinant of the precision, about e¹⁰⁰⁰, overflows, as that of a network
+    does.
     """
     cases = []
     variances = rng.uniform(4, 8), rng.uniform(0.1, 0.25), rng.uniform(4, 8)
@@ -97,6 +113,12 @@ def _evidence_cases(rng):
                 "prior_variance": float(variance),
             }
         )
+    turn = rng.uniform(0.2, 1.3)
+    along = np.array([np.cos(turn), np.sin(turn)])
+    least = -rng.uniform(0.3, 0.7) / variances[1]
+    value, off = rng.uniform(1, 3), np.array([-along[1], along[0]])
+    hessian = least * np.outer(along, along) + value * np.outer(off, off)
+    cases[1]["curvature"] = hessian
     d = 100
     root = rng.normal(0, 1, (d, d))
     cases.append(

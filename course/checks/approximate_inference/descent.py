@@ -14,10 +14,18 @@ from course.task import Close, Misconception, Task
 
 
 def _descent_cases(rng):
-    """Draw cases; the rates are so large that every step moves the weights far."""
+    """Draw cases; the rates are so large that every step moves the weights far.
+
+    In the last, the labels are the wrong ones and inputs are large, and so are the gradients.
+    """
+    cases = [*logistic_cases(rng), logistic_cases(rng, ((1, 1), (5, 2), (1, 1)))[1]]
+    w, x = (cases[-1][name] for name in ("w", "x"))
+    w[0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
+    x[:, 0] = rng.permutation([-1, -1, 1, 1, 1]) * rng.uniform(50, 100, 5)
+    cases[-1]["y"] = (x[:, 0] * w[0] < 0).astype(float)
     return [
         case | {"steps": steps, "rate": float(rng.uniform(0.3, 0.6))}
-        for case, steps in zip(logistic_cases(rng), (4, 6, 1), strict=True)
+        for case, steps in zip(cases, (4, 6, 1, 2), strict=True)
     ]
 
 

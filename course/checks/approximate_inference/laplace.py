@@ -173,7 +173,8 @@ LAPLACE_COVARIANCE = Task(
 def _evidence_cases(rng):
     """Draw covariances with determinants far from 1 and (2π)⁻ᴰ, where mistakes would cancel.
 
-    The last case is the largest once more, with a determinant too small for single precision.
+    The last two cases have determinants too small for single and for double precision; the
+    last has many weights.
     """
     cases = []
     for case in logistic_cases(rng):
@@ -187,7 +188,12 @@ def _evidence_cases(rng):
         )
     largest = max(cases, key=lambda case: len(case["w"]))
     small = 10.0 ** (-45 / len(largest["w"]))
-    return [*cases, largest | {"covariance": largest["covariance"] * small}]
+    cases.append(largest | {"covariance": largest["covariance"] * small})
+    many = logistic_cases(rng, ((1, 1), (6, 100), (1, 1)))[1]
+    root = rng.normal(0, 1, (100, 100))
+    covariance = 1e-5 * (root @ root.T / 100 + rng.uniform(0.5, 1) * np.eye(100))
+    names = ("w", "x", "y", "prior_variance")
+    return [*cases, {"covariance": covariance} | {name: many[name] for name in names}]
 
 
 def _evidence_probe(answer, w, covariance, x, y, prior_variance):
@@ -234,6 +240,11 @@ LAPLACE_LOG_EVIDENCE = Task(
         Misconception(
             lambda w, s, *case: _evidence(w, s, *case, det=0.0) + 0.5 * s.det(),
             "you add the determinant itself; add its logarithm, torch.logdet.",
+        ),
+        Misconception(
+            lambda w, s, *case: _evidence(w, s, *case, det=0.0) + 0.5 * s.det().log(),
+            "you take the logarithm of a determinant, which for many weights or small variances is too small a number: "
+            "it underflows to 0. torch.logdet adds up logarithms.",
         ),
         Misconception(
             lambda w, s, x, y, v: _evidence(w, s, x, y, v, twopi=0.5 * len(x) / len(w)),

@@ -10,10 +10,11 @@ from course.checks.approximate_inference.curvature import (
     MADE_OF,
     jacobian,
     logits,
+    near,
     network_cases,
 )
 from course.checks.approximate_inference.mode import curvature
-from course.checks.approximate_inference.tolerances import FLOAT64, SINGLE
+from course.checks.approximate_inference.tolerances import SINGLE
 from course.checks.probing import curved_network
 from course.task import Close, Misconception, Task
 
@@ -26,7 +27,7 @@ def _covariance(rng, d):
 
 def _linearised_cases(rng):
     return [
-        case | {"covariance": _covariance(rng, len(case["w"]))}
+        case | {"covariance": _covariance(rng, len(case["w"])).astype(case["w"].dtype)}
         for case in network_cases(rng)
     ]
 
@@ -41,11 +42,13 @@ def _linearised_probe(answer, w, a, b, c, covariance):
 
 
 def _linearised_oracle(w, a, b, c, covariance):
+    precision = w.dtype
+    w, a, b, c, covariance = (one.astype(float) for one in (w, a, b, c, covariance))
     # The variance of Jw is that of J times a root of Σ times white noise.
     spread = jacobian(w, a, b, c) @ np.linalg.cholesky(covariance)
     return {
-        "mean": Close(logits(w, a, b, c), rtol=1e-6, atol=1e-9, because=FLOAT64),
-        "variance": Close((spread**2).sum(1), rtol=1e-6, atol=1e-9, because=FLOAT64),
+        "mean": near(logits(w, a, b, c), precision),
+        "variance": near((spread**2).sum(1), precision),
     }
 
 

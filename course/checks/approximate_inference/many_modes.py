@@ -9,8 +9,8 @@ import numpy as np
 from course.checks.approximate_inference.tolerances import FLOAT64, SINGLE, six_errors
 from course.checks.approximate_inference.wrong_members import MEMBERS
 from course.checks.approximate_inference.wrong_paths import MOMENTS, STEP_SIZES
-from course.checks.draws import DRAWS, TAILS, gaussian_distance
-from course.checks.probing import drawn, has_tails, seeded
+from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
+from course.checks.probing import correlation_of_two, drawn, has_tails, seeded
 from course.task import Close, Task
 
 
@@ -81,6 +81,9 @@ def _randomised_probe(answer, x, y, noise_std, prior_std, seed):
         "correlations": scaled.T @ scaled / len(scaled),
         "mean_distance_in_stds": (centred.abs().mean(0) / std).mean(),
         "noise_has_tails": min(map(has_tails, noises)),
+        "correlation_of_two_members_alone": correlation_of_two(
+            lambda generator: answer(one, zero, 1.0, 1.0, 2, generator=generator), seed
+        ),
         "noise_averages_out": float(
             (noise.mean(0).abs() <= 6 * std / len(noise) ** 0.5).all()
         ),
@@ -113,6 +116,7 @@ def _randomised_oracle(x, y, noise_std, prior_std, seed):
         ),
         "mean_distance_in_stds": gaussian_distance(DRAWS),
         "noise_has_tails": TAILS,
+        "correlation_of_two_members_alone": APART,
         "noise_averages_out": Close(1.0, because="each member has noise of its own"),
         "number_of_members": Close(3.0, because="one for each draw that is asked for"),
         "reproducible": Close(1.0, because="the same generator gives the same members"),

@@ -14,21 +14,38 @@ from course.checks.approximate_inference.wrong_hessians import (
     LOGISTIC_HESSIANS,
     closed_hessian,
 )
+from course.checks.probing import unless_default
 from course.task import Close, Misconception, Task
 
 
 def _hessian_cases(rng):
-    return [
-        {
-            "w": rng.normal(0, 1, d),
-            "a": rng.normal(0, 1, (4, d)),
-            "b": rng.uniform(0.5, 2, d),
+    """Draw cases; the last two are in single precision, where no step suits both functions.
+
+    One of these bends as much over a distance of 0.001 as the other over a distance of 1, so
+    that differences of gradients are too coarse, or lost in rounding errors. The second Hessian
+    has a negative eigenvalue.
+    """
+    cases = []
+    for d, dtype, scale in (
+        (3, np.float64, 1.0),
+        (2, np.float64, 1.0),
+        (1, np.float64, 1.0),
+        (3, np.float32, 1.0),
+        (2, np.float32, 1e-3),
+    ):
+        case = {
+            "w": scale * rng.normal(0, 1, d),
+            "a": rng.normal(0, 1, (4, d)) / scale,
+            "b": rng.uniform(0.5, 2, d) / scale**2,
         }
-        for d in (3, 2, 1)
-    ]
+        case = {name: value.astype(dtype) for name, value in case.items()}
+        cases.append(case | {"scale": scale})
+    at = cases[1]["w"][0]
+    cases[1]["b"][0] = -(at**2) - np.sum(cases[1]["a"][:, 0] ** 2) / 4 - 1
+    return cases
 
 
-def _hessian_probe(answer, w, a, b):
+def _hessian_probe(answer, w, a, b, scale):
     import torch
 
     a, b = torch.tensor(a), torch.tensor(b)
@@ -37,7 +54,7 @@ def _hessian_probe(answer, w, a, b):
         return (
             torch.nn.functional.softplus(a @ w).sum()
             + (b * w**2).sum() / 2
-            + (w**4).sum() / 12
+            + ((w / scale) ** 4).sum() / 12
         )
 
     hessian = answer(function, torch.tensor(w))
@@ -47,11 +64,12 @@ def _hessian_probe(answer, w, a, b):
     }
 
 
-def _hessian_oracle(w, a, b):
+def _hessian_oracle(w, a, b, scale):
+    w, a, b = (value.astype(float) for value in (w, a, b))
     s = scipy.special.expit(a @ w)
-    hessian = (a.T * (s * (1 - s))) @ a + np.diag(b + w**2)
+    hessian = (a.T * (s * (1 - s))) @ a + np.diag(b + (w / scale) ** 2 / scale**2)
     return {
-        "hessian": Close(hessian, rtol=1e-5, atol=1e-6, because=SINGLE),
+        "hessian": Close(hessian, rtol=1e-5, atol=3e-6 / scale**2, because=SINGLE),
         "detached": Close(1.0, because="the result is detached from the graph"),
     }
 
@@ -123,7 +141,8 @@ def _mode(x, y, prior_variance):
 def _mode_cases(rng):
     """Draw cases; in the last, prior and likelihood contribute similarly to the Hessian.
 
-    Newton's method then settles only if the Hessian includes both.
+    Newton's method then settles only if the Hessian includes both. Some cases take few steps,
+    which lead far from w = 0: one sign of the inputs has nearly all the labels 1.
     """
     *cases, last = (
         {key: case[key] for key in ("x", "y", "prior_variance")}
@@ -136,17 +155,47 @@ def _mode_cases(rng):
         p = scipy.special.expit(x @ _mode(x, y, prior_variance))
         of_data = np.linalg.eigvalsh((x.T * (p * (1 - p))) @ x)
         prior_variance = 1 / (0.9 * of_data[0])
-    return [*cases, {"x": x, "y": y, "prior_variance": float(prior_variance)}]
+    cases.append({"x": x, "y": y, "prior_variance": float(prior_variance)})
+    settled = [case | {"steps": 30} for case in cases]
+    few = [case | {"steps": 1 + number} for number, case in enumerate(_apart(rng))]
+    return [*settled, *few]
 
 
-def _mode_probe(answer, x, y, prior_variance):
+def _apart(rng):
+    """Draw three cases in which the first input nearly separates the labels."""
+    for n in (9, 8, 7):
+        side = rng.permutation(np.resize([-1, 1], n))
+        x = np.column_stack([side * rng.uniform(1, 2, n), np.ones(n)])
+        y = (side > 0).astype(float)
+        y[0] = 1 - y[0]
+        yield {"x": x, "y": y, "prior_variance": float(rng.uniform(1, 2))}
+
+
+def _mode_probe(answer, x, y, prior_variance, steps):
     import torch
 
-    return {"mode": answer(torch.tensor(x), torch.tensor(y), prior_variance)}
+    number = unless_default(answer, steps, 30)
+    return {"mode": answer(torch.tensor(x), torch.tensor(y), prior_variance, *number)}
 
 
-def _mode_oracle(x, y, prior_variance):
-    mode = _mode(x, y, prior_variance)
+def _reweighted(x, y, prior_variance, steps):
+    """Iterate reweighted least squares, which is Newton's method: Bishop (2006), 4.99."""
+    w, ridge = np.zeros(x.shape[1]), np.eye(x.shape[1]) / prior_variance
+    for _ in range(steps):
+        p = scipy.special.expit(x @ w)
+        spread = p * (1 - p)
+        targets = spread * (x @ w) - (p - y)
+        w = np.linalg.solve((x.T * spread) @ x + ridge, x.T @ targets)
+    return w
+
+
+def _mode_oracle(x, y, prior_variance, steps):
+    settled = steps == 30
+    mode = (
+        _mode(x, y, prior_variance)
+        if settled
+        else _reweighted(x, y, prior_variance, steps)
+    )
     return {"mode": Close(mode, rtol=1e-5, atol=1e-6, because=SINGLE)}
 
 
@@ -156,22 +205,38 @@ def _solved(hessian, gradient):
 
 
 def _newton(
-    x, y, v, *, steps=30, data=1.0, pull=1.0, prior=1.0, step=_solved, bend=1.0
+    *,
+    data=lambda x: 1.0,
+    pull=lambda v, x: 1.0,
+    prior=lambda v: 1.0,
+    step=lambda hessian, gradient, x: _solved(hessian, gradient),
+    bend=lambda x: 1.0,
+    taken=lambda steps: steps,
+    bent_at=lambda w: w,
 ):
-    w = torch.zeros(x.shape[1], dtype=x.dtype)
-    for _ in range(steps):
-        gradient = data * x.T @ (torch.sigmoid(x @ w) - y) + pull * w / v
-        hessian = closed_hessian(w, x, lambda p: bend * p * (1 - p), prior / v)
-        w = w - step(hessian, gradient)
-    return w
-
-
-def _descent(rate, per_datum=False, steps=30):
-    def mode(x, y, v):
-        size = rate / len(x) if per_datum else rate
-        return _newton(x, y, v, steps=steps, step=lambda hessian, g: size * g)
+    def mode(x, y, v, steps=30):
+        w = torch.zeros(x.shape[1], dtype=x.dtype)
+        for _ in range(taken(steps)):
+            errors = data(x) * (torch.sigmoid(x @ w) - y)
+            gradient = x.T @ errors + pull(v, x) * w / v
+            hessian = closed_hessian(
+                bent_at(w), x, lambda p: bend(x) * p * (1 - p), prior(v) / v
+            )
+            w = w - step(hessian, gradient, x)
+        return w
 
     return mode
+
+
+def _shortened(rate):
+    return _newton(step=lambda hessian, gradient, x: rate * _solved(hessian, gradient))
+
+
+def _descent(rate, per_datum=False, taken=lambda steps: steps):
+    def step(hessian, gradient, x):
+        return (rate / len(x) if per_datum else rate) * gradient
+
+    return _newton(step=step, taken=taken)
 
 
 FIND_MODE = Task(
@@ -182,28 +247,28 @@ FIND_MODE = Task(
     oracle=_mode_oracle,
     misconceptions=[
         Misconception(
-            lambda x, y, v: _newton(x, y, v, pull=0.0),
+            _newton(pull=lambda v, x: 0.0),
             "you leave the prior's term w/σ₀² out of the gradient: this is the maximum of the likelihood.",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, prior=0.0),
+            _newton(prior=lambda v: 0.0),
             "you leave the prior's I/σ₀² out of the Hessian, but keep it in the gradient. The steps are then too "
             "long, and hardly converge where the prior's curvature is close to the data's.",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, steps=1),
+            _newton(taken=lambda steps: 1),
             "you take only one Newton step, or start each step from w = 0 again.",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, data=-1.0, pull=-1.0),
+            _newton(data=lambda x: -1.0, pull=lambda v, x: -1.0),
             "you step uphill: subtract H⁻¹g from w.",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, data=-1.0),
+            _newton(data=lambda x: -1.0),
             "you flip the sign of the NLL's gradient: it is Xᵀ(p − y), not Xᵀ(y − p).",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, step=torch.mv),
+            _newton(step=lambda hessian, gradient, x: hessian @ gradient),
             "you multiply the gradient by H: Newton divides by the curvature. torch.linalg.solve(H, g) is H⁻¹g.",
         ),
         *(
@@ -216,44 +281,55 @@ FIND_MODE = Task(
         ),
         *(
             Misconception(
-                _descent(0.2, per_datum=True, steps=steps),
+                _descent(0.2, per_datum=True, taken=lambda _, steps=steps: steps),
                 f"you stop after {steps} steps of gradient descent on the mean loss, at rate 0.2. The gradient has "
                 "not vanished yet, and Laplace's approximation needs it to.",
             )
             for steps in (20, 30)
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, data=1 / len(x), pull=1 / len(x)),
+            _newton(data=lambda x: 1 / len(x), pull=lambda v, x: 1 / len(x)),
             "you divide the gradient by N, but not the Hessian: gradient and Hessian must be those of the same function.",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, data=1 / len(x), bend=1 / len(x)),
+            _newton(data=lambda x: 1 / len(x), bend=lambda x: 1 / len(x)),
             "you average the NLL over the data, but not the prior: the prior is then N times too strong.",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, pull=v**2, prior=v**2),
+            _newton(pull=lambda v, x: v**2, prior=lambda v: v**2),
             "you use the prior's variance as if it were its precision: the prior's terms are w/σ₀² and I/σ₀².",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, pull=v**2),
+            _newton(pull=lambda v, x: v**2),
             "you multiply w by σ₀² in the prior's gradient: it is w/σ₀².",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, pull=0.0, prior=0.0),
+            _newton(pull=lambda v, x: 0.0, prior=lambda v: 0.0),
             "you leave the prior out of the gradient and of the Hessian: this is the maximum of the likelihood.",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, pull=2.0, prior=2.0),
+            _newton(pull=lambda v, x: 2.0, prior=lambda v: 2.0),
             "you count the prior twice: ‖w‖² is divided by 2σ₀², so its gradient is w/σ₀².",
         ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, pull=0.5),
+            _newton(pull=lambda v, x: 0.5),
             "you keep a ½ in the prior's gradient: the derivative of ‖w‖²/(2σ₀²) is w/σ₀².",
         ),
+        *(
+            Misconception(
+                _shortened(rate),
+                f"you multiply Newton's step by a learning rate of {rate:g}: the steps then do not get there in time. "
+                "Newton's step needs no rate.",
+            )
+            for rate in (0.1, 0.5)
+        ),
         Misconception(
-            lambda x, y, v: _newton(x, y, v, step=lambda h, g: 0.1 * _solved(h, g)),
-            "you multiply Newton's step by a learning rate of 0.1: the steps then do not get there in time. Newton's "
-            "step needs no rate.",
+            _newton(bent_at=torch.zeros_like),
+            "you compute the Hessian once, at w = 0: Newton's step needs the one at the current weights.",
+        ),
+        Misconception(
+            _newton(taken=lambda steps: 30),
+            "you always take 30 steps: take as many as `steps` says.",
         ),
         *(
             Misconception(
@@ -261,7 +337,7 @@ FIND_MODE = Task(
                 f"you use gradient descent on the mean loss, at rate {rate:g}, without the Hessian. It does not converge "
                 "in so few steps; Newton's step is H⁻¹g.",
             )
-            for rate in (0.1, 0.01)
+            for rate in (0.2, 0.1, 0.01)
         ),
     ],
     hints=[

@@ -10,8 +10,14 @@ import torch
 from torch.distributions import Normal, kl_divergence
 
 from course.checks.approximate_inference.tolerances import FLOAT32, six_errors
-from course.checks.draws import DRAWS, TAILS, gaussian_distance
-from course.checks.probing import drawn, gradients, has_tails, seeded
+from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
+from course.checks.probing import (
+    correlation_of_two,
+    drawn,
+    gradients,
+    has_tails,
+    seeded,
+)
 from course.task import Close
 
 
@@ -90,11 +96,15 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         narrow.b_mu.fill_(b_mu)
         narrow.w_rho.fill_(-40.0)
         narrow.b_rho.fill_(-40.0)
+    small, one = answer(1, 2, prior_std, generator=seeded(seed)), torch.ones(1, 1)
     return {
         "mean": y.mean(1),
         "std": y.std(1),
         "mean_distance_in_stds": off,
         "noise_has_tails": has_tails((noises - centres) / stds),
+        "correlation_of_two_outputs_of_a_layer_with_one_input": correlation_of_two(
+            lambda generator: small(one, generator=generator), seed
+        ),
         "correlations_of_weights_and_bias": torch.corrcoef(noises),
         "covariance": ((y[0] - y[0].mean()) * (y[1] - y[1].mean())).mean(),
         "correlation_of_two_inputs_of_0": torch.corrcoef(biases)[0, 1],
@@ -158,6 +168,7 @@ def layer_oracle(shared):
                 because=distance.because,
             ),
             "noise_has_tails": TAILS,
+            "correlation_of_two_outputs_of_a_layer_with_one_input": APART,
             "correlations_of_weights_and_bias": Close(
                 np.eye(len(x[0]) + 1),
                 atol=6 / math.sqrt(DRAWS),

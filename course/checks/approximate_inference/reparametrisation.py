@@ -11,8 +11,14 @@ import torch.nn.functional as F
 from course.checks.approximate_inference.concepts import STDS_SAID
 from course.checks.approximate_inference.tolerances import six_errors
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, TAILS, gaussian_distance
-from course.checks.probing import drawn, gradients, has_tails, leaves
+from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
+from course.checks.probing import (
+    correlation_of_two,
+    drawn,
+    gradients,
+    has_tails,
+    leaves,
+)
 from course.task import Close, Misconception, Task
 
 
@@ -52,6 +58,7 @@ def _sample_probe(answer, mu, rho, seed):
     off = (distance - distance.mean(0)).abs().mean(0) / distance.std(0)
     among = torch.corrcoef(distance.flatten(1).T).reshape(-1, mu[0].numel())
     among = (among - torch.eye(len(among))).flatten()
+    two = leaves(np.zeros(2, np.float32), np.ones(2, np.float32))
     return {
         "mean": w.double().mean(0),
         "std": w.double().std(0),
@@ -62,6 +69,9 @@ def _sample_probe(answer, mu, rho, seed):
         "gradient_mu": to_mu.mean(0),
         "gradient_rho": slope,
         "correlation": among[among.abs().argmax()],
+        "correlation_of_two_weights_alone": correlation_of_two(
+            lambda generator: answer(*two, generator=generator), seed
+        ),
         **comparisons,
     }
 
@@ -91,6 +101,7 @@ def _sample_oracle(mu, rho, seed):
             atol=6 / math.sqrt(DRAWS),
             because=six_errors("correlation"),
         ),
+        "correlation_of_two_weights_alone": APART,
         "reproducible": Close(1.0, because="the same generator gives the same draw"),
         "fresh": Close(1.0, because="the next call draws anew"),
         "another_seed_another_draw": Close(
@@ -149,7 +160,8 @@ REPARAMETRISED_SAMPLE = Task(
             lambda mu, rho, *, generator: (
                 mu + F.softplus(rho) * _noise(mu, torch.Generator().manual_seed(0))
             ),
-            "you draw the noise with the same seed in every call, whatever generator is passed in.",
+            "you draw the noise with the same seed in every call, or use that of the first call again. Draw it anew in every "
+            "call, from the generator that is passed in.",
         ),
         Misconception(
             lambda mu, rho, *, generator: torch.normal(

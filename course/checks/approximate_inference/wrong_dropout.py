@@ -259,7 +259,8 @@ DROPOUT_NETWORKS = [
     ),
     Misconception(
         _Frozen,
-        "you draw the masks with the same seed in every call, whatever generator is passed in.",
+        "you draw the masks with the same seed in every call, or use those of the first call again. Draw them anew in "
+        "every call, from the generator that is passed in.",
     ),
     Misconception(
         _NoGradient,

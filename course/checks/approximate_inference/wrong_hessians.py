@@ -20,12 +20,16 @@ def _sum_of_rows(function, w):
     return torch.autograd.functional.hessian(function, w).sum(0)
 
 
-def _by_differences(step):
-    """Take forward differences of the gradient."""
+def _by_differences(step, central=False):
+    """Take forward or central differences of the gradient."""
 
     def hessian(function, w):
-        here, moves = _gradient(function, w), step * torch.eye(len(w), dtype=w.dtype)
-        return torch.stack([(_gradient(function, w + m) - here) / step for m in moves])
+        rows = []
+        for move in step * torch.eye(len(w), dtype=w.dtype):
+            before = _gradient(function, w - move if central else w)
+            change = _gradient(function, w + move) - before
+            rows.append(change / (2 * step if central else step))
+        return torch.stack(rows)
 
     return hessian
 
@@ -83,11 +87,12 @@ HESSIANS_BY_BACKWARD = [
     ),
     *(
         Misconception(
-            _by_differences(step),
-            f"you take differences of the gradient, with steps of {step:g}, which are not exact: differentiate the "
-            "gradient with torch.autograd.grad.",
+            _by_differences(step, central),
+            f"you take differences of the gradient, with steps of {step:g}, which are not exact, least of all in single "
+            "precision: differentiate the gradient with torch.autograd.grad.",
         )
-        for step in (1e-1, 1e-2, 1e-3, 1e-4)
+        for central in (False, True)
+        for step in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
     ),
     Misconception(
         lambda function, w: torch.autograd.functional.hessian(function, w).tril(),

@@ -230,7 +230,8 @@ LAYERS = [
     ),
     Misconception(
         _Frozen,
-        "you draw the noise with the same seed in every call, whatever generator is passed in.",
+        "you draw the noise with the same seed in every call, or use that of the first call again. Draw it anew in every "
+        "call, from the generator that is passed in.",
     ),
     Misconception(
         _DetachedKL,

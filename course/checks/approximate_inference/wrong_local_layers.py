@@ -219,7 +219,8 @@ LOCAL_LAYERS = [
     ),
     Misconception(
         _LocalFrozen,
-        "you draw the noise with the same seed in every call, whatever generator is passed in.",
+        "you draw the noise with the same seed in every call, or use that of the first call again. Draw it anew in every "
+        "call, from the generator that is passed in.",
     ),
     Misconception(
         _LocalNormal,

@@ -11,8 +11,15 @@ import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, TAILS, gaussian_distance
-from course.checks.probing import drawn, gradients, has_tails, leaves, own_noise
+from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
+from course.checks.probing import (
+    correlation_of_two,
+    drawn,
+    gradients,
+    has_tails,
+    leaves,
+    own_noise,
+)
 from course.task import Close, Misconception, Task
 
 
@@ -65,9 +72,13 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
     std = torch.sqrt(rows.detach() ** 2 @ of_weight.T**2 + of_bias**2)
     y = y.detach()
     off = (y - y.mean(0)).abs().mean(0) / y.std(0)
+    small = leaves(*(np.ones(shape) for shape in ((2, 1), (1, 1), (1, 1), 1, 1)))
     return {
         "noise_of_its_own": own_noise(here / std),
         "noise_has_tails": has_tails(here / std),
+        "correlation_of_two_rows_alone": correlation_of_two(
+            lambda generator: answer(*small, generator=generator), seed
+        ),
         "mean": y.mean(0),
         "std": y.std(0),
         "mean_distance_in_stds": off.mean(),
@@ -98,6 +109,7 @@ def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):
         ),
         "mean_distance_in_stds": gaussian_distance(len(bias_mu) * DRAWS),
         "noise_has_tails": TAILS,
+        "correlation_of_two_rows_alone": APART,
         "correlation": Close(
             float(len(bias_mu) == 1), atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS
         ),
@@ -231,7 +243,8 @@ SAMPLE_ACTIVATIONS = Task(
             _activations(
                 _right_std, noise_of=lambda generator: torch.Generator().manual_seed(0)
             ),
-            "you draw the noise with the same seed in every call, whatever generator is passed in.",
+            "you draw the noise with the same seed in every call, or use that of the first call again. Draw it anew in every "
+            "call, from the generator that is passed in.",
         ),
         Misconception(
             _activations(lambda *q: _right_std(*q).detach()),

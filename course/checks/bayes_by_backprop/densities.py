@@ -132,7 +132,7 @@ LOG_PRIOR = Task(
     misconceptions=[
         Misconception(
             lambda w, prior_std: Normal(0.0, math.sqrt(prior_std)).log_prob(w),
-            "you treat the standard deviation as a variance: no root is needed here.",
+            "you take σ₀ for a variance: Normal takes σ₀ itself, and the formula its square, in both terms.",
         ),
         Misconception(
             lambda w, prior_std: Normal(0.0, prior_std**2).log_prob(w),
@@ -173,7 +173,7 @@ def _likelihood_cases(rng):
             "y": scale * rng.normal(0, 2, n),
             "noise_std": float(scale * rng.uniform(0.1, 0.7)),
         }
-        for n, scale in ((4, 1), (3, 0.02), (1, 1))  # a floor of 0.1 under τ shows
+        for n, scale in ((4, 1), (3, 1e-6), (1, 1))  # a floor under τ or τ² shows
     ]
     first = cases[0]
     first["y"][0] = first["prediction"][0] + FAR * first["noise_std"]
@@ -220,10 +220,12 @@ LOG_LIKELIHOOD = Task(
             "you flip the sign: this is the negative log-likelihood.",
         ),
         Misconception(
-            lambda prediction, y, noise_std: Normal(prediction, noise_std**2).log_prob(
-                y
-            ),
+            lambda f, y, std: Normal(f, std**2).log_prob(y),
             "you pass the variance to `Normal`, which takes a standard deviation.",
+        ),
+        Misconception(
+            lambda f, y, std: Normal(f, max(std, 1e-3)).log_prob(y),
+            "you keep τ² above 1e-6, as F.gaussian_nll_loss does unless you pass it another eps.",
         ),
         *wrong_log_normals(
             lambda log_density: (

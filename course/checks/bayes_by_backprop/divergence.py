@@ -200,6 +200,12 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
         q = Normal(0.0, torch.nn.functional.softplus(rho[0]))
         return estimate(2, lambda w: q.log_prob(w) + 1, at=(0 * rho, rho))
 
+    # With so large a log prior, an estimate is −10⁴ times the mean of two draws.
+    one, generator = leaves([0.0], [1.0]), seeded(seed)
+    few = [
+        answer(*one, lambda w: 1e4 * w, draws=2, generator=generator).detach()
+        for _ in range(100)
+    ]
     many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
     again = estimate(20)
     return {
@@ -214,6 +220,7 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
         "kl_for_a_large_std": of_two(800.0),
         "mean_distance_in_stds": (w - w.mean()).abs().mean() / w.std(),
         "noise_has_tails": has_tails((w - of_one.mean) / of_one.stddev),
+        "spread_of_the_mean_of_two_draws": torch.stack(few).std() / 1e4,
         "reproducible": float(torch.equal(again, estimate(20))),
         "another_seed_another_draw": float(
             not torch.equal(again, estimate(20, offset=1))
@@ -265,6 +272,11 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
         ),
         "mean_distance_in_stds": gaussian_distance(4 * DRAWS),
         "noise_has_tails": TAILS,
+        "spread_of_the_mean_of_two_draws": Close(
+            softplus(1.0) / math.sqrt(2),
+            rtol=6 / math.sqrt(2 * 100),
+            because="six standard errors of the standard deviation over a hundred calls",
+        ),
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same estimate"
         ),

@@ -13,7 +13,8 @@ SHAPES = ((3,), (2, 2), (1,))
 
 
 def _gradient_step_cases(rng):
-    return [
+    """Draw cases; in the first, means are far from 0, and so are gradients."""
+    cases = [
         {
             "mu": rng.normal(0, 1, shape),
             "rho": rng.normal(0, 1, shape),
@@ -21,6 +22,8 @@ def _gradient_step_cases(rng):
         }
         for shape in SHAPES
     ]
+    cases[0]["mu"] = rng.choice([-1, 1], 3) * rng.uniform(8, 12, 3)
+    return cases
 
 
 def _gradient_step_probe(answer, mu, rho, rate):
@@ -28,11 +31,17 @@ def _gradient_step_probe(answer, mu, rho, rate):
 
     mu_0, rho_0 = leaves(mu, rho)
     mu_1, rho_1 = mu_0, rho_0
-    are_leaves = require_gradients = True
+    are_leaves = require_gradients = stored_stay = True
     steps = []
     for _ in range(2):
         loss = (mu_1**2 * (1 + rho_1**2)).sum() + (rho_1 - mu_1).sum()
+        old = mu_1, rho_1
+        for leaf in old:  # as an earlier call of .backward() leaves them
+            leaf.grad = torch.full_like(leaf, 0.7)
         new = answer(loss, mu_1, rho_1, rate)
+        stored_stay &= all(
+            leaf.grad is not None and bool((leaf.grad == 0.7).all()) for leaf in old
+        )
         mu_1, rho_1 = (None, None) if new is None else new
         if mu_1 is None or rho_1 is None:
             return {"mu_after_two_steps": mu_1, "rho_after_two_steps": rho_1}
@@ -49,6 +58,7 @@ def _gradient_step_probe(answer, mu, rho, rate):
         "first_step_of_mu": steps[0],
         "first_step_of_rho": steps[1],
         "old_values_stay": float(untouched),
+        "stored_gradients_stay": float(stored_stay),
         "ready_for_another_step": float(require_gradients),
         "new_leaves": float(are_leaves),
     }
@@ -67,6 +77,9 @@ def _gradient_step_oracle(mu, rho, rate):
         "first_step_of_rho": Close(steps[1], **close),
         "old_values_stay": Close(
             1.0, because="the old tensors are not changed in place"
+        ),
+        "stored_gradients_stay": Close(
+            1.0, because="nothing is stored in .grad of the old tensors, nor removed"
         ),
         "ready_for_another_step": Close(
             1.0, because="the next step needs their gradients"
@@ -91,6 +104,23 @@ def _swapped(loss, mu, rho, rate):
     return tuple(value.detach().requires_grad_() for value in new)
 
 
+def _by_backward(first=lambda leaf: None):
+    """Make a step that reads .grad after ``first`` was called with each leaf."""
+
+    def answer(loss, mu, rho, rate):
+        for leaf in (mu, rho):
+            first(leaf)
+        loss.backward()
+        new = mu - rate * mu.grad, rho - rate * rho.grad
+        return tuple(value.detach().requires_grad_() for value in new)
+
+    return answer
+
+
+def _forget(leaf):
+    leaf.grad = None
+
+
 def _in_place(loss, mu, rho, rate):
     grad_mu, grad_rho = torch.autograd.grad(loss, (mu, rho))
     with torch.no_grad():
@@ -108,6 +138,16 @@ GRADIENT_STEP = Task(
     misconceptions=[
         Misconception(
             _step(direction=1.0), "you step uphill; the loss must be minimised."
+        ),
+        Misconception(
+            _by_backward(),
+            "you call .backward(), which adds to the gradients that are stored in .grad already. Use "
+            "torch.autograd.grad, which stores nothing.",
+        ),
+        Misconception(
+            _by_backward(_forget),
+            "you remove the gradients that are stored in .grad, and call .backward(), which stores others there. The "
+            "new values are right, but the old leaves change. Use torch.autograd.grad, which stores nothing.",
         ),
         Misconception(
             _step(rho_rate=0.0),

@@ -51,7 +51,8 @@ SAMPLED_KL_MISTAKES = [
     ),
     Misconception(
         _sampled(noise_of=lambda generator: torch.Generator().manual_seed(0)),
-        "you draw the noise with the same seed in every call, whatever generator is passed in.",
+        "you draw the noise with the same seed in every call, or use that of the first call again. Draw it anew in every "
+        "call, from the generator that is passed in.",
     ),
     Misconception(
         _sampled(draw_of=torch.Tensor.detach),

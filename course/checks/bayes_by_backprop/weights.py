@@ -11,8 +11,9 @@ import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, TAILS, gaussian_distance
+from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
 from course.checks.probing import (
+    correlation_of_two,
     drawn,
     gradients,
     gradients_of,
@@ -114,6 +115,7 @@ def _sample_probe(answer, mu, rho, seed):
     slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
     off = (w - w.mean(0)).abs().mean(0) / w.std(0)
     first, last = w.flatten(1)[:, 0], w.flatten(1)[:, -1]
+    two = leaves(np.zeros(2), np.ones(2))
     return {
         "noise_of_its_own": own_noise(distance / std),
         "mean": w.mean(0),
@@ -124,6 +126,9 @@ def _sample_probe(answer, mu, rho, seed):
         "gradient_of_mu": to_mu.mean(0),
         "slope_in_rho": slope,
         "noise_has_tails": has_tails(distance / std),
+        "correlation_of_two_weights_alone": correlation_of_two(
+            lambda generator: answer(*two, generator=generator), seed
+        ),
     }
 
 
@@ -137,6 +142,7 @@ def _sample_oracle(mu, rho, seed):
         "std": Close(std, rtol=6 / math.sqrt(2 * DRAWS), because=SIX_ERRORS),
         "mean_distance_in_stds": gaussian_distance(DRAWS * mu.size),
         "noise_has_tails": TAILS,
+        "correlation_of_two_weights_alone": APART,
         "correlation": Close(
             float(mu.size == 1), atol=6 / math.sqrt(DRAWS), because=SIX_ERRORS
         ),
@@ -160,6 +166,11 @@ def _sample_oracle(mu, rho, seed):
 
 def _randn(mu, generator):
     return torch.randn(mu.shape, generator=generator, dtype=mu.dtype)
+
+
+def _centred(mu, rho, *, generator):
+    noise = _randn(mu, generator)
+    return mu + F.softplus(rho) * (noise - noise.mean())
 
 
 SAMPLE_WEIGHTS = Task(
@@ -200,6 +211,11 @@ SAMPLE_WEIGHTS = Task(
                 ),
                 (lambda mu: (), ""),
             )
+        ),
+        Misconception(
+            _centred,
+            "you subtract the mean of the noise of a draw, or standardise it. Its ε are then not independent, and those "
+            "of few weights are far from standard normal.",
         ),
         *wrong_stds(
             lambda std_of: (

@@ -121,7 +121,7 @@ BOUNDARY_LINE = Task(
         ),
         Misconception(
             _line(lambda w: w[0] - w[1], lambda b: b[1] - b[0]),
-            "you subtract the biases in the opposite order to the weights: `d = bias[0] - bias[1]`.",
+            "you flip the sign of d: if c is weight[0] − weight[1], then d is bias[0] − bias[1], and c · x = −d.",
         ),
         Misconception(
             _line(lambda w: w[0] + w[1], lambda b: b[0] + b[1]),

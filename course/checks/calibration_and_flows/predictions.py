@@ -124,7 +124,8 @@ PREDICT_MISTAKES = [
     ),
     Misconception(
         _predicted(noise_of=lambda generator: torch.Generator().manual_seed(0)),
-        "you draw the noise with the same seed in every call, whatever generator is passed in.",
+        "you draw the noise with the same seed in every call, or use that of the first call again. Draw it anew in every "
+        "call, from the generator that is passed in.",
     ),
     Misconception(
         _predicted(shape_of=lambda draws, x: (draws, 1, x.shape[1])),

@@ -181,7 +181,8 @@ ADVERSARIAL_LOSS = Task(
             lambda loss, params, x, y, epsilon: (
                 loss(params, x, y) + loss(params, _fgsm(loss, params, x, y, epsilon), y)
             ),
-            "you add the two losses; take their average, or the loss and its gradient double.",
+            "you add the two losses, or call the loss once on both inputs joined, where a sum over data points adds "
+            "them. Take the average of two calls, or the loss and its gradient double.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: loss(

@@ -67,7 +67,7 @@ HEADS = Task(
         ),
         Misconception(
             lambda outputs: (outputs[:, 0], jax.nn.softplus(outputs[:, 1])),
-            "you do not add MIN_SPREAD: at ρ = −60 the spread all but vanishes, and the loss overflows.",
+            "you do not add MIN_SPREAD to softplus(ρ), or add it to ρ: at ρ = −60 the spread all but vanishes, and the loss overflows.",
         ),
         Misconception(
             lambda outputs: (outputs[:, 1], jax.nn.softplus(outputs[:, 0]) + 1e-6),

@@ -192,8 +192,11 @@ ENSEMBLE_LOG_PROBS = Task(
 
 
 def _probs_cases(rng):
+    """Draw cases; in the second, a row has one 1, and another has one 0 and no 1."""
     probs, one = rng.dirichlet(np.full(4, 0.7), 3), rng.dirichlet(np.full(2, 0.7))
     certain = np.eye(3)[rng.integers(0, 3, (2, 1))]
+    half = rng.uniform(0.3, 0.7)
+    certain[1, 0] = rng.permutation([half, 1 - half, 0.0])
     return [{"probs": probs}, {"probs": certain}, {"probs": one}]
 
 

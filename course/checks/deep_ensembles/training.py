@@ -10,13 +10,13 @@ from course.task import Close, Misconception, Task
 
 
 def _adam_cases(rng):
-    # Gradients as small as 1e-6 reveal the position of ε in the formula.
+    # Gradients as small as 1e-6 reveal the position of ε in the formula, large ones a clip.
     return [
         {
             "gradients": size * rng.normal(1, 2, shape),
             "rate": float(rng.uniform(0.01, 0.2)),
         }
-        for size, shape in ((1, (5, 3)), (1e-6, (4, 2)), (1, (1, 1)))
+        for size, shape in ((1, (5, 3)), (1e-6, (4, 2)), (100, (3, 2)), (1, (1, 1)))
     ]
 
 

@@ -282,7 +282,8 @@ def _rounded_cases(rng):
 
     In the first case, rounding moves the smallest number, which is negative, down, and the
     largest, which is positive, up: truncation does neither. The last case has halves alone:
-    each of the rules up, down, to 0 and away from 0 is wrong for one of them.
+    each of the rules up, down, to 0 and away from 0 is wrong for one of them. The numbers of
+    the case before it are too large for an integer of 64 bits.
     """
     cases = []
     for n in (4, 3, 1):
@@ -294,7 +295,12 @@ def _rounded_cases(rng):
         upstream = rng.choice([-1, 1], n) * rng.uniform(0.5, 2, n)
         cases.append({"x": whole + offset, "upstream": upstream})
     halves = rng.permutation([-1.5, -0.5, 0.5, 1.5]) + 2 * rng.integers(-1, 2)
-    return [*cases, {"x": halves, "upstream": rng.uniform(0.5, 2, 4)}]
+    large = 2.0**70 * rng.permutation([-1, 1]) * rng.integers(100, 1000, 2)
+    return [
+        *cases,
+        {"x": large, "upstream": rng.uniform(0.5, 2, 2)},
+        {"x": halves, "upstream": rng.uniform(0.5, 2, 4)},
+    ]
 
 
 def _rounded_probe(answer, x, upstream):
@@ -326,6 +332,10 @@ ROUNDED = Task(
             lambda x: jnp.round(x),
             "no gradient flows: the derivative of rounding is 0 wherever it exists, and so is "
             "that of anything inside stop_gradient.",
+        ),
+        Misconception(
+            lambda x: x + _stop(jnp.round(x).astype(int).astype(x.dtype) - x),
+            "you convert to integers of 32 bits, which end at about 2,000,000,000: jnp.round returns floats.",
         ),
         Misconception(
             lambda x: x,

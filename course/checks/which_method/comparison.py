@@ -59,8 +59,8 @@ AUROC_MISTAKES = [
 def _auroc_cases(rng):
     """Draw scores with and without ties until all misconceptions give different numbers.
 
-    The third detector is worse than chance. In the fourth, some scores
-    are nearly equal. The last case has one score of each set.
+    The third detector is worse than chance. In the fourth, some scores are nearly equal, and in
+    the fifth as much again and all tiny. The last case has one score of each set.
     """
     cases = []
     for shift, tied, n, other in (
@@ -88,7 +88,8 @@ def _auroc_cases(rng):
         "outside": np.array([high, low + 3e-6, middle + 3e-6]),
     }
     one = {"inside": rng.normal(0, 1, 1), "outside": rng.normal(0, 1, 1)}
-    return [*cases, near, one]
+    tiny = {name: 1e-9 * scores for name, scores in near.items()}
+    return [*cases, near, tiny, one]
 
 
 def _auroc_probe(answer, inside, outside):

@@ -160,7 +160,7 @@ MIMO_INPUTS = Task(
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, int(r * n + 0.5) / n, key)),
-            "you round halves up. Python's `round` takes the even neighbour: 6.5 becomes 6.",
+            "you round 6.5 repeated rows up, as `int` of the other rows' number does. Python's `round` gives 6.",
         ),
         Misconception(
             _with_rows(lambda n, m, r, key: _mixed(n, m, r if r * n > 0.5 else 1, key)),
@@ -358,8 +358,8 @@ MIMO_LOG_PROBS = Task(
         ),
         Misconception(
             lambda network, x, members: _voted(network(_wrongly_tiled(x, members))),
-            "you put different data points into a row: jnp.tile stacks whole batches. Every slot "
-            "of row n should hold xₙ: use jnp.repeat along a new axis.",
+            "you put different data points into a row: jnp.tile, or jnp.repeat along axis 0, stacks whole batches. "
+            "Every slot of row n should hold xₙ: repeat x[:, None] along axis 1.",
         ),
         Misconception(
             lambda network, x, members: _voted(network(_first_slot(x, members))),
