@@ -137,10 +137,10 @@ def seeded(seed):
 
 
 def drawn(draw, seed):
-    """Call ``draw(generator)`` four times; return the first draw and comparisons with it.
+    """Call ``draw(generator)`` six times; return the first draw and comparisons.
 
     The second draw takes the same generator again, the third a new one with the same seed, the
-    fourth one with another seed.
+    fourth one with another seed. The last two take the first generator, without gradients.
     """
     import torch
 
@@ -149,9 +149,12 @@ def drawn(draw, seed):
     if first is None:
         return None, {}
     second, again, other = draw(generator), draw(seeded(seed)), draw(seeded(seed + 1))
+    with torch.no_grad():
+        fifth, sixth = draw(generator), draw(generator)
+    fresh = not torch.equal(first, second) and not torch.equal(fifth, sixth)
     return first, {
         "reproducible": float(torch.equal(first, again)),
-        "fresh": float(not torch.equal(first, second)),
+        "fresh": float(fresh),
         "another_seed_another_draw": float(not torch.equal(first, other)),
     }
 

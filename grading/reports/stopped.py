@@ -67,7 +67,9 @@ def advice(reason: str) -> str:
     return OTHERWISE
 
 
-def stopped(roster: Roster, titles: Mapping[str, str] | None = None) -> list[StoppedCode]:
+def stopped(
+    roster: Roster, titles: Mapping[str, str] | None = None
+) -> list[StoppedCode]:
     """List the code of a class that was stopped, by student."""
     found = []
     for result in roster.results:
@@ -84,4 +86,6 @@ def stopped(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Sto
 
 def _stopped(result: Result, where: str, title: str, reason: str) -> StoppedCode:
     code = next((code.text for code in result.code if code.where == where), "")
-    return StoppedCode(result, where, title, reason, code[:LONGEST], len(code) > LONGEST)
+    return StoppedCode(
+        result, where, title, reason, code[:LONGEST], len(code) > LONGEST
+    )

@@ -73,7 +73,7 @@ def log_evidence(
         prior_variance: σ₀² of the prior N(0, σ₀²) of each weight.
 
     Returns:
-        A scalar, in nats.
+        A scalar, in nats, with the right gradient with respect to Φ.
 
     Source: Bishop (2006), equation 3.86, in the space of the data.
     """

@@ -69,6 +69,13 @@ def with_floor(y, mean, std, new_mean, new_std, alpha):
     )
 
 
+def with_floor_for_the_smallest(y, mean, std, new_mean, new_std, alpha):
+    floor = np.quantile(std, 0.05)
+    return right.scaled_interval(
+        y, mean, np.maximum(std, floor), new_mean, new_std, alpha
+    )
+
+
 def smoothed_pinball(y, forecast, level):
     error = y - forecast
     return float(np.mean(level * error + np.logaddexp(0, -error)))
@@ -204,7 +211,11 @@ ANSWERS = {
         "at most the largest score": at_most_the_largest,
         "both ends are above all numbers": infinite_above,
     },
-    "scaled_interval": {"one width": scaled_by_mean_std, "a floor": with_floor},
+    "scaled_interval": {
+        "one width": scaled_by_mean_std,
+        "a floor": with_floor,
+        "a floor for the smallest": with_floor_for_the_smallest,
+    },
     "pinball_loss": {"smooth": smoothed_pinball, "the median's": pinball_at_median},
     "cqr_interval": {
         "never widens": at_most_the_middle,

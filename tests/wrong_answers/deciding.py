@@ -23,6 +23,14 @@ def actions_of_rounded_costs(dtype):
     return lambda probs, cost: np.argmin((probs @ cost).astype(dtype), axis=1)
 
 
+def actions_by_a_threshold(probs, cost):
+    """Presumes that with two classes and actions, each action is right in its own class."""
+    if cost.shape != (2, 2):
+        return right.bayes_actions(probs, cost)
+    false_alarm, miss = cost[0, 1] - cost[0, 0], cost[1, 0] - cost[1, 1]
+    return (probs[:, 1] > false_alarm / (false_alarm + miss)).astype(int)
+
+
 def of_square_transposed(answer):
     return lambda probs, cost: answer(
         probs, cost.T if cost.shape[0] == cost.shape[1] else cost
@@ -230,6 +238,7 @@ ANSWERS = {
         "half precision": actions_of_rounded_costs(np.float16),
         "single precision": actions_of_rounded_costs(np.float32),
         "square costs transposed": of_square_transposed(right.bayes_actions),
+        "a threshold for two actions": actions_by_a_threshold,
     },
     "chow_labels": {
         "floating-point numbers": labels_as_numbers,

@@ -45,14 +45,14 @@ def with_noise(answer, noise):
     return _wrapped(answer, wrap)
 
 
-def frozen(answer):
+def frozen(answer, when=lambda: True):
     """The same noise at every call, whatever the generator."""
 
     def wrap(function):
         def spoilt(*args, generator, **kwargs):
-            return function(
-                *args, generator=torch.Generator().manual_seed(11), **kwargs
-            )
+            if when():
+                generator = torch.Generator().manual_seed(11)
+            return function(*args, generator=generator, **kwargs)
 
         return spoilt
 
@@ -79,6 +79,9 @@ def of_noise(answer):
         "signs for noise": with_noise(answer, signs),
         "Laplace noise": with_noise(answer, laplace),
         "frozen noise": frozen(answer),
+        "frozen noise without gradients": frozen(
+            answer, when=lambda: not torch.is_grad_enabled()
+        ),
     }
 
 

@@ -128,6 +128,7 @@ def _draw_actions(rng):
     In the first case, the last action costs as much as another one, which is the best for the
     first data point. In the square one, the first action costs the first data point more than
     the best one, by a hair. Costs below 8 are exact in half precision, so rounding loses the hair.
+    In the last, of two classes and two actions, each action is wrong in the class of its number.
     """
     cases = []
     for n, k, a in ((11, 3, 5), (9, 4, 7), (5, 2, 3), (1, 3, 1), (4, 3, 3)):
@@ -140,7 +141,9 @@ def _draw_actions(rng):
             cost = np.roll(cost, -1 - _cheapest(probs[:1], cost)[0], axis=1)
             cost[:, 0] = cost[:, -1] + HAIR
         cases.append({"probs": probs, "cost": cost})
-    return cases
+    wrong, right = rng.integers(8, 16, 2), rng.integers(0, 8, 2)
+    cost = np.array([[wrong[0], right[0]], [right[1], wrong[1]]], float)
+    return [*cases, {"probs": binary_probs(rng, 6, 2), "cost": cost}]
 
 
 def _actions_probe(answer, probs, cost):

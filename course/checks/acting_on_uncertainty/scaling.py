@@ -27,7 +27,10 @@ from course.task import Misconception, Task
 
 
 def _scaled_cases(rng):
-    """Draw the cases of ``split_interval``, with residuals multiplied by standard deviations."""
+    """Draw the cases of ``split_interval``, with residuals multiplied by standard deviations.
+
+    In the second, the score that counts is that of the smallest standard deviation.
+    """
     cases = []
     for index, case in enumerate(split_cases(rng)):
         n, new = len(case["y"]), len(case["new_mean"])
@@ -36,6 +39,10 @@ def _scaled_cases(rng):
             if n > 1
             else rng.uniform(2, 3, 1)
         )
+        if index == 1:
+            scores = np.abs(case["y"] - case["mean"])
+            counts = np.abs(scores - largest_kept(scores, case["alpha"])).argmin()
+            std[[counts, std.argmin()]] = std[[std.argmin(), counts]]
         # In the first case a Gaussian's quantile is the larger one, in the others mostly not.
         residual = (case["y"] - case["mean"]) * std * (0.1 if index == 0 else 1)
         cases.append(

@@ -16,17 +16,21 @@ from course.task import Close, Misconception, Task
 def _descent_cases(rng):
     """Draw cases; the rates are so large that every step moves the weights far.
 
-    In the last, the labels are the wrong ones and inputs are large, and so are the gradients.
+    In the fourth, the labels are the wrong ones and inputs are large, and so are the gradients.
+    The last starts next to the mode, where the gradient is small.
     """
     cases = [*logistic_cases(rng), logistic_cases(rng, ((1, 1), (5, 2), (1, 1)))[1]]
     w, x = (cases[-1][name] for name in ("w", "x"))
     w[0] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
     x[:, 0] = rng.permutation([-1, -1, 1, 1, 1]) * rng.uniform(50, 100, 5)
     cases[-1]["y"] = (x[:, 0] * w[0] < 0).astype(float)
-    return [
+    cases = [
         case | {"steps": steps, "rate": float(rng.uniform(0.3, 0.6))}
         for case, steps in zip(cases, (4, 6, 1, 2), strict=True)
     ]
+    there = _path(**cases[0] | {"steps": 2000})[-1]
+    near = there + rng.choice([-1, 1], len(there)) * 3e-5
+    return [*cases, cases[0] | {"w": near, "steps": 3}]
 
 
 def _descent_probe(answer, w, x, y, prior_variance, steps, rate):
@@ -44,7 +48,7 @@ def _descent_probe(answer, w, x, y, prior_variance, steps, rate):
     return {"path": path, "detached": float(detached)}
 
 
-def _descent_oracle(w, x, y, prior_variance, steps, rate):
+def _path(w, x, y, prior_variance, steps, rate):
     """Iterate, with labels −1 and 1 and the weight decay as a factor of the weights."""
     signed = (2 * y - 1)[:, None] * x
     kept = 1 - rate / (len(x) * prior_variance)
@@ -53,7 +57,11 @@ def _descent_oracle(w, x, y, prior_variance, steps, rate):
         missed = scipy.special.expit(-signed @ w)[:, None]
         return kept * w + rate * np.mean(signed * missed, axis=0)
 
-    path = np.array(list(accumulate(range(steps), moved, initial=w)))
+    return np.array(list(accumulate(range(steps), moved, initial=w)))
+
+
+def _descent_oracle(w, x, y, prior_variance, steps, rate):
+    path = _path(w, x, y, prior_variance, steps, rate)
     return {
         "path": Close(path, rtol=1e-5, atol=1e-6, because=SINGLE),
         "detached": Close(1.0, because="the iterates are detached from the graph"),

@@ -208,6 +208,9 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     ]
     many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
     again = estimate(20)
+    with torch.no_grad():
+        first, second = estimate(20, offset=1), estimate(20, offset=2)
+    another = not torch.equal(again, first) and not torch.equal(first, second)
     return {
         "draws_count": float(not torch.equal(estimate(1), estimate(2))),
         "noise_of_its_own": float(len(w.unique()) not in range(2, 7_001)),
@@ -222,9 +225,7 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
         "noise_has_tails": has_tails((w - of_one.mean) / of_one.stddev),
         "spread_of_the_mean_of_two_draws": torch.stack(few).std() / 1e4,
         "reproducible": float(torch.equal(again, estimate(20))),
-        "another_seed_another_draw": float(
-            not torch.equal(again, estimate(20, offset=1))
-        ),
+        "another_seed_another_draw": float(another),
         **gradients_of(kl, mu=mu, rho=rho),
     }
 

@@ -29,10 +29,11 @@ def _reparametrise_cases(rng):
     ordinary = [
         {name: rng.normal(0, 1, shape) for name in names} for shape in ((2, 2), (1,))
     ]
+    # At 4 or 5, softplus is near ρ, but not yet equal to it.
     extreme = {
-        "mu": rng.normal(0, 1, 3),
-        "rho": np.array([-60.0, 1.0, 800.0]),
-        "epsilon": rng.uniform(0.5, 2, 3),
+        "mu": rng.normal(0, 1, 4),
+        "rho": np.array([-60.0, 1.0, rng.uniform(4, 5), 800.0]),
+        "epsilon": rng.uniform(0.5, 2, 4),
     }
     return [*ordinary, extreme]
 

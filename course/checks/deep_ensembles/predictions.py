@@ -192,8 +192,13 @@ ENSEMBLE_LOG_PROBS = Task(
 
 
 def _probs_cases(rng):
-    """Draw cases; in the second, a row has one 1, and another has one 0 and no 1."""
+    """Draw cases; in the second, a row has one 1, and another has one 0 and no 1.
+
+    In the first, a row has small probabilities, which add to the entropy all the same.
+    """
     probs, one = rng.dirichlet(np.full(4, 0.7), 3), rng.dirichlet(np.full(2, 0.7))
+    small = rng.uniform(2e-4, 8e-4, 3)
+    probs[-1] = rng.permutation([*small, 1 - small.sum()])
     certain = np.eye(3)[rng.integers(0, 3, (2, 1))]
     half = rng.uniform(0.3, 0.7)
     certain[1, 0] = rng.permutation([half, 1 - half, 0.0])

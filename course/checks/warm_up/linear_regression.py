@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.stats
@@ -283,6 +284,13 @@ def _evidence_probe(answer, features, y, noise_std, prior_variance):
         return value_and_gradients(keys, of_features, features)
 
 
+def _in_the_eigenbasis(features, y, noise_std, prior_variance):
+    """The evidence as a sum over the eigenvectors of ΦΦᵀ."""
+    values, vectors = jnp.linalg.eigh(features @ features.T)
+    stds = jnp.sqrt(prior_variance * jnp.maximum(values, 0) + noise_std**2)
+    return jnp.sum(jax.scipy.stats.norm.logpdf(vectors.T @ y, 0, stds))
+
+
 def _evidence_oracle(features, y, noise_std, prior_variance):
     covariance = prior_variance * features @ features.T + noise_std**2 * np.eye(len(y))
     right = scipy.stats.multivariate_normal.logpdf(y, np.zeros(len(y)), covariance)
@@ -314,6 +322,11 @@ LOG_EVIDENCE = Task(
     probe=_evidence_probe,
     oracle=_evidence_oracle,
     misconceptions=[
+        Misconception(
+            _in_the_eigenbasis,
+            "you decompose ΦΦᵀ into eigenvectors: the value is right, but where eigenvalues are equal, as the zeros "
+            "are for N > D, eigenvectors have no derivative. Factor C with Cholesky.",
+        ),
         Misconception(
             lambda features, y, noise_std, prior_variance: _log_likelihood(
                 features,
