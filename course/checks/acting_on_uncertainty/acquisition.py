@@ -224,11 +224,12 @@ BATCH_MISTAKES = [
 
 
 # Other batches, which the cases must tell apart as well: by the sum and the maximum over axes,
-# and of the size of the first case.
+# of the size of the first case, and by rounded scores.
 OTHERS = [
     _batch(distance=lambda one, other: np.abs(one - other).sum()),
     _batch(distance=lambda one, other: np.abs(one - other).max()),
     lambda *case: _batch()(*case[:-1], 5),
+    lambda scores, *case: _batch()(np.round(scores, 6), *case),
 ]
 
 
