@@ -24,6 +24,14 @@ document.addEventListener("scroll", ({target}) => {
   if (target.matches?.(SCROLLING)) target.classList.toggle("goes-on", goesOn(target));
 }, {capture: true, passive: true});
 
+// Sections that course.css leaves out while the page loads, one at a time, when nothing else is to do.
+const later = [...document.querySelectorAll("article > section > section")];
+const layOut = () => {
+  later.shift()?.classList.add("laid-out");
+  if (later.length) window.requestIdleCallback(layOut);
+};
+if (window.requestIdleCallback) setTimeout(layOut, 1000);
+
 // Paper is light.
 let theme;
 const root = document.documentElement;
