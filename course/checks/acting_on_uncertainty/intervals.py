@@ -189,7 +189,7 @@ CONFORMAL_QUANTILE = Task(
                 ranked(scores, math.ceil((len(scores) + 1) * (1 - alpha)) + 1)
             ),
             "you take the score after the k-th smallest, and the largest one where there are too few scores. "
-            'np.quantile with method="higher" at the level k/n does so. With too few scores, return math.inf.',
+            'np.quantile with method="higher" at the level k/n, capped at 1, does so. With too few scores, return math.inf.',
         ),
         Misconception(
             lambda scores, alpha: float(np.quantile(scores, 1 - alpha)),

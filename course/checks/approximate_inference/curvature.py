@@ -204,7 +204,7 @@ NETWORK_LOG_EVIDENCE = Task(
         ),
         Misconception(
             _evidence(root=2.0),
-            "you take σ₀² for the standard deviation: the normaliser is ½ log 2πσ₀² for each weight.",
+            "you add log σ₀² for each weight without its ½: the normaliser is ½ log 2πσ₀².",
         ),
         Misconception(
             _evidence(prior=-0.5),

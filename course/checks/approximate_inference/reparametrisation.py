@@ -167,7 +167,8 @@ REPARAMETRISED_SAMPLE = Task(
             lambda mu, rho, *, generator: torch.normal(
                 mu.detach(), F.softplus(rho).detach(), generator=generator
             ),
-            "you draw with torch.normal or .sample(), which stop the gradient. Draw ε, then compute w from µ, σ and ε.",
+            "you cut the draw off from µ and ρ: by torch.no_grad() or .detach(), or by torch.normal or .sample(), which stop "
+            "the gradient. Compute w from µ, σ and ε, with gradients on.",
         ),
         Misconception(
             lambda mu, rho, *, generator: (

@@ -243,7 +243,7 @@ DROPOUT_NETWORKS = [
     ),
     Misconception(
         _OneMask,
-        "you use one mask for all data points. In training each needs its own, or the gradient is as noisy as that of a single data point.",
+        "you use one mask for all data points. In training each needs its own, or the noise of the mask does not average out over the batch.",
     ),
     Misconception(
         _Unscaled,

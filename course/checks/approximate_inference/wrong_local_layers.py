@@ -224,8 +224,8 @@ LOCAL_LAYERS = [
     ),
     Misconception(
         _LocalNormal,
-        "you draw with torch.normal or .sample(), which stop the gradient. Draw ε, then compute the outputs from "
-        "mean, standard deviation and ε.",
+        "you cut the draw off from its mean and standard deviation: by torch.no_grad() or .detach(), or by torch.normal "
+        "or .sample(), which stop the gradient. Compute the outputs from them and ε, with gradients on.",
     ),
     Misconception(
         _LocalSqueezed,

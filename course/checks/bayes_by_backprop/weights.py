@@ -74,8 +74,8 @@ REPARAMETRISE = Task(
         ),
         Misconception(
             lambda mu, rho, epsilon: mu + torch.log(1 + torch.exp(rho)) * epsilon,
-            "you write out log(1 + exp(ρ)): exp overflows for a large ρ, and for a very negative one 1 + exp(ρ) "
-            "rounds to 1, so that σ is 0. F.softplus avoids both.",
+            "you write out log(1 + exp(ρ)): exp overflows for a large ρ and, without log1p, σ is 0 for a very negative "
+            "one. F.softplus avoids both.",
         ),
     ],
     hints=[
@@ -241,8 +241,8 @@ SAMPLE_WEIGHTS = Task(
             lambda mu, rho, *, generator: torch.normal(
                 mu, F.softplus(rho), generator=generator
             ).detach(),
-            "you draw with torch.normal or Normal.sample(): no gradient reaches µ or ρ. Draw ε, then compute w from "
-            "it.",
+            "you cut the draw off from µ and ρ: by torch.no_grad() or .detach(), or by torch.normal or Normal.sample(), "
+            "which stop the gradient. Compute w from µ, σ and ε, with gradients on.",
         ),
     ],
     hints=[

@@ -264,7 +264,7 @@ INVERTIBLE_U = Task(
         ),
         Misconception(
             _u(lambda a: a.clamp(min=-1.0)),
-            "you clamp wᵀu at −1. That is only just invertible, and below −1 the gradient of the clamp is 0, so u is stuck.",
+            "you clamp wᵀu at −1. That is only just invertible, and below −1 the gradient of the clamp is 0, so wᵀu is stuck.",
         ),
         Misconception(
             lambda u, w: u + _right_m(w @ u) * w / (w @ w),

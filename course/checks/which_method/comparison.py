@@ -300,7 +300,7 @@ GAUSSIAN_CRPS = Task(
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, constant=0.0),
-            "you leave out 1/√π: your result is E|Y − y|, which does not reward sharpness.",
+            "you leave out 1/√π: your result is E|Y − y|, which is always smallest at σ = 0.",
         ),
         Misconception(
             lambda mean, std, y: _crps(mean, std, y, constant=-1.0),
