@@ -359,7 +359,7 @@ MIMO_LOG_PROBS = Task(
         Misconception(
             lambda network, x, members: _voted(network(_wrongly_tiled(x, members))),
             "you put different data points into a row: jnp.tile, or jnp.repeat along a new axis 0, stacks whole batches. "
-            "Every slot of row n should hold xₙ: repeat x[:, None] along axis 1.",
+            "Every slot of row n should hold xₙ: repeat `x[:, None]` along axis 1.",
         ),
         Misconception(
             lambda network, x, members: _voted(network(_first_slot(x, members))),
