@@ -24,14 +24,6 @@ document.addEventListener("scroll", ({target}) => {
   if (target.matches?.(SCROLLING)) target.classList.toggle("goes-on", goesOn(target));
 }, {capture: true, passive: true});
 
-// Sections that course.css leaves out while the page loads, one at a time, when nothing else is to do.
-const later = [...document.querySelectorAll("article > section > section")];
-const layOut = () => {
-  later.shift()?.classList.add("laid-out");
-  if (later.length) window.requestIdleCallback(layOut);
-};
-if (window.requestIdleCallback) setTimeout(layOut, 1000);
-
 // Paper is light.
 let theme;
 const root = document.documentElement;
@@ -83,11 +75,6 @@ const openGuess = place => {
 const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
 addEventListener("hashchange", () => openGuess(target()));
 openGuess(target());
-
-// On a phone, sections between a link and its target get their height only on the way (course.css).
-document.addEventListener("click", event => {
-  if (event.target.closest("a")?.hash) setTimeout(() => target()?.scrollIntoView(), 50);
-});
 
 // On the page of the search: excerpts of the text only, with each formula once.
 if (typeof Search !== "undefined") {

@@ -6,7 +6,6 @@ import pytest
 from book_pages import pages_of
 from bs4 import BeautifulSoup
 from labs import COURSE
-from page_facts import ALL_LAID_OUT
 
 pytestmark = pytest.mark.browser
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
@@ -104,7 +103,6 @@ def test_what_scrolls_sideways_fades_until_its_end(browser, address):
     with browser.new_context(**narrow) as context:
         page = context.new_page()
         page.goto(f"{address}/book/02a-approximate-inference.html")
-        page.add_style_tag(content=ALL_LAID_OUT)
         wide = page.locator("main .katex-display.goes-on")
         wide.first.wait_for()
         fading = wide.count()

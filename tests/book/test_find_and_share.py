@@ -8,7 +8,6 @@ import yaml
 from book_pages import pages_of
 from bs4 import BeautifulSoup
 from conftest import ROOT
-from page_visits import SCREENS
 
 from project.practicals import Course
 
@@ -213,41 +212,3 @@ def test_the_footer_tells_the_licences_and_how_to_cite(pages):
 def test_the_page_for_wrong_addresses_leads_back(pages):
     links = [link["href"] for link in pages["404.html"].select("article a")]
     assert links == ["book/intro.html", "search.html"]
-
-
-THERE = """
-id => {
-  const {top} = document.getElementById(id).getBoundingClientRect();
-  return top > -5 && top < 200;
-}
-"""
-
-
-@pytest.mark.browser
-def test_on_a_phone_links_lead_to_sections_that_are_laid_out_late(browser, address):
-    with browser.new_context(**SCREENS["phone"]) as context:
-        page = context.new_page()
-        url = f"{address}/book/04b-calibration-and-flows.html"
-        page.goto(url)
-        ids = page.evaluate(
-            "[...document.querySelectorAll('article > section > section')].map(one => one.id)"
-        )
-        assert len(ids) > 6
-        for name in (ids[1], ids[-1], ids[len(ids) // 2], ids[-2]):
-            # To ask what can be seen once led Chromium elsewhere.
-            page.evaluate(
-                "[...document.querySelectorAll('[id]')].filter(one => one.checkVisibility())"
-            )
-            page.locator(f"article a[href='#{name}']").first.evaluate("a => a.click()")
-            page.wait_for_function(THERE, arg=name)
-        page.wait_for_timeout(1000)  # nobody reloads at once
-        page.reload()
-        page.wait_for_function(THERE, arg=ids[-2])
-        page.goto(f"{url}#{ids[-1]}")
-        page.wait_for_function(THERE, arg=ids[-1])
-        page.wait_for_timeout(1000)
-        page.goto(f"{address}/book/intro.html")
-        page.go_back()
-        page.wait_for_function(THERE, arg=ids[-1])
-        page.wait_for_timeout(2000)  # all is laid out, and the place is kept
-        assert page.evaluate(THERE, ids[-1])

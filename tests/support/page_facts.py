@@ -77,8 +77,6 @@ COLOURS = r"""
   };
 }
 """
-# Lays out sections far from a phone's window, too.
-ALL_LAID_OUT = "article > section > section { content-visibility: visible !important; }"
 # True once all visible pictures and all fonts are loaded, the theme is set, and no colour
 # transition is running.
 READY = """

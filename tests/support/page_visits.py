@@ -65,7 +65,6 @@ def visit(context, url, *, is_drawn=True):
     page.on("console", lambda said: said.type == "error" and errors.append(said.text))
     page.goto(url)
     page.wait_for_load_state("load")
-    page.add_style_tag(content=ask.ALL_LAID_OUT)
     page.evaluate("async () => { await document.fonts.ready }")
     answers = {"loaded": list(requests), "pictures": page.evaluate(ask.PICTURES)}
     page.wait_for_function(ask.READY, timeout=120_000)
