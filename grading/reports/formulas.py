@@ -1,8 +1,8 @@
 """Typeset the formulas in students' answers as MathML, which browsers show by themselves.
 
-The formulas of the course are typeset when it is built, by KaTeX in Node, which whoever grades
-a class need not have. Those of the students are known only then: docutils converts them, in
-Python. Its result is not trusted: it is read as XML and written again from elements and
+KaTeX typesets the formulas of the course when it is built, in Node, which a grader may lack.
+Formulas of students are known only when a class is graded: docutils converts them, in Python.
+Its result is not trusted: it is read as XML and written again from elements and
 attributes that this module lists, with all text escaped. A formula that docutils does not
 understand, or that is too long or nested too deeply, is shown as typed.
 """
