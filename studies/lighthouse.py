@@ -5,8 +5,9 @@
 serves ``_build/html`` on the loopback, compressed as web servers do, and prints a table: the
 scores, the longest time for which a page does not answer (its longest task, on the phone with
 a processor four times as slow), and the kilobytes that it loads. It ends with 1 if a score is
-below 95 or a task longer than half a second. It needs Chromium and a quarter of an hour on a
-machine that does nothing else: the scores of performance are times. ``make test-long`` judges
+below 95 or a task longer than half a second. Times vary from run to run: a page that misses
+a limit is judged four more times, and the median counts, as Lighthouse advises. It needs
+Chromium and a quarter of an hour on a machine that does nothing else. ``make test-long`` judges
 two pages, which each commit draws, and asks for the other scores only.
 """
 
@@ -19,9 +20,12 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
+from statistics import median_low
 
 from rich.console import Console
 from rich.progress import track
@@ -31,6 +35,7 @@ from studies.pdf import BUILT, ROOT, pages
 
 LIGHTHOUSE = ROOT / "_build" / "lighthouse" / "node_modules" / ".bin" / "lighthouse"
 LEAST, LONGEST = 95, 500  # scores; milliseconds
+RUNS = 5  # of a page that misses a limit
 SPEED, LONGEST_TASK, WEIGHT = "Performance", "longest task, ms", "kB"
 SCREENS = {"desktop": ["--preset=desktop"], "phone": []}
 PACKED = ("text/", "application/json", "application/javascript", "image/svg+xml")
@@ -109,25 +114,40 @@ def too_bad(name: str, value: int) -> bool:
     return value > LONGEST if name == LONGEST_TASK else value < LEAST
 
 
+def settled(runs: Iterator[dict[str, int]]) -> dict[str, int]:
+    """Return what a page's first run found or, if it misses a limit, the medians of five runs."""
+    first = next(runs)
+    if not any(too_bad(*one) for one in first.items()):
+        return first
+    rows = [first, *islice(runs, RUNS - 1)]
+    return {name: median_low(row[name] for row in rows) for name in first}
+
+
 def table(found: dict[tuple[str, str], dict[str, int]]) -> Table:
     """Set out what was found, a row for each page and screen; what is too bad is red."""
     shown = Table("page", "screen", *next(iter(found.values())))
+    for column in shown.columns:
+        column.overflow = "fold"
     for (page, screen), row in found.items():
         cells = (f"[red]{n}[/]" if too_bad(k, n) else str(n) for k, n in row.items())
-        shown.add_row(page, screen, *cells)
+        shown.add_row(Path(page).name, screen, *cells)
     return shown
 
 
-def judged(folder: Path, names: list[str]) -> dict[tuple[str, str], dict[str, int]]:
-    """Judge pages of a built book on every screen; the result of each."""
+def judged(
+    folder: Path, names: list[str], settle: Callable = next
+) -> dict[tuple[str, str], dict[str, int]]:
+    """Judge pages of a built book on every screen; ``settle`` makes one result of a page's runs."""
     server = serve(folder)
     address = "http://{}:{}".format(*server.server_address)
     asked = [(page, screen) for page in names for screen in SCREENS]
+
+    def runs(page: str, screen: str) -> Iterator[dict[str, int]]:
+        while True:
+            yield judge(f"{address}/{page}.html", SCREENS[screen])
+
     try:
-        return {
-            (page, screen): judge(f"{address}/{page}.html", SCREENS[screen])
-            for page, screen in track(asked, "judging", transient=True)
-        }
+        return {at: settle(runs(*at)) for at in track(asked, "judging", transient=True)}
     finally:
         server.shutdown()
         server.server_close()
@@ -137,7 +157,7 @@ def main() -> None:
     """Judge the book."""
     if not (BUILT / "index.html").exists():
         sys.exit(f"{BUILT} is not there: run `make book` first.")
-    found = judged(BUILT, pages(ROOT))
+    found = judged(BUILT, pages(ROOT), settled)
     Console().print(table(found))
     sys.exit(any(too_bad(*one) for row in found.values() for one in row.items()))
 
