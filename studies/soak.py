@@ -2,14 +2,13 @@
 
 ``python -m studies.soak 200`` judges each reference, then the known answers: misconceptions,
 ``tests/wrong_answers`` and ``tests/right_answers``. It keeps its counts in ``_build/soak.json``
-and goes on where it was stopped, unless the sources have changed. To repeat a failure:
-``python -m studies.soak 1 --first SEED --only ID``.
+and goes on where it was stopped, but for the practicals whose sources have changed. To repeat
+a failure: ``python -m studies.soak 1 --first SEED --only ID``.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import importlib
 import json
 import math
@@ -29,11 +28,11 @@ import numpy as np
 
 from course.judge import answered, compare, expected
 from course.task import Task, stem_of, stems, tasks_of
+from project.closure import closure, digest_of
 from project.files import write_whole
 from project.jax_options import share_context
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("course", "solutions", "tests/right_answers", "tests/wrong_answers")
 # How many draws one process judges: JAX needs ten seconds to start.
 BLOCKS = {"known answers": 100, "references": 500}
 SECONDS = 5  # between two reports of a process
@@ -44,6 +43,15 @@ ALONE = {
     "JAX_COMPILATION_CACHE_DIR": str(ROOT / "_build" / ".jax"),
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
 }
+
+
+def sources_of(stem: str) -> str:
+    """Hash what a practical's verdicts depend on: its checks, its solutions, planted answers."""
+    judging = "course.judge", f"course.checks.{stem}", f"solutions.{stem}"
+    planted = f"right_answers.{stem}", f"wrong_answers.{stem}"
+    tests = ROOT / "tests"
+    ours = closure(ROOT, "", ROOT / "course", *judging)
+    return digest_of(ROOT, ours | closure(tests, "", tests / "course", *planted))
 
 
 def answers(task: Task, kind: str) -> Iterator[tuple[str, Any, bool]]:
@@ -107,16 +115,26 @@ class Soak:
     """Draws and answers judged so far, by practical, kind and first seed; kept in a file."""
 
     def __init__(self, out: Path, first: int | None, only: str, until: float) -> None:
-        paths = (path for folder in SOURCES for path in (ROOT / folder).rglob("*.py"))
-        text = b"".join(path.read_bytes() for path in sorted(paths))
-        sources = hashlib.sha256(text).hexdigest()
-        # Other sources, other draws: many are tried over time.
-        first = int(sources[:8], 16) if first is None else first
-        about = {"sources": sources, "first": first, "only": only}
+        sources = {stem: sources_of(stem) for stem in stems()}
         kept = json.loads(out.read_text("utf-8")) if out.exists() else {}
-        fresh = about | {"done": {}, "failed": []}
-        self.results = kept if about.items() <= kept.items() else fresh
-        self.out, self.first, self.only, self.until = out, first, only, until
+        was = kept.get("sources", {}) if kept.get("only") == only else {}
+        same = {stem for stem in sources if sources[stem] == was.get(stem)}
+        done = {
+            n: v for n, v in kept.get("done", {}).items() if n.split(",")[0] in same
+        }
+        failed = [row for row in kept.get("failed", []) if stem_of(row[0]) in same]
+        self.results = {
+            "sources": sources,
+            "only": only,
+            "done": done,
+            "failed": failed,
+        }
+        # Other sources, other draws: many are tried over time.
+        self.first = {
+            stem: int(text[:8], 16) if first is None else first
+            for stem, text in sources.items()
+        }
+        self.out, self.only, self.until = out, only, until
         self.lock, self.written = threading.Lock(), time.monotonic()
 
     def run(self, kind: str, stem: str, seeds: range) -> bool:
@@ -175,22 +193,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--known", type=int, help="draws of known answers, if fewer")
     parser.add_argument("--only", default="", help="a task's id, or its beginning")
     parser.add_argument("--seconds", type=float, default=math.inf, help="then stop")
-    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "soak.json")
+    parser.add_argument("--out", type=Path, help="where to keep the counts")
     options = parser.parse_args(arguments)
+    # To look at one task does not end a long run.
+    kept = ROOT / "_build" / ("soak-of-one.json" if options.only else "soak.json")
     chosen = [stem for stem in stems() if stem.startswith(stem_of(options.only))]
     if not chosen or options.draws < 1:
         parser.error(f"no draws, or no practical that begins with {options.only!r}")
     until = time.time() + options.seconds
-    soak = Soak(options.out, options.first, options.only, until)
+    soak = Soak(options.out or kept, options.first, options.only, until)
     known = min(options.draws, options.known or options.draws)
     counts = {"known answers": known, "references": options.draws}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [
-            pool.submit(soak.run, kind, stem, seeds[start : start + size])
+            pool.submit(soak.run, kind, stem, range(first, last)[start : start + size])
             for kind, size in BLOCKS.items()
-            for seeds in [range(soak.first, soak.first + counts[kind])]
             for start in range(0, counts[kind], size)
             for stem in chosen
+            for first in [soak.first[stem]]
+            for last in [first + counts[kind]]
         ]
         try:
             ended = [job.result() for job in jobs]

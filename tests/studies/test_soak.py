@@ -9,6 +9,7 @@ from course.task import Close, Task
 from grading.execution.expected import key_of
 from studies import soak
 
+STEM = "acting_on_uncertainty"
 TASK = "acting-on-uncertainty/conformal-quantile"
 
 
@@ -85,7 +86,7 @@ def test_it_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch):
     status, results = judge(1)
     assert (status, results["failed"]) == (0, [])
     reference, known = (
-        f"acting_on_uncertainty, {kind}, {results['first']}"
+        f"{STEM}, {kind}, {int(results['sources'][STEM][:8], 16)}"
         for kind in ("references", "known answers")
     )
     one, many = results["done"][known]
@@ -97,17 +98,39 @@ def test_it_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch):
     # The first draw is not judged again: what is noted of it stays. Of the known answers,
     # another draw is not asked for.
     results["done"][reference] = [1, 100]
-    results["failed"] = [[TASK, results["first"], "reference", "noted before"]]
+    results["failed"] = [[TASK, 1, "reference", "noted before"]]
     out.write_text(json.dumps(results), "utf-8")
     status, results = judge(2, "--known", "1")
     assert status == 1
     assert results["done"] == {reference: [2, 101], known: [1, many]}
 
-    # Of other sources, nothing is kept; a process that breaks off is no success.
-    out.write_text(json.dumps(results | {"sources": "others"}), "utf-8")
+    # What other sources change is judged again, and nothing else; a process that breaks off is
+    # no success.
+    results["done"]["warm_up, references, 5"] = [3, 4]
+    results["sources"][STEM] = "others"
+    out.write_text(json.dumps(results), "utf-8")
     monkeypatch.setattr(soak.sys, "executable", "/bin/false")
     status, results = judge(2)
-    assert (status, results["done"], results["failed"]) == (1, {}, [])
+    assert (status, results["failed"]) == (1, [])
+    assert results["done"] == {"warm_up, references, 5": [3, 4]}
+
+
+def test_a_practicals_counts_depend_on_its_checks_solutions_and_answers(monkeypatch):
+    named = []
+    monkeypatch.setattr(soak, "digest_of", lambda root, paths: named.extend(paths))
+    soak.sources_of("warm_up")
+    names = {path.relative_to(soak.ROOT).as_posix() for path in named}
+    assert names >= {
+        "course/checks/warm_up/linear_regression.py",
+        "course/checks/probing.py",
+        "course/judge.py",
+        "course/task.py",
+        "solutions/warm_up/linear_regression.py",
+        "tests/right_answers/warm_up.py",
+        "tests/wrong_answers/warm_up.py",
+    }
+    assert not any(name.startswith(("book", "grading", "studies")) for name in names)
+    assert not any("bayes_by_backprop" in name for name in names)
 
 
 def test_it_stops_in_time(tmp_path):
