@@ -83,8 +83,8 @@ def answered(
 
     Changed arguments and state that it leaves behind are added to ``left``.
     """
-    answer = watched(answer, [] if left is None else left)
-    return [dict(task.probe(answer, **case)) for case in cases]
+    with watched(answer, [] if left is None else left) as observed:
+        return [dict(task.probe(observed, **case)) for case in cases]
 
 
 def as_numbers(got: Any) -> np.ndarray | None:

@@ -1,27 +1,40 @@
 """Watch the calls of an answer: arguments that it changes, and state that it leaves behind.
 
-The source of this module is copied into graded notebooks with that of each probe, so its
-imports are inside its functions.
+The source of this module is copied into graded notebooks with that of each probe, so most of
+its imports are inside its functions.
 """
+
+from contextlib import contextmanager
 
 
 class WrongCall(TypeError):
     """An answer cannot take the arguments that it is called with."""
 
 
+@contextmanager
 def watched(answer, left):
     """Wrap a function, or the methods of a class, and record what its calls leave behind.
 
     The answer gets copies of arrays, so that nothing else sees them changed. Modes that it
-    leaves behind are restored after each call.
+    leaves behind are restored after each call, and in the end the global generators, but for
+    those that it used.
 
     Args:
         answer: the function or class.
         left: a list, to which pairs of a kind and a name are added: ``("changed", name)`` for
             an argument, ``("generator", library)``, ``("gradients", "")``, ``("dtype", "")``.
     """
-    if not isinstance(answer, type):
-        return _watched_function(answer, left)
+    generators = _Generators({name for kind, name in left if kind == "generator"})
+    wrap = _watched_class if isinstance(answer, type) else _watched_function
+    generators.displace()
+    try:
+        yield wrap(answer, left, generators)
+    finally:
+        generators.restore()
+
+
+def _watched_class(answer, left, generators):
+    """Wrap the methods of a class."""
     methods = {}
     for base in reversed(answer.__mro__):
         if base.__module__.partition(".")[0] not in ("torch", "builtins", "typing"):
@@ -32,7 +45,7 @@ def watched(answer, left):
                 and (not name.startswith("_") or name in ("__init__", "__call__"))
             }
     wrapped = {
-        name: _watched_function(method, left, builds=name == "__init__", first=1)
+        name: _watched_function(method, left, generators, name == "__init__", first=1)
         for name, method in methods.items()
     }
     kept = {"__module__": answer.__module__, "__qualname__": answer.__qualname__}
@@ -42,10 +55,11 @@ def watched(answer, left):
         return answer
 
 
-def _watched_function(function, left, builds=False, first=0):
+def _watched_function(function, left, generators, builds=False, first=0):
     """Wrap one function; its arguments before ``first`` are not watched.
 
-    Building a layer may draw from the global generator, as all layers of PyTorch do.
+    Building a layer may draw from the global generator, as all layers of PyTorch do. Calls
+    within a watched call are not watched: what they do is seen after that one.
     """
     import functools
     import inspect
@@ -68,24 +82,31 @@ def _watched_function(function, left, builds=False, first=0):
                 raise WrongCall(f"could not be called with {given}: {error}") from None
             names = list(bound.arguments)[: len(args)]
             names += [""] * (len(args) - len(names))
-        restore = (lambda after: None) if builds else _displace(left)
-        before, given, copies = state(), [], list(args)
+        if generators.in_use:
+            return function(*args, **kwargs)
+        before, given, copies = _modes(), [], list(args)
         for index in range(first, len(args)):
             original, copies[index] = _copied(args[index])
             given.append((names[index], original, copies[index]))
         for name, value in kwargs.items():
             original, kwargs[name] = _copied(value)
             given.append((name, original, kwargs[name]))
+        if builds:
+            generators.restore()
+        generators.in_use = True
         try:
             return function(*copies, **kwargs)
         finally:
+            generators.in_use = False
             found = [
                 ("changed", name)
                 for name, original, copy in given
                 if original is not None and _differs(original, copy)
             ]
-            found += _left_since(before, builds)
-            restore([name for kind, name in found if kind == "generator"])
+            if builds:
+                generators.displace()
+            found += [("generator", name) for name in generators.moved()]
+            found += _restored(before)
             left.extend(one for one in found if one not in left)
 
     return called
@@ -118,86 +139,95 @@ def _differs(one, two):
         two = two.detach() if hasattr(two, "detach") else two
         if one.shape != two.shape or one.dtype != two.dtype:
             return True
+        if hasattr(one, "equal") and one.equal(two):  # of PyTorch, and quick
+            return False
         return not bool(((one == two) | ((one != one) & (two != two))).all())
     except Exception:  # arrays of objects
         return False
 
 
-other_states = {}  # of the global generators, by library; computed when first needed
+class _Generators:
+    """The global generators of imported libraries, but for those that an answer is known to use.
 
-
-def _other_state(library):
-    """Return a state of a library's global generator that no answer sets."""
-    import random
-    import sys
-
-    import numpy as np
-
-    seed = 0x6B6E6F776E
-    if library not in other_states:
-        if library == "random":
-            state = random.Random(seed).getstate()
-        elif library == "numpy":
-            state = np.random.RandomState(seed % 2**32).get_state()
-        else:
-            torch = sys.modules["torch"]
-            state = torch.Generator().manual_seed(seed).get_state()
-        other_states[library] = state
-    return other_states[library]
-
-
-def _displace(left):
-    """Give global generators another state, so that it is seen if they are seeded once more.
-
-    Those that an answer is known to use are left alone, so that its draws differ.
-
-    Returns:
-        a function that restores the generators, but for the named ones.
+    Those have to be left alone, so that its draws differ.
     """
-    import random
+
+    def __init__(self, known):
+        import ctypes
+        import random
+        import sys
+
+        import numpy as np
+
+        torch, seed = sys.modules.get("torch"), 0x6B6E6F776E
+        bits = np.random.get_bit_generator()
+        # NumPy takes 30 µs to say its state, so its numbers are read where they are in memory.
+        memory = bits.ctypes.state_address, 625 * 4
+        found = {
+            "numpy": _Generator(
+                np.random.get_state,
+                np.random.set_state,
+                np.random.RandomState(seed % 2**32).get_state(),
+                lambda: (
+                    np.random.get_bit_generator() is bits,
+                    ctypes.string_at(*memory),
+                ),
+            ),
+            "random": _Generator(
+                random.getstate, random.setstate, random.Random(seed).getstate()
+            ),
+        }
+        if hasattr(torch, "get_rng_state"):
+            found["torch"] = _Generator(
+                torch.get_rng_state,
+                torch.set_rng_state,
+                torch.Generator().manual_seed(seed).get_state(),
+                lambda: torch.get_rng_state().numpy().tobytes(),
+            )
+        self.unused = {name: found[name] for name in found if name not in known}
+        self.in_use = False  # while the answer runs
+
+    def displace(self):
+        """Give them other states."""
+        for generator in self.unused.values():
+            generator.displace()
+
+    def restore(self):
+        """Give them their own states back."""
+        for generator in self.unused.values():
+            generator.write(generator.own)
+
+    def moved(self):
+        """Return the names of those that were used since they were displaced."""
+        found = [
+            name for name, one in self.unused.items() if one.seen() != one.displaced
+        ]
+        for name in found:
+            del self.unused[name]
+        return found
+
+
+class _Generator:
+    """A global generator that can be displaced: given a state that no answer sets.
+
+    So it is seen if it is seeded once more.
+    """
+
+    def __init__(self, read, write, other, seen=None):
+        self.read, self.write, self.other, self.seen = read, write, other, seen or read
+
+    def displace(self):
+        self.own = self.read()
+        self.write(self.other)
+        self.displaced = self.seen()
+
+
+def _modes():
+    """Return the modes of the libraries that are imported."""
     import sys
 
-    import numpy as np
-
-    torch = sys.modules.get("torch")
-    known = [name for kind, name in left if kind == "generator"]
-    restore = {}
-    if "random" not in known:
-        old = random.getstate()
-        restore["random"] = lambda: random.setstate(old)
-        random.setstate(_other_state("random"))
-    if "numpy" not in known:
-        numpy_state = np.random.get_state()  # noqa: NPY002
-        restore["numpy"] = lambda: np.random.set_state(numpy_state)  # noqa: NPY002
-        np.random.set_state(_other_state("numpy"))  # noqa: NPY002
-    if "torch" not in known and hasattr(torch, "get_rng_state"):
-        torch_state = torch.get_rng_state()
-        restore["torch"] = lambda: torch.set_rng_state(torch_state)
-        torch.set_rng_state(_other_state("torch"))
-
-    def restored(but):
-        for name, back in restore.items():
-            if name not in but:
-                back()
-
-    return restored
-
-
-def state():
-    """Return the state of global generators and modes, of the libraries that are imported."""
-    import random
-    import sys
-
-    import numpy as np
-
-    numpy_state = np.random.get_state()  # noqa: NPY002
-    found = {
-        "random": random.getstate(),
-        "numpy": (numpy_state[1].tobytes(), *numpy_state[2:]),
-    }
-    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    torch, jax, found = sys.modules.get("torch"), sys.modules.get("jax"), {}
     if hasattr(torch, "get_rng_state"):
-        found["torch"] = torch.get_rng_state().numpy().tobytes()
         found["gradients"] = torch.is_grad_enabled()
         found["dtype"] = torch.get_default_dtype()
     if hasattr(jax, "config"):
@@ -205,18 +235,11 @@ def state():
     return found
 
 
-def _left_since(before, builds):
-    """Compare the state with an earlier one, and restore modes."""
+def _restored(before):
+    """Compare the modes with earlier ones, and restore them."""
     import sys
 
-    after = state()
-    found = [
-        ("generator", name)
-        for name in ("torch", "numpy", "random")
-        if name in before and before[name] != after[name]
-    ]
-    if builds:
-        found = []
+    after, found = _modes(), []
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
     if before.get("gradients", True) != after.get("gradients", True):
         torch.set_grad_enabled(before["gradients"])

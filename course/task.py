@@ -11,6 +11,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -135,11 +136,12 @@ def tasks(package: str, *listed: Task) -> dict[str, Task]:
     return {task.id: task for task in named}
 
 
-def stems() -> list[str]:
+@cache
+def stems() -> tuple[str, ...]:
     """List the stems of the practicals that have checks."""
     package = importlib.import_module("course.checks")
     found = pkgutil.iter_modules(package.__path__)
-    return sorted(module.name for module in found if module.ispkg)
+    return tuple(sorted(module.name for module in found if module.ispkg))
 
 
 def tasks_of(stem: str) -> dict[str, Task]:

@@ -7,8 +7,8 @@ from course.task import Close
 DRAWS = 2_000
 APART = Close(
     0.0,
-    atol=6 / math.sqrt(100),
-    because="six standard errors of the correlation over a hundred calls: the noise of a call is "
+    atol=6 / math.sqrt(50),
+    because="six standard errors of the correlation over fifty calls: the noise of a call is "
     "independent",
 )
 TAILS = Close(1.0, because="some of 8,000 Gaussian draws are beyond 3σ")

@@ -176,7 +176,7 @@ def own_noise(noise):
 
 
 def correlation_of_two(draw, seed):
-    """Return the correlation of two numbers that one call draws, over a hundred calls.
+    """Return the correlation of two numbers that one call draws, over fifty calls.
 
     It is −1 if the noise of a call is centred or standardised, and near 0 if it is independent.
 
@@ -187,7 +187,7 @@ def correlation_of_two(draw, seed):
     import torch
 
     generator = seeded(seed)
-    pairs = [draw(generator).detach().flatten()[[0, -1]] for _ in range(100)]
+    pairs = [draw(generator).detach().flatten()[[0, -1]] for _ in range(50)]
     return torch.corrcoef(torch.stack(pairs, dim=1).double())[0, 1]
 
 

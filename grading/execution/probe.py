@@ -67,10 +67,11 @@ def numbers(got):
 
 
 values, left = [], []
-observed = watched(answer, left)
-for case in json.loads(cases):
-    case = {{name: plain(value) for name, value in case.items()}}
-    values.append({{key: numbers(got) for key, got in dict({name}(observed, **case)).items()}})
+with watched(answer, left) as observed:
+    for case in json.loads(cases):
+        case = {{name: plain(value) for name, value in case.items()}}
+        got = dict({name}(observed, **case))
+        values.append({{key: numbers(value) for key, value in got.items()}})
 publish_display_data({{{mime!r}: {{"task": {task!r}, "values": values, "left": left}}}})
 """
 

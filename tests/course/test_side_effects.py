@@ -116,7 +116,8 @@ def test_so_does_the_grader(answer, words):
 @each_effect
 def test_modes_are_restored_after_the_call(answer, words):
     before = torch.is_grad_enabled(), torch.get_default_dtype()
-    watched(answer, [])(torch.ones(3))
+    with watched(answer, []) as observed:
+        observed(torch.ones(3))
     assert (torch.is_grad_enabled(), torch.get_default_dtype()) == before
 
 
@@ -131,6 +132,29 @@ def test_the_check_itself_leaves_the_generators_alone(monkeypatch):
     assert before[0] == random.getstate()
     assert torch.equal(before[1], torch.get_rng_state())
     np.testing.assert_array_equal(before[2], np.random.get_state()[1])  # noqa: NPY002
+
+
+@pytest.mark.parametrize("answer", [lambda x: 2 * x, lambda x: x / 0, seeds_torch])
+def test_also_a_normal_number_that_numpy_keeps_for_the_next_call(monkeypatch, answer):
+    np.random.seed(3)  # noqa: NPY002
+    expected = np.random.randn(2)  # noqa: NPY002
+    np.random.seed(3)  # noqa: NPY002
+    assert np.random.randn() == expected[0]  # noqa: NPY002
+    checked(monkeypatch, answer)
+    assert np.random.randn() == expected[1]  # noqa: NPY002
+
+
+def test_another_generator_in_place_of_numpys_is_seen(monkeypatch):
+    before = np.random.get_bit_generator()
+
+    def answer(x):
+        np.random.set_bit_generator(np.random.MT19937(5))
+        return 2 * x
+
+    try:
+        assert "NumPy's" in checked(monkeypatch, answer)
+    finally:
+        np.random.set_bit_generator(before)
 
 
 def test_what_leaves_nothing_behind_is_right(monkeypatch):
@@ -172,7 +196,8 @@ def test_an_oracle_does_not_read_what_an_answer_has_left():
 
 def test_a_copy_is_given_so_that_later_calls_see_the_inputs():
     left, x = [], np.arange(3.0)
-    assert list(watched(in_place, left)(x)) == [0.0, 2.0, 4.0]
+    with watched(in_place, left) as observed:
+        assert list(observed(x)) == [0.0, 2.0, 4.0]
     assert list(x) == [0.0, 1.0, 2.0]
     assert left == [("changed", "x")]
 
@@ -184,7 +209,8 @@ def test_a_leaf_that_carries_the_graph_is_watched_as_it_is():
         return x
 
     left, x = [], torch.ones(3, requires_grad=True)
-    assert watched(answer, left)(x) is x
+    with watched(answer, left) as observed:
+        assert observed(x) is x
     assert left == [("changed", "x")]
 
 
@@ -200,13 +226,50 @@ class Layer(nn.Module):
 
 def test_methods_of_a_class_are_watched_but_not_how_a_layer_is_built():
     left = []
-    layer = watched(Layer, left)(2)
-    assert isinstance(layer, Layer)
-    assert left == []
-    layer(torch.ones(1, 2))
-    assert left == [("changed", "x")]
-    with pytest.raises(WrongCall, match="could not be called with 2 arguments"):
-        watched(Layer, left)(2, 3)
+    with watched(Layer, left) as observed:
+        layer = observed(2)
+        assert isinstance(layer, Layer)
+        assert left == []
+        layer(torch.ones(1, 2))
+        assert left == [("changed", "x")]
+        with pytest.raises(WrongCall, match="could not be called with 2 arguments"):
+            observed(2, 3)
+
+
+def test_layers_are_built_from_the_generator_of_whoever_seeded_it():
+    torch.manual_seed(5)
+    expected = [Layer(2).linear.weight, Layer(2).linear.weight]
+    torch.manual_seed(5)
+    with watched(Layer, []) as observed:
+        layers = [observed(2)]
+        layers[0](torch.ones(1, 2))
+        layers.append(observed(2))
+    for weight, layer in zip(expected, layers, strict=True):
+        assert torch.equal(weight, layer.linear.weight)
+
+
+def test_calls_within_a_call_are_not_watched_one_by_one():
+    """A function that calls itself changes its own numbers; those of its caller stay."""
+
+    class Countdown:
+        def one(self, x):
+            x -= 1
+            return x
+
+        def all(self, x):
+            return self.one(self.one(x + 0))
+
+        def drawn(self, x):
+            return self.one(x + np.random.normal())  # noqa: NPY002
+
+    left = []
+    with watched(Countdown, left) as observed:
+        assert list(observed().all(np.arange(3.0))) == [-2.0, -1.0, 0.0]
+        assert left == []
+        observed().drawn(np.arange(3.0))
+        assert left == [("generator", "numpy")]
+        observed().one(np.arange(3.0))
+        assert left[1:] == [("changed", "x")]
 
 
 @pytest.mark.parametrize(

@@ -67,22 +67,12 @@ def network_evidence_of_clamped(nll, w, curvature, prior_variance):
 
 
 def bootstrapped(x, y, noise_std, prior_std, draws, *, generator):
-    members = []
-    for _ in range(draws):
-        rows = torch.randint(len(x), (len(x),), generator=generator)
-        anchor = torch.randn(1, x.shape[1], dtype=x.dtype, generator=generator)
-        a = torch.cat([x[rows], torch.eye(x.shape[1], dtype=x.dtype)])
-        b = torch.cat([y[rows], prior_std * anchor[0]])
-        scale = torch.cat(
-            [
-                torch.full_like(y, noise_std),
-                torch.full_like(anchor[0], prior_std),
-            ]
-        )
-        members.append(
-            torch.linalg.lstsq(a / scale[:, None], (b / scale)[:, None]).solution
-        )
-    return torch.stack(members)[:, :, 0]
+    rows = torch.randint(len(x), (draws, len(x)), generator=generator)
+    anchors = torch.randn(draws, x.shape[1], dtype=x.dtype, generator=generator)
+    prior = torch.eye(x.shape[1], dtype=x.dtype).expand(draws, -1, -1) / prior_std
+    a = torch.cat([x[rows] / noise_std, prior], dim=1)
+    b = torch.cat([y[rows] / noise_std, anchors], dim=1)
+    return torch.linalg.lstsq(a, b[:, :, None]).solution[:, :, 0]
 
 
 def one_noise_for_all_targets(x, y, noise_std, prior_std, draws, *, generator):
