@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from grading.record import Written
+from grading.reports.groups import connected
 
 LONG = 60  # characters; shorter texts are similar by chance
 NEAR = 0.6  # share of the pairs of words, of those in either text
@@ -78,13 +79,7 @@ def _near(texts: Sequence[str]) -> list[list[str]]:
     """
     pairs = [_pairs(text) if len(text) >= LONG else frozenset() for text in texts]
     count = Counter(pair for found in pairs for pair in found)
-    parent = list(range(len(texts)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = index = parent[parent[index]]
-        return index
-
+    links = []
     holders: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, found in enumerate(pairs):
         rare = sorted(found, key=lambda pair: (count[pair], pair))
@@ -92,14 +87,11 @@ def _near(texts: Sequence[str]) -> list[list[str]]:
         for other in {other for pair in rare for other in holders[pair]}:
             both = len(found & pairs[other])
             if both >= NEAR * (len(found) + len(pairs[other]) - both):
-                one, two = sorted((root(index), root(other)))
-                parent[two] = one
+                links.append((other, index))
         for pair in rare:
             holders[pair].append(index)
-    groups: dict[int, list[str]] = {}
-    for index, text in enumerate(texts):
-        groups.setdefault(root(index), []).append(text)
-    return list(groups.values())
+    groups = connected(links, also=range(len(texts)))
+    return [[texts[index] for index in group] for group in groups]
 
 
 def _pairs(text: str) -> frozenset[tuple[str, str]]:

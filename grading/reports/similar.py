@@ -17,6 +17,7 @@ from pathlib import Path
 
 from grading.flags import flag
 from grading.record import Code, Result
+from grading.reports.groups import connected
 from grading.reports.pages import percent, render
 from grading.reports.roster import Roster, by_name
 from grading.submissions.winnowing import Lines, every_hash, fingerprints, imports
@@ -124,19 +125,15 @@ def groups(pairs: Sequence[SimilarPair]) -> list[SimilarGroup]:
     Args:
         pairs: the most similar first; the cells of only so many as a page can show are compared.
     """
-    joined: list[tuple[set[tuple[str, ...]], list[int]]] = []
+    joined = connected((pair.one.key, pair.two.key) for pair in pairs)
+    label = {key: number for number, keys in enumerate(joined) for key in keys}
+    found: dict[int, list[int]] = defaultdict(list)
     for index, pair in enumerate(pairs):
-        keys, members = {pair.one.key, pair.two.key}, [index]
-        apart = []
-        for group in joined:
-            if group[0] & keys:
-                keys |= group[0]
-                members = group[1] + members
-            else:
-                apart.append(group)
-        joined = [*apart, (keys, members)]
-    found = sorted(sorted(members) for _, members in joined)
-    return [_group([pairs[n] for n in m], sum(n < SHOWN for n in m)) for m in found]
+        found[label[pair.one.key]].append(index)
+    return [
+        _group([pairs[n] for n in members], sum(n < SHOWN for n in members))
+        for members in found.values()
+    ]
 
 
 def write_similar(
@@ -155,21 +152,20 @@ def _group(pairs: Sequence[SimilarPair], shown: int) -> SimilarGroup:
     students = sorted({one.student for pair in pairs for one in (pair.one, pair.two)})
     # A row is a set of cells of which each has passages in common with another.
     cells: dict[tuple, Passage] = {}
-    rows: list[set[tuple]] = []
+    links = []
     for pair in pairs[:shown]:
         for both in pair.passages:
-            keys = set()
+            keys = []
             for result, passage in zip((pair.one, pair.two), both, strict=True):
                 text = tuple(line for line, _ in passage.lines)
                 key = result.student, passage.where, text
                 cells[key] = _joined(cells.get(key, passage), passage)
-                keys.add(key)
-            for row in [row for row in rows if row & keys]:
-                rows.remove(row)
-                keys |= row
-            rows.append(keys)
+                keys.append(key)
+            links.append(tuple(keys))
     order = {key: index for index, key in enumerate(cells)}
-    ordered = [sorted(row, key=lambda key: (key[0], order[key])) for row in rows]
+    ordered = [
+        sorted(row, key=lambda key: (key[0], order[key])) for row in connected(links)
+    ]
     ordered.sort(key=lambda row: min(order[key] for key in row))
     return SimilarGroup(
         lab=pairs[0].lab,
