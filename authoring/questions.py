@@ -36,6 +36,7 @@ class Question:
     """A written question of a chapter; all fields but ``id`` are Markdown.
 
     ``rubric`` has one entry for each criterion; a survey has neither rubric nor model answer.
+    ``lab`` is the title of the lab that asks it.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Question:
     prompt: str
     model_answer: str
     rubric: tuple[str, ...]
+    lab: str = ""
 
     @property
     def honest(self) -> bool:
@@ -80,6 +82,7 @@ def questions(lab: Lab) -> list[Question]:
                 prompt=translator.translate(body, line),
                 model_answer=translator.translate(answer, at),
                 rubric=tuple(translator.translate(point, at) for point in rubric),
+                lab=lab.title,
             )
         )
     return found

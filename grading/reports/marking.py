@@ -49,6 +49,11 @@ class Section:
     silent: list[str]
 
     @property
+    def lab(self) -> str:
+        """The title of the lab that asks it, or of its practical."""
+        return self.question.lab or self.practical.title
+
+    @property
     def answers(self) -> list[Written]:
         """The answers that are not blank."""
         variants = (variant for group in self.groups for variant in group)

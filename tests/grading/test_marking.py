@@ -6,6 +6,7 @@ import io
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from classroom import classroom
 from graded_class import finish, start, table, write_submissions
 from pages import text_of
@@ -24,6 +25,7 @@ from grading.reports.marking import (
 )
 from grading.reports.roster import Roster
 from project.errors import CourseError
+from project.practicals import title_of
 
 STEM = "deep_ensembles"
 ONE, TWO = "deep-ensembles/overconfident", "deep-ensembles/survey"
@@ -88,6 +90,30 @@ def test_page_shows_answers_beside_the_model():
     assert "1 student did not answer bob" in text
     assert TWO in text
     assert "Nobody was asked" in marking_page(Roster([]), {})
+
+
+def test_each_question_says_which_lab_asks_it():
+    """The list of questions has a heading for each lab, if there are several."""
+
+    def contents(*labs):
+        asked = [
+            Question(id_, id_, "", "", (), lab)
+            for id_, lab in zip((ONE, TWO), labs, strict=True)
+        ]
+        page = marking_page(Roster([result()]), {STEM: asked})
+        found = BeautifulSoup(page, "html.parser")
+        assert [one.text for one in found.select(".question .eyebrow")] == [
+            f"{lab or title_of(STEM)} · {id_} · 3 points"
+            for id_, lab in zip((ONE, TWO), labs, strict=True)
+        ]
+        return [one.text for one in found.select(".contents .lab")]
+
+    assert contents("Lab 3a: Priors", "Lab 3b: Digits") == [
+        "Lab 3a: Priors",
+        "Lab 3b: Digits",
+    ]
+    assert contents("Lab 3a: Priors", "Lab 3a: Priors") == []
+    assert contents("", "") == []
 
 
 # --- the table --------------------------------------------------------------------------
