@@ -146,6 +146,9 @@ def _differs(one, two):
         return False
 
 
+displaced = {}  # states that no answer sets, by library; made when first needed
+
+
 class _Generators:
     """The global generators of imported libraries, but for those that an answer is known to use.
 
@@ -160,37 +163,42 @@ class _Generators:
         import numpy as np
 
         torch, seed = sys.modules.get("torch"), 0x6B6E6F776E
-        bits = np.random.get_bit_generator()
-        # NumPy takes 30 µs to say its state, so its numbers are read where they are in memory.
-        memory = bits.ctypes.state_address, 625 * 4
         found = {
-            "numpy": _Generator(
+            "random": _Generator(
+                random.getstate,
+                random.setstate,
+                lambda: random.Random(seed).getstate(),
+            ),
+        }
+        bits = np.random.get_bit_generator()
+        if isinstance(bits, np.random.MT19937):  # as it is, if nobody exchanges it
+            # NumPy takes 30 µs to say its state, so its numbers are read where they are.
+            memory = bits.ctypes.state_address, 625 * 4
+            found["numpy"] = _Generator(
                 np.random.get_state,
                 np.random.set_state,
-                np.random.RandomState(seed % 2**32).get_state(),
+                lambda: np.random.RandomState(seed % 2**32).get_state(),
                 lambda: (
                     np.random.get_bit_generator() is bits,
                     ctypes.string_at(*memory),
                 ),
-            ),
-            "random": _Generator(
-                random.getstate, random.setstate, random.Random(seed).getstate()
-            ),
-        }
+            )
         if hasattr(torch, "get_rng_state"):
             found["torch"] = _Generator(
                 torch.get_rng_state,
                 torch.set_rng_state,
-                torch.Generator().manual_seed(seed).get_state(),
+                lambda: torch.Generator().manual_seed(seed).get_state(),
                 lambda: torch.get_rng_state().numpy().tobytes(),
             )
+        for name in found.keys() - displaced.keys():
+            displaced[name] = found[name].other()
         self.unused = {name: found[name] for name in found if name not in known}
         self.in_use = False  # while the answer runs
 
     def displace(self):
         """Give them other states."""
-        for generator in self.unused.values():
-            generator.displace()
+        for name, generator in self.unused.items():
+            generator.displace(displaced[name])
 
     def restore(self):
         """Give them their own states back."""
@@ -199,9 +207,7 @@ class _Generators:
 
     def moved(self):
         """Return the names of those that were used since they were displaced."""
-        found = [
-            name for name, one in self.unused.items() if one.seen() != one.displaced
-        ]
+        found = [name for name, one in self.unused.items() if one.seen() != one.then]
         for name in found:
             del self.unused[name]
         return found
@@ -216,10 +222,10 @@ class _Generator:
     def __init__(self, read, write, other, seen=None):
         self.read, self.write, self.other, self.seen = read, write, other, seen or read
 
-    def displace(self):
+    def displace(self, state):
         self.own = self.read()
-        self.write(self.other)
-        self.displaced = self.seen()
+        self.write(state)
+        self.then = self.seen()
 
 
 def _modes():
