@@ -1,11 +1,11 @@
-"""Every known mistake in a real kernel: judged wrong, and named."""
+"""References and known mistakes of every lab in a real kernel: right, or wrong and named."""
 
 import pytest
 from assembled import NAMES, tasks_in
 from environments import material_of, prepared
 from seeds import SOAK, first_seed
 
-from grading.execution.grader import grade
+from grading.execution.grader import canary, grade
 from grading.sandbox.bubblewrap import Limits
 from grading.submissions.answers import Answer, Answers
 from studies.submissions import planted
@@ -27,11 +27,14 @@ def warm_environment(name, tmp_path):
 def test_every_known_mistake_goes_the_same_way_and_is_named(
     name, warm_environment, tmp_path
 ):
-    """Each submission has one misconception of every task; a commit draws one submission.
+    """The reference gets full marks first.
+
+    Each submission has one misconception of every task; a commit draws one submission.
 
     ``SOAK`` grades all misconceptions. ``test_draws.py`` judges the values of all of them.
     """
     practical, tasks = material_of(name, tmp_path), tasks_in(name)
+    canary(practical, warm_environment)
     most = max(len(task.misconceptions) for task in tasks.values())
     for number in range(most) if SOAK else [first_seed()]:
         made = {

@@ -20,7 +20,7 @@ from grading.execution.material import LabMaterial
 from grading.execution.runner import new_folder
 from grading.sandbox.bubblewrap import Limits, Sandbox, stage_fonts, stage_library
 from grading.sandbox.kernel import Stopped, WatchedKernel
-from grading.sandbox.warm import Zygote, imports
+from grading.sandbox.warm import LATE, Zygote, imports
 from grading.sandbox.zygote import NAME
 from grading.settings import Settings
 from grading.worker import Worker
@@ -41,10 +41,6 @@ def notebook(*sources):
     )
 
 
-def sources(exercise):
-    return [cell.source for cell in exercise.cells if cell.cell_type == "code"]
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     library = stage_library(tmp_path_factory.mktemp("stage") / "library")
@@ -57,9 +53,9 @@ def start(library):
     """A function that starts zygotes; they are closed at the end."""
     started = []
 
-    def zygote(*sources):
+    def zygote(*sources, exercise=None):
         box = Sandbox(new_folder(), library, LIMITS, hidden=(ROOT,))
-        started.append(Zygote(notebook(*sources), box))
+        started.append(Zygote(exercise or notebook(*sources), box))
         return started[-1]
 
     yield zygote
@@ -300,7 +296,7 @@ def test_a_zygote_that_exits_is_not_used(start, library):
 @each_lab
 def test_what_every_lab_imports_can_be_forked(start, lab):
     """JAX starts threads with its first operation, so no import may run one."""
-    assert start(*sources(lab.released())).trouble() == ""
+    assert start(exercise=lab.released()).trouble() == ""
 
 
 def test_without_its_zygote_a_kernel_starts_by_itself(kernel, start):
@@ -380,3 +376,13 @@ def test_imports_are_those_of_the_cells_and_nothing_is_run():
     )
     cells.cells.append(nbformat.v4.new_markdown_cell("import antigravity"))
     assert imports(cells) == ["import numpy as np, os", "from torch import nn"]
+
+
+def test_what_pytorch_imports_late_is_imported_where_a_task_needs_it():
+    """It would take a second in the kernel of every submission."""
+    cells = notebook("import torch", "# with torch.optim.LBFGS\n...")
+    assert imports(cells) == ["import torch"]
+    cells.cells[1].metadata["course"] = {"role": "task", "task": "x/y"}
+    assert imports(cells) == ["import torch", LATE]
+    names = {lab.name for lab in COURSE.labs() if LATE in imports(lab.released())}
+    assert names == {"approximate_inference_c", "calibration_and_flows_a"}
