@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import jupytext
@@ -72,8 +73,12 @@ def read_chapter(path: Path) -> Chapter:
         CourseError: a cell's tags are unknown or conflict, its contents do not fit its role,
             or tasks and checks do not match.
     """
+    return _chapter(path, path.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=64)
+def _chapter(path: Path, text: str) -> Chapter:
     stem = lab_of(path).stem
-    text = path.read_text(encoding="utf-8")
     notebook = jupytext.reads(text, fmt="md:myst")
     lines, cursor, cells = text.splitlines(), 0, []
     for raw in notebook.cells:

@@ -21,7 +21,7 @@ from pathlib import Path
 import nbformat
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from pybtex.database import BibliographyData, parse_file
+from pybtex.database import BibliographyData, parse_string
 
 from authoring.chapter import (
     Chapter,
@@ -133,11 +133,15 @@ def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
 def translator_of(lab: Lab) -> Translator:
     """Return what translates the Markdown of a lab's chapter for Jupyter."""
     bibliography = lab.root / "book" / "references.bib"
-    references = (
-        parse_file(str(bibliography)) if bibliography.exists() else BibliographyData()
-    )
+    text = bibliography.read_text("utf-8") if bibliography.exists() else ""
+    references = _references(text)
     site = Publication.read(lab.root).site
     return Translator(lab.chapter, references, macros(lab.root), site)
+
+
+@lru_cache(maxsize=4)
+def _references(text: str) -> BibliographyData:
+    return parse_string(text, "bibtex")
 
 
 def differences(course: Course, names: Iterable[str] = ()) -> str:

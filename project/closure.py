@@ -38,7 +38,10 @@ def closure(root: Path, source: str, place: Path, *more: str) -> frozenset[Path]
     """
     root = root.resolve()
     found: set[Path] = set()
-    waiting = [*_named(root, source, place), *(_module(root, name) for name in more)]
+    waiting = [
+        *_of_source(root, source, place),
+        *(_module(root, name) for name in more),
+    ]
     while waiting:
         path = waiting.pop()
         if path is None or path in found:
@@ -58,6 +61,11 @@ def digest_of(root: Path, paths: Iterable[Path]) -> str:
         content = hashlib.sha256(path.read_bytes()).digest()
         code.update(str(path.relative_to(root)).encode() + b"\0" + content)
     return code.hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _of_source(root: Path, source: str, place: Path) -> tuple[Path, ...]:
+    return tuple(_named(root, source, place))
 
 
 @lru_cache(maxsize=4096)

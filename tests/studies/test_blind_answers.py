@@ -12,7 +12,7 @@ HARMLESS = tomllib.loads((ROOT / "studies/harmless_answers.toml").read_text("utf
 
 def test_every_practical_has_a_row():
     names = [name.replace("-", "_") for name in ROWS["practicals"]]
-    assert sorted(names) == stems()
+    assert sorted(names) == list(stems())
 
 
 def test_each_answer_that_may_pass_has_a_reason():
