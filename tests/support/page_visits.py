@@ -52,11 +52,11 @@ QUESTIONS = {
 }
 
 
-def visit(context, url, *, is_drawn=True):
+def visit(context, url, *, is_drawn=True, by_axe=True):
     """Open a page; return its answers, and what it requested and logged.
 
-    On a page that is drawn, axe judges the contrast of the text, too, and on a desktop the tab
-    key is pressed until the page's end.
+    On a page that is drawn, axe, if it is asked, judges the contrast of the text, too, and on a
+    desktop the tab key is pressed until the page's end.
     """
     page = context.new_page()
     requests, errors = [], []
@@ -79,13 +79,15 @@ def visit(context, url, *, is_drawn=True):
         answers["enlarged formulas"] = page.evaluate(ask.TOO_WIDE)
         page.set_viewport_size(SCREENS["phone"]["viewport"])
     page.evaluate(SIMPLER)
-    answers["axe"] = violations(page, contrast_around=not is_drawn)
+    if by_axe:
+        answers["axe"] = violations(page, contrast_around=not is_drawn)
     other = "light" if phone else "dark"
     page.emulate_media(color_scheme=other)
     page.wait_for_function(CHANGED, arg=other)
     # The page's text, and what stands around it.
     answers["in the other theme"] = page.evaluate(ask.COLOURS)["faint"]
-    answers["in the other theme"] += violations(page, OF_COLOURS, ["main"])
+    if by_axe:
+        answers["in the other theme"] += violations(page, OF_COLOURS, ["main"])
     page.close()
     return answers | {"requests": requests, "errors": errors}
 
@@ -104,20 +106,27 @@ def visited(book, screen, run):
 
 
 def answered(book, screen, names):
-    """Return the answers of some pages, by name; ``names`` says which are drawn."""
+    """Return the answers of some pages; ``names`` gives the options of each visit."""
     with chromium.served(book) as address, chromium.launched() as browser:
         context = browser.new_context(**SCREENS[screen], reduced_motion="reduce")
         return {
-            name: visit(context, address + name, is_drawn=is_drawn)
-            for name, is_drawn in names.items()
+            name: visit(context, address + name, **options)
+            for name, options in names.items()
         }
 
 
 def main(book, screen, run, kept):
     names = [path.relative_to(book).as_posix() for path in pages_of(Path(book))]
-    # Every commit draws a third of the pages, for what is costly and asked of all otherwise.
-    third = first_seed() % 3
-    drawn = {name: SOAK > 0 or n % 3 == third for n, name in enumerate(names)}
+    # Every commit draws a third of the pages, for what is costly and asked of all otherwise,
+    # and the screen on which axe judges a page: half of them on each.
+    seed = first_seed()
+    drawn = {
+        name: {
+            "is_drawn": SOAK > 0 or n % 3 == seed % 3,
+            "by_axe": SOAK > 0 or (n + seed) % 2 == list(SCREENS).index(screen),
+        }
+        for n, name in enumerate(names)
+    }
     # Two browsers, because other workers may wait for the answers.
     with ProcessPoolExecutor(2) as pool:
         halves = [{name: drawn[name] for name in names[n::2]} for n in (0, 1)]
