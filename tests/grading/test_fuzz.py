@@ -151,7 +151,9 @@ def mutate_json(notebook, rng):
 
 def mutate_source(notebook, rng):
     """Cut, double, mix or replace the source of a cell."""
-    cells = [c for c in notebook.get("cells", ()) if isinstance(c, dict)]
+    cells = notebook.get("cells")
+    cells = cells if isinstance(cells, list) else []
+    cells = [c for c in cells if isinstance(c, dict)]
     cells = [c for c in cells if isinstance(c.get("source"), list | str)]
     if not cells:
         return

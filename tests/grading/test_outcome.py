@@ -57,7 +57,7 @@ def test_everything_is_written_and_again_the_same(tmp_path):
 def test_a_lab_has_one_name_everywhere(tmp_path):
     stem, name = "acting_on_uncertainty", "Lab 6a: Conformal prediction"
     results = [replace(one, part="a") for one in classroom(6, (stem,), hostile=False)]
-    question = (Written("acting-on-uncertainty/survey", 1, "About an hour."),)
+    question = (Written("acting-on-uncertainty/my-interval", 1, "90%."),)
     results = [replace(one, written=question) for one in results]
     write_outcome(results, tmp_path, course=COURSE)
     write_gradebook([tmp_path / "grades.json"], tmp_path)
