@@ -21,7 +21,7 @@ from pathlib import Path
 import nbformat
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from pybtex.database import BibliographyData, parse_string
+from pybtex.database import BibliographyData, parse_file
 
 from authoring.chapter import (
     Chapter,
@@ -133,15 +133,16 @@ def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
 def translator_of(lab: Lab) -> Translator:
     """Return what translates the Markdown of a lab's chapter for Jupyter."""
     bibliography = lab.root / "book" / "references.bib"
-    text = bibliography.read_text("utf-8") if bibliography.exists() else ""
-    references = _references(text)
+    references = BibliographyData()
+    if bibliography.exists():
+        references = _references(bibliography, bibliography.stat().st_mtime_ns)
     site = Publication.read(lab.root).site
     return Translator(lab.chapter, references, macros(lab.root), site)
 
 
 @lru_cache(maxsize=4)
-def _references(text: str) -> BibliographyData:
-    return parse_string(text, "bibtex")
+def _references(path: Path, changed: int) -> BibliographyData:
+    return parse_file(str(path))  # its errors name the file
 
 
 def differences(course: Course, names: Iterable[str] = ()) -> str:

@@ -31,7 +31,8 @@ def test_every_known_mistake_goes_the_same_way_and_is_named(
 
     Each submission has one misconception of every task; a commit draws one submission.
 
-    ``SOAK`` grades all misconceptions. ``test_draws.py`` judges the values of all of them.
+    ``SOAK`` grades all misconceptions. ``test_draws.py`` judges the values of all of them, in
+    the practicals that a commit draws.
     """
     practical, tasks = material_of(name, tmp_path), tasks_in(name)
     canary(practical, warm_environment)
