@@ -125,8 +125,18 @@ def filled(lab, answers, words=None):
     return notebook
 
 
-def write_class(folder, count, *, stems=("bayes_by_backprop",), seed=0):
-    """Write the notebooks of ``count`` students, whose abilities vary."""
+def known_mistake(task, draw):
+    """Draw one of a task's misconceptions; the first of them are the most common."""
+    return planted(task, int(len(task.misconceptions) * draw.random() ** 2))
+
+
+def write_class(
+    folder, count, *, stems=("bayes_by_backprop",), seed=0, wrong=known_mistake
+):
+    """Write the notebooks of ``count`` students, whose abilities vary.
+
+    ``wrong`` draws the source of a wrong answer to a task.
+    """
     draw = random.Random(seed)
     for number in range(count):
         ability = draw.betavariate(4, 1.5)
@@ -139,9 +149,7 @@ def write_class(folder, count, *, stems=("bayes_by_backprop",), seed=0):
                 if luck < ability:
                     answers[task.id] = solutions(labs[0].stem)[task.id]
                 elif luck < ability + 0.8 * (1 - ability):
-                    # The first misconceptions of a task are the most common.
-                    which = int(len(task.misconceptions) * draw.random() ** 2)
-                    answers[task.id] = planted(task, which)
+                    answers[task.id] = wrong(task, draw)
                 elif luck < ability + 0.9 * (1 - ability):
                     answers[task.id] = "print(undefined)"
             for lab in COURSE.labs(stem):

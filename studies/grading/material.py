@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import cycle
 from pathlib import Path
+from random import Random
 
 import nbformat
 from nbformat import NotebookNode
 
 from authoring.chapter import read_chapter
 from authoring.exercises import generate
-from course.task import find, task_id
+from course.task import Task, find, stem_of, task_id
 from project.practicals import Course, Lab
 from studies.attacks import CORPUS, notebook
-from studies.submissions import write_class
+from studies.mutants import equivalents, mutants
+from studies.submissions import COURSE, write_class
 
 
 def role(cell: NotebookNode) -> str | None:
@@ -99,15 +101,29 @@ class Material:
         return paths
 
 
+@cache
+def mutants_of(id_: str) -> list[str]:
+    """Return the sources of the mutants of a task's reference that its check refuses."""
+    lab = COURSE.labs(stem_of(id_))[0]
+    made = mutants(lab.solutions().definitions[find(id_).name])
+    same = equivalents(id_)
+    return [source for what, source in made.items() if what not in same]
+
+
+def mutant(task: Task, draw: Random) -> str:
+    """Draw a wrong answer that stands in a cell by itself, as students' do."""
+    return draw.choice(mutants_of(task.id))
+
+
 @dataclass(frozen=True)
 class Mixed(Material):
-    """A realistic class: answers right, wrong in known ways, or missing; each tenth hostile."""
+    """A realistic class: answers right, wrong in many ways, or missing; each tenth hostile."""
 
     def write_submissions(
         self, folder: Path, pattern: str, students: list[str], *, checks: bool = True
     ) -> list[Path]:
         """Write the whole class, in the layout of ``write_class``."""
-        write_class(folder, self.count, stems=(self.practical,))
+        write_class(folder, self.count, stems=(self.practical,), wrong=mutant)
         paths = sorted(folder.rglob("*.ipynb"))
         rows = tomllib.loads((CORPUS / "rows.toml").read_text("utf-8"))
         attacks = cycle(name for name, row in rows.items() if row.get("soon"))
