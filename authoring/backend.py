@@ -150,14 +150,17 @@ def label_rows(panels: list[Axes]) -> None:
 
 
 def label_last(panels: list[Axes]) -> None:
-    """Label the x axis only of the last of successive panels that have the same."""
+    """Name the x axis only below the last of successive panels that have the same.
+
+    Its numbers stand below each: several panels do not fit on a phone's screen.
+    """
     for ax, below in pairwise(panels):
         label, next_label = ax.get_xlabel(), below.get_xlabel()
         shared = ax.get_shared_x_axes().joined(ax, below)
         shared = shared and label in ("", next_label)
         same = label == next_label and ax.get_xlim() == below.get_xlim()
         if shared or (same and label):
-            ax.xaxis.set_tick_params(labelbottom=False)
+            ax.xaxis.set_tick_params(labelbottom=True)
             ax.set_xlabel("")
 
 

@@ -121,8 +121,9 @@ def show_sources(app: Sphinx, doctree: nodes.document) -> None:
                 hide_code(cell, "Show a solution", "Hide the solution")
                 fold_with_hints(doctree, cell, task_id(lab.stem, names[0]))
             elif not task and is_long(cell.astext()):
-                first = ", ".join(names[:3]) + ", …" * (len(names) > 3)
-                label = f"the given code: {first}"
+                # One name in place of "…" takes no more room.
+                first = names if len(names) <= 4 else [*names[:3], "…"]
+                label = f"the given code: {', '.join(first)}"
                 hide_code(cell, f"Show {label}", f"Hide {label}")
     except CourseError as error:
         raise ExtensionError(str(error)) from None

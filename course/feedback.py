@@ -83,8 +83,9 @@ class Check:
             problem = task.proof(answer)
             if problem is not None:
                 raise _report(task, [problem]) from None
-        points = "1 point" if task.points == 1 else f"{task.points} points"
-        print(f"✓ {task.id} · {points}")
+        word = "point" if task.points == 1 else "points"
+        points = f"·\N{NO-BREAK SPACE}{task.points}\N{NO-BREAK SPACE}{word}"
+        print(f"✓ {task.id} {points}")
 
     def _drawn(self, task: Task, seed: int) -> Draw:
         """Return the inputs that a seed draws; they are kept for the next attempt."""

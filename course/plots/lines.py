@@ -44,6 +44,9 @@ def predictive_band(
             lw=0,
             label=label,
         )
+    # The fill alone is too faint for many eyes.
+    for end in (mean - 2 * std, mean + 2 * std):
+        ax.plot(x, end, color=colour, lw=0.7, alpha=0.8)
     ax.plot(x, mean, color=colour)
     if truth is not None:
         ax.plot(x, truth, color=COLOURS["black"], lw=1.2, ls="--", label="truth")

@@ -229,7 +229,7 @@ def test_a_student_completes_the_exercise(
         page.keyboard.press("Escape")
         assert run(page, first) == ""
         said = run(page, f"{first}--check")
-        assert said.startswith(f"✓ {first.replace('--', '/')} · ")
+        assert said.startswith(f"✓ {first.replace('--', '/')} ·")
 
         # With all answers, the notebook runs from top to bottom and all checks are ticked.
         for cell_id, (_, source) in answers.items():
@@ -245,7 +245,7 @@ def test_a_student_completes_the_exercise(
                 assert output.get("name") != "stderr", f"{cell_id}: {output}"
         for cell_id, (task, _) in checks.items():
             shown = page.evaluate("id => course.shown(id)", cell_id)
-            assert shown.startswith(f"✓ {task} · "), f"{cell_id}: {shown}"
+            assert shown.startswith(f"✓ {task} ·"), f"{cell_id}: {shown}"
 
         loaded = (
             "import sys; print('course' in sys.modules, 'solutions' in sys.modules)"

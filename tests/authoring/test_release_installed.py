@@ -74,7 +74,7 @@ def test_a_student_works_with_it_in_a_fresh_environment(tmp_path):
     install = ["-m", "pip", "install", "--no-index", "--no-build-isolation"]
     call(python, *install, "-r", "requirements.txt", cwd=folder)
     output = call(python, "-c", WORK, cwd=folder / "exercises")
-    assert "gaussian-nll--check ✓ deep-ensembles/gaussian-nll · " in output
+    assert "gaussian-nll--check ✓ deep-ensembles/gaussian-nll ·" in output
     assert "✗ deep-ensembles/laplace-nll" in output
     assert "not written yet" in output
     assert "drawn" in output

@@ -57,7 +57,9 @@ def test_the_reference_passes_on_a_draw_that_refused_it(id_, seed):
 @each_task
 def test_the_check_ticks_the_reference(task, capsys):
     check(task.id, reference(task))
-    assert capsys.readouterr().out.startswith(f"✓ {task.id} · {task.points} point")
+    assert capsys.readouterr().out.startswith(
+        f"✓ {task.id} ·\xa0{task.points}\xa0point"
+    )
 
 
 @pytest.mark.parametrize(
