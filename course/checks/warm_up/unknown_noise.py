@@ -124,7 +124,7 @@ STUDENT_T_PREDICTIVE = Task(
                     jnp.sqrt(b / (a - 1) * (1 + spread)),
                 )
             ),
-            "you return the standard deviation; the scale of a Student t is smaller.",
+            "you return the standard deviation; the scale of a Student-t distribution is smaller.",
         ),
         Misconception(
             _with(
