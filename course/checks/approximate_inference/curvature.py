@@ -86,7 +86,7 @@ GGN = Task(
     oracle=_ggn_oracle,
     misconceptions=MATRICES,
     hints=[
-        "The GGN is the Hessian of the loss if the logits were linear in the weights, with the Jacobian J as their inputs.",
+        "The GGN is the Hessian that the loss would have if the logits were linear in the weights, with the Jacobian J as their inputs.",
         "torch.func.jacrev makes the Jacobian, of shape (N, D), from a function and weights. With J in place of X, the data's part of logistic_hessian is what you need.",
         "One data point with J = (2, 1) and p = ½ gives ¼ · [[4, 2], [2, 1]]. For N of them, scale the columns of Jᵀ by p(1 − p).",
     ],

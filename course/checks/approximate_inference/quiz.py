@@ -226,7 +226,7 @@ LAPLACE_FOR_NETWORKS = (
         (
             Choice(
                 "The covariance is N times too large",
-                "That would be so if the mean loss were inverted. It also happens with the right covariance.",
+                "That would be so if the Hessian of the mean loss were inverted. It also happens with the right covariance.",
             ),
             Choice(
                 "There are too few draws",
