@@ -6,7 +6,8 @@ and the sentences that the checks have for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from docutils import nodes
@@ -111,15 +112,53 @@ CONCEPTS = {
 }
 
 
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*")
+
+
 def tasks_by_concept() -> dict[str, list[str]]:
     """Return the ids of the tasks that use each concept."""
     return {concept: ids.split() for concept, ids in CONCEPTS.items()}
 
 
 def sentences_of(task: str) -> list[str]:
-    """Return the sentences that the check of a task has for its misconceptions, each once."""
-    said = dict.fromkeys(mistake.hint for mistake in find(task).misconceptions)
+    """Return the sentences that the check of a task has for its misconceptions, each once.
+
+    Sentences that differ in one number are one sentence.
+    """
+    said = merged(mistake.hint for mistake in find(task).misconceptions)
     return [sentence[0].upper() + sentence[1:] for sentence in said]
+
+
+def merged(sentences: Iterable[str]) -> list[str]:
+    """Merge the sentences that differ in one number: "at rate 1, 0.1 or 0.01"."""
+    groups: list[list[str]] = []
+    for sentence in dict.fromkeys(sentences):
+        for group in groups:
+            if _differ(group[:1] + group[-1:] + [sentence]) is not None:
+                group.append(sentence)
+                break
+        else:
+            groups.append([sentence])
+    return [_merge(group) for group in groups]
+
+
+def _differ(sentences: list[str]) -> int | None:
+    """Return which of their numbers alone differs between the sentences, if one does."""
+    if len({NUMBER.sub("0", sentence) for sentence in sentences}) > 1:
+        return None
+    columns = zip(*map(NUMBER.findall, sentences), strict=True)
+    differing = [at for at, values in enumerate(columns) if len(set(values)) > 1]
+    return differing[0] if len(differing) == 1 else None
+
+
+def _merge(group: list[str]) -> str:
+    if len(group) == 1:
+        return group[0]
+    at = _differ(group)
+    *others, last = [NUMBER.findall(sentence)[at] for sentence in group]
+    place = list(NUMBER.finditer(group[0]))[at]
+    numbers = f"{', '.join(others)} or {last}"
+    return group[0][: place.start()] + numbers + group[0][place.end() :]
 
 
 def exercises(course: Course) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 - Numbers glued into prose get a minus sign in place of a hyphen, and "10⁻³" for "e-03".
 - There is no line break within "1.5 × 10⁻³", "0.2 ± 0.1", "T = 1", "a + b", "(N, D)",
-  "log p", "D/2" and "plug-in", after the sign of a longer formula, or between a formula
-  and punctuation.
-- Greek letters in a sentence are set in the font of the formulas beside them.
+  "log p", "D/2" and "plug-in", after the sign of a longer formula, between a formula and
+  punctuation, in short code, or before a last word of up to three characters.
+- Greek letters in a sentence are set in the font of the formulas beside them, except in
+  hints, whose formulas are plain text, as in quizzes and guesses.
 - Quizzes and guesses have the apostrophes of the prose, and its unbroken numbers.
 - Names and calls in hints and in the sentences about mistakes are set as code, and
   indices such as that of w_i as subscripts.
@@ -23,15 +24,21 @@ POWER = re.compile(r"(?<=\d)e([+-]\d+)\b")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SIGNS = frozenset("=≈≤≥<>+−·×/±|‖") | {"&lt;", "&gt;"}
 SHORT = 4  # A sign stays between two operands of so many characters; a number is one.
+LONG = 12  # After one letter and a relation, or after an open bracket: of so many.
 NUMBER = re.compile(r"\d[\d.,]*")
 # Spaces within a shape or an interval, after the name of a function, before units, in "1 to 4".
 WITHIN = re.compile(
     r"[(\[](?:[\w·.−]{1,7},\s)+[\w·.−]{1,7}[)\]]"
     r"|(?:(?<!\S)\S\s)?\b(?:log₂?|ln|det)\s(?=det\b|[^\sa-z]|[a-z](?![a-z]))"
     r"|\b[A-Z]\s(?=\(\w\s[+−])|(?:^|\d)\s(?=[kMG]B\b)|\d\sto\s(?=\d)|\bet\s(?=al\.)|\b\d\s(?=points?\b)"
+    r"|\b\w\smod\s(?=\w)|\)\s(?=\w/[√\d(])|[α-ω][₀-₉²]*\s(?=[A-Zα-ω][₀-₉²]*(?:[\s.,;:)]|$))"
+    r"|\b[Ss]everity\s(?=\d)|\bis\s(?=\d\))|(?<=\bmeans and)\s(?=N\b)"
 )
 # One letter or a product of two, such as νπ, also beside Latin letters, as in dw/dρ.
 GREEK = re.compile(r"(?<![α-ωµ])([α-ωµ]{1,2})(?![α-ωµ])")
+SHORT_CODE = 26  # The most characters of code that stays on one line.
+LAST = 3  # The most characters of a word that does not begin a last line.
+COMMAND = re.compile(r"\\[A-Za-z]+\s?|[_^{}]+")  # about one character of a formula
 # Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
 APOSTROPHE = re.compile(r"(?<=\w)&#x27;")
@@ -61,9 +68,10 @@ VERBATIM = (
     nodes.raw,
     nodes.Invisible,
 )
-# The hyphens of plug-in and t-test, the stroke of a short fraction, such as 24/π, and |µ|.
+# The hyphens of plug-in, t-test, CIFAR-100 and scikit-learn, the stroke of a short fraction,
+# such as 24/π, and |µ|.
 UNBROKEN = re.compile(
-    r"(?<=\w)-(?=\w\w?\b)|(?<=\b\w)-(?=\w)"
+    r"(?<=\w)-(?=(?:\w\w?|\d+|learn)\b)|(?<=\b\w)-(?=\w)"
     r"|(?<![\w/]\w{3})(?<=[\w)])/(?=[\w√(](?!\w{3}))"
     r"|\|(?=[^\s|])"
 )
@@ -107,7 +115,10 @@ def with_numbers_kept(text: str) -> str:
         number = sign in "±×" and re.match(r"\d|$", after)
         operands = re.split(r"[(\[]", before)[-1], re.split(r"[)\]]", after)[0]
         lengths = [len(NUMBER.sub("0", one.strip(")].,;:?"))) for one in operands]
-        if number or max(lengths) <= SHORT:
+        leads = lengths[0] == 1 and sign in "=≈≤≥"
+        opens = operands[0] != before and not re.search(r"[)\]]", operands[0])
+        most = LONG if lengths[0] <= SHORT and (leads or opens) else SHORT
+        if number or max(lengths) <= most:
             parts[at - 1] = "\u00a0"
     kept = WITHIN.sub(lambda match: re.sub(r"\s", "\u00a0", match[0]), "".join(parts))
     return UNBROKEN.sub("\\g<0>\u2060", kept)
@@ -128,18 +139,26 @@ def set_greek(app: Sphinx, doctree: nodes.document, page: str) -> None:
     formulas = next(doctree.findall(lambda node: isinstance(node, FORMULAS)), None)
     for text in prose(doctree) if formulas else ():
         parts = GREEK.split(text)
-        if len(parts) > 1 and not isinstance(text.parent, nodes.title):
-            text.parent.replace(
-                text,
-                [
-                    # The fonts of formulas have the letter mu, but not the micro sign.
-                    nodes.inline("", part.replace("µ", "μ"), classes=["greek"])
-                    if at % 2
-                    else nodes.Text(part)
-                    for at, part in enumerate(parts)
-                    if part
-                ],
-            )
+        if len(parts) == 1 or isinstance(text.parent, nodes.title) or _in_hint(text):
+            continue
+        text.parent.replace(
+            text,
+            [
+                # The fonts of formulas have the letter mu, but not the micro sign.
+                nodes.inline("", part.replace("µ", "μ"), classes=["greek"])
+                if at % 2
+                else nodes.Text(part)
+                for at, part in enumerate(parts)
+                if part
+            ],
+        )
+
+
+def _in_hint(node: nodes.Node) -> bool:
+    while (node := node.parent) is not None:
+        if "hint" in node.get("classes", ()):
+            return True
+    return False
 
 
 def prose(doctree: nodes.document) -> Iterator[nodes.Text]:
@@ -168,6 +187,39 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
             parent[at + 1] = nodes.Text(after[cut:])
         if together.astext() != formula.astext():
             parent.replace(formula, together)
+    for code in list(doctree.findall(nodes.literal)):
+        short = " " in code.astext() and len(code.astext()) <= SHORT_CODE
+        if short and not isinstance(code.parent, nodes.title) and not _in_table(code):
+            code.parent.replace(
+                code, nodes.inline("", "", code.deepcopy(), classes=["together"])
+            )
+
+
+def _in_table(node: nodes.Node) -> bool:
+    while node is not None and not isinstance(node, nodes.entry):
+        node = node.parent
+    return node is not None
+
+
+def keep_last_words(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Keep a last word or symbol of up to three characters beside the one before it."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        if _in_table(paragraph):
+            continue
+        last = ""
+        for text in reversed(list(paragraph.findall(nodes.Text))):
+            if isinstance(text.parent, nodes.math):
+                last = COMMAND.sub("x", text) + last
+                continue
+            if isinstance(text.parent, VERBATIM):
+                break
+            *before, rest = re.split(r"\s", text)
+            last = rest + last
+            if before:
+                if 0 < len(last.strip("()[].,;:?!")) <= LAST:
+                    kept = text[: len(text) - len(rest) - 1] + "\u00a0" + rest
+                    text.parent.replace(text, nodes.Text(kept))
+                break
 
 
 # The name of a place in the book, before its number; numbers with a dash between them.
@@ -223,6 +275,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         keep_numbers,
         keep_together,
         keep_intervals,
+        keep_last_words,
         set_greek,
     ):
         app.connect("doctree-resolved", tidy)

@@ -5,7 +5,12 @@ import re
 from bs4 import BeautifulSoup
 from labs import COURSE
 
-from authoring.misconceptions import exercises, sentences_of, tasks_by_concept
+from authoring.misconceptions import (
+    exercises,
+    merged,
+    sentences_of,
+    tasks_by_concept,
+)
 from course.task import stems, tasks_of
 
 JOINER = "\u2060"  # keeps formulas on a line
@@ -19,6 +24,23 @@ def test_every_task_uses_a_concept():
 def test_no_concept_names_a_task_twice():
     for concept, ids in tasks_by_concept().items():
         assert len(ids) == len(set(ids)), concept
+
+
+def test_sentences_that_differ_in_one_number_are_merged():
+    sentences = [
+        "at rate 1, H⁻¹g",
+        "you add 2 to 3",
+        "at rate 0.1, H⁻¹g",
+        "you add 4 to 5",
+        "at rate 10⁻⁵, H⁻¹g",
+        "at rate 1, Hg",
+    ]
+    assert merged([*sentences, sentences[0]]) == [
+        "at rate 1, 0.1 or 10⁻⁵, H⁻¹g",
+        "you add 2 to 3",
+        "you add 4 to 5",
+        "at rate 1, Hg",
+    ]
 
 
 def test_every_misconception_is_on_the_page(book):

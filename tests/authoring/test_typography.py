@@ -7,8 +7,11 @@ from docutils.utils import new_document
 from authoring.typography import (
     CODE,
     GREEK,
+    keep_last_words,
     keep_numbers,
+    keep_together,
     set_apostrophes,
+    set_greek,
     with_code,
     with_numbers_kept,
 )
@@ -94,7 +97,18 @@ def test_sizes_stay_on_one_line():
         ("w = µ + softplus(ρ) · (y − µ)²", "w~=~µ +~softplus(ρ)~·~(y~−~µ)²"),
         ("plug-in, t-test, mean-field", "plug-¦in, t-¦test, mean-field"),
         ("by |µ|/σ, log₂ 10", "by |¦µ|¦/σ, log₂~10"),
-        ("by J (w − w_MAP), A (two − one)", "by J~(w −~w_MAP), A (two~−~one)"),
+        ("by J (w − w_MAP), A (two − one)", "by J~(w~−~w_MAP), A (two~−~one)"),
+        ("cost (1 − level)(f − y)", "cost (1~−~level)(f~−~y)"),
+        ("here σ = softplus(ρ)", "here σ~=~softplus(ρ)"),
+        ("log(x) − softplus(y)", "log(x) −~softplus(y)"),
+        ("once in λ σ₀² N = 1, (k mod C)/C", "once in λ~σ₀²~N~=~1, (k~mod~C)/¦C"),
+        ("probit Φ(√(π/8) m/√(1 + πv/8))", "probit Φ(√(π/¦8)~m/¦√(1~+~πv/¦8))"),
+        ("At severity 5 (white is 1)", "At severity~5 (white is~1)"),
+        (
+            "scikit-learn, CIFAR-100, mean-field",
+            "scikit-¦learn, CIFAR-¦100, mean-field",
+        ),
+        ("Sums, means and N", "Sums, means and~N"),
         ("is p log p, and the log of p", "is p~log~p, and the log of p"),
         ("24/π, dp/dw, weights/biases", "24/¦π, dp/¦dw, weights/biases"),
         ("from p(y | x), KL(q ‖ p)", "from p(y~|~x), KL(q~‖~p)"),
@@ -138,3 +152,48 @@ def test_quizzes_have_the_unbroken_numbers_of_the_prose():
         '<ol class="quiz"><li>T\u00a0=\u00a01</li></ol>',
         "<pre>T = 1</pre>",
     ]
+
+
+def paragraph(*parts):
+    page = new_document("page")
+    page += nodes.paragraph("", "", *parts)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("parts", "kept"),
+    [
+        (["in place of σ₀."], "in place of~σ₀."),
+        (["in place of it all."], "in place of it~all."),
+        (["in place of that."], "in place of that."),
+        (["it becomes ", nodes.inline("", "4"), "."], "it becomes~4."),
+        (
+            ["it divides by ", nodes.math("", r"\sigma_0"), "."],
+            "it divides by~\\sigma_0.",
+        ),
+        (["it is ", nodes.math("", "a + b + c")], "it is a + b + c"),
+        (["it is ", nodes.literal("", "a b")], "it is a b"),
+    ],
+)
+def test_a_short_last_word_does_not_begin_a_line(parts, kept):
+    texts = [nodes.Text(part) if isinstance(part, str) else part for part in parts]
+    page = paragraph(*texts)
+    keep_last_words(None, page, "page")
+    assert page.astext() == kept.replace("~", "\u00a0")
+
+
+def test_short_code_stays_on_one_line():
+    short, long = "x[:, None]", "np.linalg.solve(precision, total)"
+    page = paragraph(*(nodes.literal("", code) for code in (short, long, "x.T")))
+    keep_together(None, page, "page")
+    kept = [one.astext() for one in page.findall(nodes.inline)]
+    assert kept == [short]
+    assert page.astext() == short + long + "x.T"
+
+
+def test_hints_have_the_greek_letters_of_their_sentences():
+    page = paragraph(nodes.math("", "x"), nodes.Text(" and λ"))
+    page += nodes.container("", nodes.paragraph("", "(y − μ)²"), classes=["hint"])
+    set_greek(None, page, "page")
+    greek = [one.astext() for one in page.findall(nodes.inline)]
+    assert greek == ["λ"]

@@ -169,7 +169,7 @@ LINEARISED_PREDICTIVE = Task(
         ),
         Misconception(
             _shrunk,
-            "you return a probability for the mean logit: MacKay's formula comes later.",
+            "you return a probability for the mean logit: the sigmoid comes later, after the variance has shrunk the logit.",
         ),
     ],
     hints=[
@@ -322,7 +322,7 @@ LAST_LAYER_LAPLACE = Task(
         ),
         Misconception(
             _last_layer_shrunk,
-            "you return a probability for the mean logit: MacKay's formula comes later.",
+            "you return a probability for the mean logit: the sigmoid comes later, after the variance has shrunk the logit.",
         ),
     ],
     hints=[

@@ -88,11 +88,18 @@ HESSIANS_BY_BACKWARD = [
     *(
         Misconception(
             _by_differences(step, central),
-            f"you take differences of the gradient, with steps of {step:g}, which are not exact, least of all in single "
+            f"you take differences of the gradient, with steps of {written}, which are not exact, least of all in single "
             "precision: differentiate the gradient with torch.autograd.grad.",
         )
         for central in (False, True)
-        for step in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+        for step, written in (
+            (1e-1, "0.1"),
+            (1e-2, "0.01"),
+            (1e-3, "0.001"),
+            (1e-4, "0.0001"),
+            (1e-5, "10⁻⁵"),
+            (1e-6, "10⁻⁶"),
+        )
     ),
     Misconception(
         lambda function, w: torch.autograd.functional.hessian(function, w).tril(),

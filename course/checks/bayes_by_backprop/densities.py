@@ -225,7 +225,7 @@ LOG_LIKELIHOOD = Task(
         ),
         Misconception(
             lambda f, y, std: Normal(f, max(std, 1e-3)).log_prob(y),
-            "you keep τ² above 1e-6, as F.gaussian_nll_loss does unless you pass it another `eps`.",
+            "you keep τ² above 10⁻⁶, as F.gaussian_nll_loss does unless you pass it another `eps`.",
         ),
         *wrong_log_normals(
             lambda log_density: (
