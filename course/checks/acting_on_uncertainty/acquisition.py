@@ -101,7 +101,7 @@ BALD_SCORES = Task(
     hints=[
         "There are two averages over the members, on axis 0: one of probabilities, one of entropies.",
         "scipy.special.entr(p) is −p log p, and 0 where p is 0. Sum it over the classes, the last axis.",
-        "In the first term, the mean over the members comes before entr; in the second one, it comes last.",
+        "In the first term, the mean over the members comes before `entr`; in the second one, it comes last.",
     ],
 )
 
@@ -315,8 +315,8 @@ DIVERSE_BATCH = Task(
         "Go through the candidates in the order np.argsort(-scores), and keep a list of the features that count: "
         "the labelled ones, and those of the batch so far.",
         "np.linalg.norm(features[index] - other) is one distance. If any is smaller than the radius, go on with "
-        "the next candidate (continue).",
-        "Without labelled data points, the list is empty at first, so give min a default that is larger than any radius. Stop once the "
+        "the next candidate (`continue`).",
+        "Without labelled data points, the list is empty at first, so give `min` a default that is larger than any radius. Stop once the "
         "batch has its size, and return an array; dtype=int makes an empty one an array of integers, too.",
     ],
 )

@@ -175,7 +175,7 @@ BAYES_ACTIONS = Task(
     misconceptions=ACTION_MISTAKES,
     hints=[
         "What does one action cost on average, if the class is drawn from the probabilities?",
-        "The rows of cost are classes, as the columns of probs are: `probs @ cost` has the shape (N, A).",
+        "The rows of `cost` are classes, as the columns of `probs` are: `probs @ cost` has the shape (N, A).",
         "np.argmin(…, axis=1) gives the index of the smallest number in each row, the first if there are several.",
     ],
 )
@@ -394,6 +394,6 @@ VALUE_OF_INFORMATION = Task(
     hints=[
         "Without the information you take one action for all classes. With it you may take another one in each class.",
         "In class k, the best action costs cost[k].min(). How probable is class k?",
-        "Both terms are a product with probs and a minimum over the actions. Without the information, the minimum comes last; with it, first.",
+        "Both terms are a product with `probs` and a minimum over the actions. Without the information, the minimum comes last; with it, first.",
     ],
 )

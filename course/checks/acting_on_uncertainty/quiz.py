@@ -220,7 +220,7 @@ ABSTAIN_DECIDE_ASK = (
         ),
     ),
     QuizQuestion(
-        "You maximise a function. At a candidate, the forecast has a mean that equals the best value so far, and a "
+        "(Further) You maximise a function. At a candidate, the forecast has a mean that equals the best value so far, and a "
         "standard deviation of 1. What is the expected improvement?",
         (
             Choice.number(
