@@ -3,7 +3,7 @@
 - Numbers glued into prose get a minus sign in place of a hyphen, and "10⁻³" for "e-03".
 - There is no line break within "1.5 × 10⁻³", "0.2 ± 0.1", "T = 1", "a + b", "(N, D)",
   "log p", "D/2" and "plug-in", after the sign of a longer formula, or between a formula
-  and punctuation.
+  and punctuation, or between a short name in code and punctuation.
 - Greek letters in a sentence are set in the font of the formulas beside them.
 - Quizzes and guesses have the apostrophes of the prose, and its unbroken numbers.
 - Names and calls in hints and in the sentences about mistakes are set as code, and
@@ -34,6 +34,8 @@ WITHIN = re.compile(
 GREEK = re.compile(r"(?<![α-ωµ])([α-ωµ]{1,2})(?![α-ωµ])")
 # Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
+# A name in code that fits in a narrow column of a table, and the marks that may follow it.
+SHORT_CODE, PUNCTUATION = re.compile(r"\S{1,20}"), re.compile(r"[,.;:!?)]*")
 APOSTROPHE = re.compile(r"(?<=\w)&#x27;")
 # What hints and sentences about mistakes hold of code. Subscripts of one letter are formulas.
 _ARGUMENTS = r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])"
@@ -153,7 +155,7 @@ def prose(doctree: nodes.document) -> Iterator[nodes.Text]:
 
 
 def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Keep a formula on one line with adjoining text, such as the comma after it."""
+    """Keep a formula, or a short name in code, on one line with the comma after it."""
     for formula in list(doctree.findall(nodes.math)):
         parent, at = formula.parent, formula.parent.index(formula)
         together = nodes.inline(classes=["together"])
@@ -168,10 +170,22 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
             parent[at + 1] = nodes.Text(after[cut:])
         if together.astext() != formula.astext():
             parent.replace(formula, together)
+    for code in list(doctree.findall(nodes.literal)):
+        parent, at = code.parent, code.parent.index(code)
+        after = parent[at + 1] if at + 1 < len(parent) else None
+        if isinstance(after, nodes.Text) and SHORT_CODE.fullmatch(code.astext()):
+            cut = PUNCTUATION.match(after).end()
+            if cut:
+                parent[at + 1] = nodes.Text(after[cut:])
+                mark = nodes.Text(after[:cut])
+                together = nodes.inline("", "", code.deepcopy(), mark)
+                together["classes"] = ["together"]
+                parent.replace(code, together)
 
 
 # The name of a place in the book, before its number; numbers with a dash between them.
 PLACE = re.compile(r"\b([Ll]abs?|[Pp]racticals?|Exercise|Figure)\s(?=\d)")
+LISTED = re.compile(r"(\b(?:[Pp]racticals|[Ll]abs)[ \u00a0](?:\w+, )*\w+ and) (?=\d)")
 RANGE = re.compile(r"(\(?\d(?:[\d.,]*\d)?%?(?:–\d(?:[\d.,]*\d)?%?)+\)?)")
 
 
@@ -185,7 +199,8 @@ def keep_intervals(app: Sphinx, doctree: nodes.document, page: str) -> None:
             interval["classes"] = ["interval"]
             parent[at - 1 : at + 2] = [interval]
     for text in prose(doctree):
-        parts = RANGE.split(PLACE.sub("\\1\u00a0", text))
+        placed = LISTED.sub("\\1\u00a0", PLACE.sub("\\1\u00a0", text))
+        parts = RANGE.split(placed)
         if "".join(parts) != text or len(parts) > 1:
             kept = [
                 nodes.inline("", part, classes=["interval"])
