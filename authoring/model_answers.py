@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +24,12 @@ from project.files import write_whole
 from project.practicals import Course
 
 RECORD = "application/papermill.record/text/plain"
+# Browsers know no variant of a letter but the upright one; Unicode has letters for the others.
+LETTER = re.compile(
+    r'<(m[ino]) mathvariant="(bold|bold-italic|script|double-struck)">(\w)<'
+)
+# A sign after an opening parenthesis, a comma or a relation is no subtraction.
+SIGN = re.compile(r"(<mo[^>]*>(?:[(\[,=≤≥≈∼]|&[lg]t;)</mo>)<mo>−")
 
 
 def formulas(text: str) -> Iterator[tuple[str, bool]]:
@@ -45,8 +53,34 @@ def typeset(course: Course) -> dict[str, str]:
         for tex, display in used(course):
             key = f"$${tex}$$" if display else f"${tex}$"
             if key not in found:
-                found[key] = typesetter.typeset(tex, display=display)
+                mathml = typesetter.typeset(tex, display=display)
+                found[key] = for_browsers(mathml, display=display)
     return dict(sorted(found.items()))
+
+
+def for_browsers(mathml: str, *, display: bool = False) -> str:
+    """Return KaTeX's MathML so that browsers show it as KaTeX shows its HTML.
+
+    In a sentence, parentheses of a KL divergence are as high as those around them.
+    """
+    mathml = LETTER.sub(
+        lambda found: f"<{found[1]}>{styled(found[3], found[2])}<", mathml
+    )
+    if not display:
+        mathml = mathml.replace('<mo fence="true"', '<mo fence="true" stretchy="false"')
+        mathml = mathml.replace('stretchy="false" stretchy="true"', 'stretchy="true"')
+    return SIGN.sub(r'\1<mo form="prefix">−', mathml)
+
+
+def styled(letter: str, variant: str) -> str:
+    """Return Unicode's bold, script or double-struck letter: 𝐰 for w and "bold"."""
+    kind, _, name = unicodedata.name(letter).partition(" LETTER ")
+    case = kind.split()[-1]
+    style = variant.upper().replace("BOLD-", "BOLD ")
+    try:
+        return unicodedata.lookup(f"MATHEMATICAL {style} {case} {name}")
+    except KeyError:  # the first ones, such as ℒ, have names of their own
+        return unicodedata.lookup(f"{style} {case} {name}")
 
 
 def used(course: Course) -> Iterator[tuple[str, bool]]:

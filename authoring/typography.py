@@ -2,8 +2,9 @@
 
 - Numbers glued into prose get a minus sign in place of a hyphen, and "10⁻³" for "e-03".
 - There is no line break within "1.5 × 10⁻³", "0.2 ± 0.1", "T = 1", "a + b", "(N, D)",
-  "log p", "D/2" and "plug-in", after the sign of a longer formula, between a formula and
-  punctuation, in short code, or before a last word of up to three characters.
+  "log p", "D/2" and "plug-in", after the sign of a longer formula, between a formula or a
+  short name in code and punctuation, in short code, or before a last word of up to three
+  characters.
 - Greek letters in a sentence are set in the font of the formulas beside them, except in
   hints, whose formulas are plain text, as in quizzes and guesses.
 - Quizzes and guesses have the apostrophes of the prose, and its unbroken numbers.
@@ -36,11 +37,13 @@ WITHIN = re.compile(
 )
 # One letter or a product of two, such as νπ, also beside Latin letters, as in dw/dρ.
 GREEK = re.compile(r"(?<![α-ωµ])([α-ωµ]{1,2})(?![α-ωµ])")
-SHORT_CODE = 26  # The most characters of code that stays on one line.
+SHORT_CODE = 26  # The most characters of code with spaces that stays on one line.
 LAST = 3  # The most characters of a word that does not begin a last line.
 COMMAND = re.compile(r"\\[A-Za-z]+\s?|[_^{}]+")  # about one character of a formula
 # Text that adjoins a formula without a space.
 GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
+# A name in code that fits in a narrow column of a table, and the marks that may follow it.
+NAME, PUNCTUATION = re.compile(r"\S{1,20}"), re.compile(r"[,.;:!?)]*")
 APOSTROPHE = re.compile(r"(?<=\w)&#x27;")
 # What hints and sentences about mistakes hold of code. Subscripts of one letter are formulas.
 _ARGUMENTS = r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])"
@@ -172,7 +175,7 @@ def prose(doctree: nodes.document) -> Iterator[nodes.Text]:
 
 
 def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Keep a formula on one line with adjoining text, such as the comma after it."""
+    """Keep a formula, or a short name in code, on one line with the comma after it."""
     for formula in list(doctree.findall(nodes.math)):
         parent, at = formula.parent, formula.parent.index(formula)
         together = nodes.inline(classes=["together"])
@@ -188,11 +191,18 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
         if together.astext() != formula.astext():
             parent.replace(formula, together)
     for code in list(doctree.findall(nodes.literal)):
+        parent, at = code.parent, code.parent.index(code)
+        after = parent[at + 1] if at + 1 < len(parent) else None
+        kept = [code.deepcopy()]
+        if isinstance(after, nodes.Text) and NAME.fullmatch(code.astext()):
+            cut = PUNCTUATION.match(after).end()
+            if cut:
+                parent[at + 1] = nodes.Text(after[cut:])
+                kept.append(nodes.Text(after[:cut]))
         short = " " in code.astext() and len(code.astext()) <= SHORT_CODE
-        if short and not isinstance(code.parent, nodes.title) and not _in_table(code):
-            code.parent.replace(
-                code, nodes.inline("", "", code.deepcopy(), classes=["together"])
-            )
+        short = short and not isinstance(parent, nodes.title) and not _in_table(code)
+        if short or len(kept) == 2:
+            parent.replace(code, nodes.inline("", "", *kept, classes=["together"]))
 
 
 def _in_table(node: nodes.Node) -> bool:
@@ -224,6 +234,7 @@ def keep_last_words(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 # The name of a place in the book, before its number; numbers with a dash between them.
 PLACE = re.compile(r"\b([Ll]abs?|[Pp]racticals?|Exercise|Figure)\s(?=\d)")
+LISTED = re.compile(r"(\b(?:[Pp]racticals|[Ll]abs)[ \u00a0](?:\w+, )*\w+ and) (?=\d)")
 RANGE = re.compile(r"(\(?\d(?:[\d.,]*\d)?%?(?:–\d(?:[\d.,]*\d)?%?)+\)?)")
 
 
@@ -237,7 +248,8 @@ def keep_intervals(app: Sphinx, doctree: nodes.document, page: str) -> None:
             interval["classes"] = ["interval"]
             parent[at - 1 : at + 2] = [interval]
     for text in prose(doctree):
-        parts = RANGE.split(PLACE.sub("\\1\u00a0", text))
+        placed = LISTED.sub("\\1\u00a0", PLACE.sub("\\1\u00a0", text))
+        parts = RANGE.split(placed)
         if "".join(parts) != text or len(parts) > 1:
             kept = [
                 nodes.inline("", part, classes=["interval"])

@@ -1,12 +1,14 @@
 """The written questions of the chapters, with stored numbers and typeset formulas."""
 
+import contextlib
 import json
 
 import pytest
 from labs import COURSE, LABS, each_lab
 
 from authoring.chapter import read_chapter
-from authoring.model_answers import formulas, numbers, typeset
+from authoring.mathematics import Typesetter
+from authoring.model_answers import for_browsers, formulas, numbers, typeset
 from authoring.questions import STORED, formula, places, prompts
 from course.task import stems, tasks_of
 from grading.reports.marking import questions, titles
@@ -69,6 +71,24 @@ def test_numbers_have_the_format_of_the_page(monkeypatch):
 def test_stored_formulas_are_those_of_katex():
     stored = json.loads(STORED.read_text("utf-8"))["formulas"]
     assert stored == typeset(COURSE)
+
+
+@pytest.mark.parametrize(
+    ("tex", "part"),
+    [
+        (r"(-1, x > -1)", '<mo stretchy="false">(</mo><mo form="prefix">−</mo>'),
+        (r"x > -1", '<mo>&gt;</mo><mo form="prefix">−</mo>'),
+        (r"a - 1", "<mi>a</mi><mo>−</mo><mn>1</mn>"),
+        (r"\mathbf{w}", "<mi>𝐰</mi>"),
+        (r"\mathcal{L}", "<mi>ℒ</mi>"),
+        (r"\boldsymbol{\mu}", "<mi>𝝁</mi>"),
+        (r"\left(p\right)", '<mo fence="true" stretchy="false">(</mo>'),
+    ],
+)
+def test_browsers_show_formulas_as_katex_does(tex, part):
+    with contextlib.closing(Typesetter({})) as typesetter:
+        typesetter.options["output"] = "mathml"
+        assert part in for_browsers(typesetter.typeset(tex, display=False))
 
 
 def test_formulas_of_the_course_are_typeset():

@@ -69,10 +69,11 @@ def runs(code):
 
 
 def block(page, heading, number=0):
-    """Return the text of an ``sh`` block under a heading."""
+    """Return the text of an ``sh`` block under a heading, with continued lines joined."""
     text = (ROOT / page).read_text("utf-8")
     section = re.split(r"^#+ ", text.split(f"# {heading}\n", 1)[1], flags=re.M)[0]
-    return re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)[number]
+    found = re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)[number]
+    return re.sub(r"\\\n *", "", found)
 
 
 def clone(folder):
