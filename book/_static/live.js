@@ -589,7 +589,7 @@ views.dropout = own => {
     const drawn = uniforms(most * units, again + 1), kept = range(most).map(s => Int32Array.from(
       range(units).filter(h => drawn[s * units + h] >= rate)));
     const weights = Float64Array.from(output, weight => weight / (1 - rate)), parts = new Float64Array(units);
-    const circle = range(61, 0, 2 * Math.PI).slice(1).map(t => [10 * Math.cos(t), 10 * Math.sin(t)]);
+    const circle = range(201, 0, 2 * Math.PI).slice(1).map(t => [data.centre[0] + 10 * Math.cos(t), data.centre[1] + 10 * Math.sin(t)]);
     const grid = ys.flatMap(b => xs.map(a => [a, b]));
     // Of class 1, but at data points of their own class: 1 − p would be rounded to 0.
     const means = [], off = [];
@@ -616,7 +616,7 @@ views.dropout = own => {
   });
   const now = means.map(one => one[draws - 1]), cells = xs.length * ys.length;
   const probs = ys.map((_, j) => now.slice(j * xs.length, (j + 1) * xs.length));
-  const sure = ps => mean(ps.slice(cells, cells + 60).map(p => Math.max(p, 1 - p)));
+  const sure = ps => mean(ps.slice(cells, cells + 200).map(p => Math.max(p, 1 - p)));
   plane.axes({x: [xs[0], xs.at(-1)], y: [ys[0], ys.at(-1)], xlabel: "x₁", ylabel: "x₂", equal: true});
   plane.map(xs, ys, probs);
   plane.classes(x, y, 2.5);

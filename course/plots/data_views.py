@@ -239,6 +239,7 @@ def dropout_draws(
     test: tuple[np.ndarray, np.ndarray],
     *,
     name: str,
+    centre: tuple[float, float] = (0.5, 0.25),
 ) -> HTML | None:
     """Show the forecast of Monte Carlo dropout, and its NLL, for a rate and a number of draws.
 
@@ -249,6 +250,7 @@ def dropout_draws(
             (H,), then those of the output, shapes (1, H) and (1,).
         test: inputs, shape (N, 2), and labels 0 or 1, shape (N,).
         name: the figure's id.
+        centre: of the circle of radius 10 over which the confidence is averaged.
     """
     networks = {
         rate: [np.asarray(part, float) for part in parts]
@@ -299,6 +301,7 @@ def dropout_draws(
             "ys": ys,
             "x": np.round(x, 3),
             "y": y,
+            "centre": centre,
             "hidden": [np.column_stack(parts[:2]) for parts in networks.values()],
             "output": [parts[2][0] for parts in networks.values()],
             "bias": [parts[3][0] for parts in networks.values()],
