@@ -639,7 +639,7 @@ views.comparison = ({data: {methods, names, lower, table}, state, panels: [panel
   const order = range(methods.length).filter(i => rows[i]).sort((a, b) => (rows[a][0] - rows[b][0]) * (lower[state.metric] ? 1 : -1));
   const lows = order.map(i => rows[i][0] - rows[i][1]), highs = order.map(i => rows[i][0] + rows[i][1]);
   const spare = 0.06 * (Math.max(...highs) - Math.min(...lows) || 1);
-  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: `${names[state.metric]} (${lower[state.metric] ? "lower" : "higher"} is better)`, names: order.map(i => methods[i])});
+  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: `${names[state.metric][state.data]} (${lower[state.metric] ? "lower" : "higher"} is better)`, names: order.map(i => methods[i])});
   order.forEach((i, place) => {
     const y = 1 - (place + 0.5) / order.length;
     panel.line([lows[place], highs[place]], [y, y], "blue");

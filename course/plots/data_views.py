@@ -320,6 +320,8 @@ def comparison(
     lower: Sequence[str],
     *,
     name: str,
+    start: tuple[str, str] | None = None,
+    axis_names: Mapping[str, Mapping[str, str]] | None = None,
 ) -> HTML | None:
     """Show methods in order of a metric on a data set, with intervals.
 
@@ -329,12 +331,18 @@ def comparison(
         methods: the names of the methods.
         lower: the metrics of which less is better.
         name: the figure's id.
+        start: the metric and the data set that are shown first; by default the second metric
+            and the first set.
+        axis_names: names of the axis by metric and data set, where they are not the metric's.
     """
     metrics, sets = list(table), list(next(iter(table.values())))
     severities = range(len(table[metrics[0]][sets[0]]))
+    metric, data = start or (metrics[min(1, len(metrics) - 1)], sets[0])
+    named = axis_names or {}
+    names = [[named.get(m, {}).get(one, m) for one in sets] for m in metrics]
     controls: list[Radio | Slider] = [
-        Radio("metric", "metric", metrics, min(1, len(metrics) - 1)),
-        Radio("data", "data", sets),
+        Radio("metric", "metric", metrics, metrics.index(metric)),
+        Radio("data", "data", sets, sets.index(data)),
     ]
     if len(severities) > 1:
         controls.append(Slider("severity", "severity of the shift", severities, 0))
@@ -351,7 +359,7 @@ def comparison(
             color=BLUE,
         )
         ax.set_yticks(-np.arange(len(order)), [methods[at] for at in order])
-        ax.set(xlabel=f"{metrics[metric]} ({better} is better)")
+        ax.set(xlabel=f"{names[metric][data]} ({better} is better)")
 
     return live(
         "comparison",
@@ -359,7 +367,7 @@ def comparison(
         controls,
         {
             "methods": methods,
-            "names": metrics,
+            "names": names,
             "lower": [metric in lower for metric in metrics],
             "table": [[table[metric][one] for one in sets] for metric in metrics],
         },
