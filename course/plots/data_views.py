@@ -57,9 +57,9 @@ def ensemble_parts(
         top.plot(grid, some.T, color=BLUE, lw=0.6)
         top.plot(grid, middle, color="black")
         top.plot(x, y, ".", color="black", ms=4)
-        top.set(xlim=(grid[0], grid[-1]), ylim=(-end, end), ylabel="y")
+        top.set(xlim=(grid[0], grid[-1]), ylim=(-end, end), ylabel="$y$")
         below.stackplot(grid, noise, apart, colors=[GREEN, BLUE], alpha=0.7)
-        below.set(xlim=(grid[0], grid[-1]), xlabel="x", ylabel="variance")
+        below.set(xlim=(grid[0], grid[-1]), xlabel="$x$", ylabel="variance")
 
     return live(
         "ensemble",
