@@ -2,7 +2,7 @@
 // the controls, draws them, and returns them; a test compares them with NumPy and SciPy.
 "use strict";
 (() => {
-const PAD = {left: 54, right: 10, top: 8, bottom: 38};
+const PAD = {left: 54, right: 14, top: 8, bottom: 38};
 const {format} = new Intl.NumberFormat("en", {maximumFractionDigits: 10});
 const show = value => format(Number(value.toPrecision(3))).replace("-", "−");
 const range = (n, low = 0, high = n - 1) => Array.from({length: n}, (_, i) => low + (high - low) * i / Math.max(n - 1, 1));
@@ -104,7 +104,8 @@ class Panel {
     if (log && x[1] > 1.5 * xs.at(-1)) xs.push(x[1]);
     for (const t of xs) {
       make("path", {d: `M${this.X(t)} ${top}V${bottom}`, class: "grid"}, svg);
-      make("text", {x: this.X(t), y: bottom + 15, "text-anchor": this.X(t) > this.width - 16 ? "end" : "middle"}, svg, log ? show(t) : evenly(xs, t));
+      const name = log ? show(t) : evenly(xs, t), half = 3.4 * name.length;
+      make("text", {x: this.X(t), y: bottom + 15, "text-anchor": this.X(t) + half > this.width ? "end" : "middle"}, svg, name);
     }
     names?.forEach((name, i) => {
       make("text", {x: left - 5, y: top + (bottom - top) * (i + 0.5) / names.length + 4, "text-anchor": "end"}, svg, name);
@@ -115,10 +116,12 @@ class Panel {
       make("text", {x: left - 5, y: this.Y(t) + 4, "text-anchor": "end"}, svg, evenly(ys, t));
     }
     make("path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"}, svg);
-    make("text", {x: (left + right) / 2, y: height - 5, "text-anchor": "middle"}, svg, xlabel);
+    // The names of variables are in italics, as in formulas.
+    const look = name => /^[a-z][₁₂]?$/.test(name) ? "variable" : "";
+    make("text", {x: (left + right) / 2, y: height - 5, "text-anchor": "middle", class: look(xlabel)}, svg, xlabel);
     const middle = (top + bottom) / 2;
     const side = left - 43;
-    make("text", {x: side, y: middle, transform: `rotate(-90 ${side} ${middle})`, "text-anchor": "middle"}, svg, ylabel);
+    make("text", {x: side, y: middle, transform: `rotate(-90 ${side} ${middle})`, "text-anchor": "middle", class: look(ylabel)}, svg, ylabel);
     make("rect", {x: left, y: top, width: right - left, height: bottom - top}, make("clipPath", {id: this.clip}, svg));
     this.inside = make("g", {"clip-path": `url(#${this.clip})`}, svg);
     return this;
@@ -160,6 +163,15 @@ class Panel {
   map(xs, ys, at) {
     if (this.mapOf === at && this.mapWidth === this.width) { this.inside.append(this.drawn); return; }
     Object.assign(this, {mapOf: at, mapWidth: this.width, drawn: make("g", {}, this.inside)});
+    // Between the points of the grid, logits are closer to linear than probabilities.
+    const logit = p => Math.log(p / (1 - p));
+    const logits = at.map(row => row.map(p => logit(clamp(p, 1e-6, 1 - 1e-6))));
+    const between = (a, b, t) => a + (b - a) * t, finer = (zs, mix) => range(4 * zs.length - 3).map(i => {
+      const k = Math.min(i >> 2, zs.length - 2);
+      return mix(zs[k], zs[k + 1], i / 4 - k);
+    });
+    const fine = finer(logits, (a, b, t) => finer(a.map((z, i) => between(z, b[i], t)), between));
+    [xs, ys, at] = [finer(xs, between), finer(ys, between), fine.map(row => row.map(sigmoid))];
     const [w, h] = [(xs[1] - xs[0]) / 2, (ys[1] - ys[0]) / 2], paths = {};
     ys.forEach((y, j) => {
       const shade = at[j].map(p => Math.round(40 * p - 20));
@@ -172,10 +184,7 @@ class Panel {
       }
     });
     this.shapes(paths, "tiles", this.drawn);
-    // Between the points of the grid, logits are closer to linear than probabilities.
-    const logit = p => Math.log(p / (1 - p));
-    const logits = at.map(row => row.map(p => logit(clamp(p, 1e-6, 1 - 1e-6))));
-    for (const level of [0.05, 0.25, 0.5, 0.75, 0.95]) this.contour(xs, ys, logits, logit(level));
+    for (const level of [0.05, 0.25, 0.5, 0.75, 0.95]) this.contour(xs, ys, fine, logit(level));
   }
   // Where values on a grid equal a level: a piece of a line in each cell.
   contour(xs, ys, at, level) {
@@ -270,7 +279,7 @@ views.gp = own => {
   return {
     numbers: {means, stds, evidence, points: points.map(point => [...point])},
     said: `${points.length} data points, log evidence ${show(evidence)}`,
-    key: [["blue", "curve ± 2 std"], ["sky", "data ± 2 std"]],
+    key: [["blue", "curve ± 2 std", "band"], ["sky", "data ± 2 std", "band"]],
   };
 };
 
@@ -281,12 +290,12 @@ views.scores = ({state: {q, p}, panels: [panel]}) => {
     brier: f => -2 * (q * (1 - f) ** 2 + (1 - q) * f ** 2),
     linear: f => q * f + (1 - q) * (1 - f),
   };
-  const colours = {log: "blue", brier: "green", linear: "vermilion"};
+  const colours = {log: "blue", brier: "green", linear: "vermilion"}, looks = {log: "", brier: "long", linear: "mixed"};
   const grid = range(199, 0.005, 0.995), numbers = {};
   panel.axes({x: [0, 1], y: [-2.6, 1], xlabel: "forecast probability of rain", ylabel: "expected score"});
   panel.line([q, q], [-9, 9], "ink", "dashed");
   for (const rule in rules) {
-    panel.line(grid, grid.map(rules[rule]), colours[rule]);
+    panel.line(grid, grid.map(rules[rule]), colours[rule], looks[rule]);
     panel.dots([p], [rules[rule](p)], colours[rule], 5);
     const best = rule === "linear" ? (q > 0.5 ? 1 : q < 0.5 ? 0 : p) : q;
     numbers[rule] = rules[rule](p);
@@ -298,7 +307,7 @@ views.scores = ({state: {q, p}, panels: [panel]}) => {
   return {
     numbers,
     said: `Expected score below its maximum: log ${logLost.toFixed(3)}, Brier ${brierLost.toFixed(3)}, linear ${linearLost.toFixed(3)}`,
-    key: [["blue", "log"], ["green", "Brier"], ["vermilion", "linear"], ["ink", "truth (dashed)"]],
+    key: [["blue", "log", "line"], ["green", "Brier", "line long"], ["vermilion", "linear", "line mixed"], ["ink", "chance of rain", "line dashed"]],
   };
 };
 
@@ -328,7 +337,7 @@ views.kl = own => {
   return {
     numbers: {qp: qp(s), pq: pq(s), narrow},
     said: `KL(q‖p) = ${show(qp(s))} nats, smallest at a std of ${show(narrow)}; KL(p‖q) = ${show(pq(s))} nats, smallest at 1`,
-    key: [["ink", "p"], ["vermilion", "q"], ["blue", "KL(q‖p)"], ["green", "KL(p‖q)"]],
+    key: [["ink", "p", "line"], ["vermilion", "q", "line"], ["blue", "KL(q‖p)", "line"], ["green", "KL(p‖q)", "line"]],
   };
 };
 
@@ -364,7 +373,7 @@ views.reliability = own => {
   return {
     numbers: {count, right, confidence, ece, truth},
     said: `Estimated ECE ${show(ece)}; true calibration error ${show(truth)}`,
-    key: [["blue", "accuracy in a bin"], ["vermilion", "gap, overconfident"], ["green", "gap, underconfident"]],
+    key: [["blue", "accuracy in a bin", "faint"], ["vermilion", "gap, overconfident", "gap"], ["green", "gap, underconfident", "gap"]],
   };
 };
 
@@ -398,8 +407,8 @@ views.conformal = own => {
   return {
     numbers: {rank, coverages, density, below, seen, mean: Math.min(rank, n + 1) / (n + 1)},
     said: rank > n ? `Rank ${rank} of ${n}: every interval is infinite, and covers all data`
-      : `Rank ${rank} of ${n}. Coverage below ${show(1 - alpha)} for ${show(100 * seen)}% of the sets; by the law ${show(100 * below)}%`,
-    key: [["blue", "200 calibration sets, and the exact law"], ["ink", "1 − α (dashed)"]],
+      : `Rank ${rank} of ${n}; coverage below ${show(1 - alpha)} for ${show(100 * seen)}% of the sets, by the law ${show(100 * below)}%`,
+    key: [["blue", "200 calibration sets", "faint"], ["blue", "the exact law", "line"], ["ink", "1 − α", "line dashed"]],
   };
 };
 
@@ -430,8 +439,8 @@ views.risk = own => {
   right.dots([threshold], [here.cost], "vermilion", 6);
   return {
     numbers: {...here, chow: chow.cost, best: controls.threshold[best], least: costs[best]},
-    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}. Chow’s threshold, ${show(1 - price)}, costs ${show(chow.cost)}; the cheapest, ${show(controls.threshold[best])}, costs ${show(costs[best])}`,
-    key: [["blue", "risk of what is answered"], ["vermilion", "cost"], ["ink", "Chow’s threshold (dashed)"]],
+    said: `Answers ${show(100 * here.coverage)}%, risk ${show(here.risk)}, cost ${show(here.cost)}; Chow’s threshold, ${show(1 - price)}, costs ${show(chow.cost)}; the cheapest, ${show(controls.threshold[best])}, costs ${show(costs[best])}`,
+    key: [["blue", "risk of what is answered", "line"], ["vermilion", "cost", "line"], ["ink", "Chow’s threshold", "line dashed"]],
   };
 };
 
@@ -457,7 +466,10 @@ views.ensemble = ({data: {grid, means, stds, x, y}, state: {members, at}, panels
   return {
     numbers: {middle, noise, apart},
     said: `Variance at x = ${show(at)}: noise ${show(noise[i])} + disagreement ${show(apart[i])} = ${show(noise[i] + apart[i])}`,
-    key: [["blue", "members, and their disagreement"], ["ink", "their mean, and the data (dots)"], ["sky", "mean ± 2 standard deviations"], ["green", "noise"], ["vermilion", "x (dashed)"]],
+    key: [
+      ["blue", "members", "line fine"], ["ink", "their mean", "line"], ["sky", "mean ± 2 standard deviations", "band"], ["ink", "data", "dot"],
+      ["green", "noise", "part"], ["blue", "disagreement", "part"], ["vermilion", "x to look at", "line dashed"],
+    ],
   };
 };
 
@@ -501,7 +513,7 @@ views.laplace = own => {
   return {
     numbers: {w, evidence, probs},
     said: `Log evidence ${show(evidence)}; the highest, ${show(most)}, at a prior variance of ${show(controls.variance[evidences.indexOf(most)])}`,
-    key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "log evidence"]],
+    key: [["blue", "class 0", "dot"], ["orange", "class 1"], ["vermilion", "log evidence", "line"]],
   };
 };
 
@@ -535,7 +547,7 @@ views.gradients = own => {
   return {
     numbers,
     said: `Exact ${show(truth)}; pathwise ${show(numbers.pathwise)}, score function ${show(numbers.score)}, which needs ${show(variance.score / variance.pathwise)} times as many samples for the same error`,
-    key: [["blue", "pathwise"], ["vermilion", "score function"], ["ink", "exact (dashed)"]],
+    key: [["blue", "pathwise", "line"], ["vermilion", "score function", "line"], ["ink", "exact", "line dashed"]],
   };
 };
 
@@ -574,8 +586,8 @@ views.posteriors = ({data: {axis, maps, draws, x, y}, state: {method, draw}, pan
   const last = draws[0][0].length && maps[0], gap = mean(maps[method].flatMap((row, j) => row.map((p, i) => Math.abs(p - last[j][i]))));
   return {
     numbers: {boundaries, gap},
-    said: `${shown.length} ${shown.length === 1 ? "boundary" : "boundaries"} drawn. Mean distance of the forecasts from the exact ones: ${show(gap)}`,
-    key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "boundaries of draws"]],
+    said: `${shown.length} ${shown.length === 1 ? "boundary" : "boundaries"} drawn; mean distance of the forecasts from the exact ones: ${show(gap)}`,
+    key: [["blue", "class 0", "dot"], ["orange", "class 1"], ["vermilion", "boundaries of draws", "line"]],
   };
 };
 
@@ -589,7 +601,7 @@ views.dropout = own => {
     const drawn = uniforms(most * units, again + 1), kept = range(most).map(s => Int32Array.from(
       range(units).filter(h => drawn[s * units + h] >= rate)));
     const weights = Float64Array.from(output, weight => weight / (1 - rate)), parts = new Float64Array(units);
-    const circle = range(61, 0, 2 * Math.PI).slice(1).map(t => [10 * Math.cos(t), 10 * Math.sin(t)]);
+    const circle = range(201, 0, 2 * Math.PI).slice(1).map(t => [data.centre[0] + 10 * Math.cos(t), data.centre[1] + 10 * Math.sin(t)]);
     const grid = ys.flatMap(b => xs.map(a => [a, b]));
     // Of class 1, but at data points of their own class: 1 − p would be rounded to 0.
     const means = [], off = [];
@@ -616,7 +628,7 @@ views.dropout = own => {
   });
   const now = means.map(one => one[draws - 1]), cells = xs.length * ys.length;
   const probs = ys.map((_, j) => now.slice(j * xs.length, (j + 1) * xs.length));
-  const sure = ps => mean(ps.slice(cells, cells + 60).map(p => Math.max(p, 1 - p)));
+  const sure = ps => mean(ps.slice(cells, cells + 200).map(p => Math.max(p, 1 - p)));
   plane.axes({x: [xs[0], xs.at(-1)], y: [ys[0], ys.at(-1)], xlabel: "x₁", ylabel: "x₂", equal: true});
   plane.map(xs, ys, probs);
   plane.classes(x, y, 2.5);
@@ -629,7 +641,7 @@ views.dropout = own => {
   return {
     numbers,
     said: `NLL ${show(nll[draws - 1])} (dropout off: ${show(offNll)}); mean confidence at radius 10: ${show(numbers.far)} (off: ${show(numbers.offFar)})`,
-    key: [["blue", "class 0"], ["orange", "class 1"], ["vermilion", "NLL of these points"], ["ink", "dropout off (dashed)"]],
+    key: [["blue", "class 0", "dot"], ["orange", "class 1"], ["vermilion", "NLL of these points", "line"], ["ink", "dropout off", "line dashed"]],
   };
 };
 
@@ -639,7 +651,7 @@ views.comparison = ({data: {methods, names, lower, table}, state, panels: [panel
   const order = range(methods.length).filter(i => rows[i]).sort((a, b) => (rows[a][0] - rows[b][0]) * (lower[state.metric] ? 1 : -1));
   const lows = order.map(i => rows[i][0] - rows[i][1]), highs = order.map(i => rows[i][0] + rows[i][1]);
   const spare = 0.06 * (Math.max(...highs) - Math.min(...lows) || 1);
-  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: `${names[state.metric]} (${lower[state.metric] ? "lower" : "higher"} is better)`, names: order.map(i => methods[i])});
+  panel.axes({x: [Math.min(...lows) - spare, Math.max(...highs) + spare], y: [0, 1], xlabel: `${names[state.metric][state.data]} (${lower[state.metric] ? "lower" : "higher"} is better)`, names: order.map(i => methods[i])});
   order.forEach((i, place) => {
     const y = 1 - (place + 0.5) / order.length;
     panel.line([lows[place], highs[place]], [y, y], "blue");
@@ -649,7 +661,7 @@ views.comparison = ({data: {methods, names, lower, table}, state, panels: [panel
   return {
     numbers: {order, lows, highs, level},
     said: `Best: ${methods[order[0]]}, ${first.map(value => value.toFixed(3).replace("-", "−")).join(" ± ")}; the intervals of ${level === order.length - 1 ? "all" : `${level} of the`} ${order.length - 1} others overlap with this one`,
-    key: [["blue", "mean and 95% interval"]],
+    key: [["blue", "mean and 95% interval", "line"]],
   };
 };
 
@@ -693,8 +705,9 @@ const start = figure => {
     if (says.value !== said) says.value = said;
     if (own.legend === String(key)) return;
     own.legend = String(key);
-    legend.replaceChildren(...key.map(([colour, text]) => {
+    legend.replaceChildren(...key.map(([colour, text, look = ""]) => {
       const item = document.createElement("span");
+      item.className = look;
       item.style.setProperty("--own", `var(--${colour})`);
       item.textContent = text;
       return item;

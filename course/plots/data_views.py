@@ -57,9 +57,9 @@ def ensemble_parts(
         top.plot(grid, some.T, color=BLUE, lw=0.6)
         top.plot(grid, middle, color="black")
         top.plot(x, y, ".", color="black", ms=4)
-        top.set(xlim=(grid[0], grid[-1]), ylim=(-end, end), ylabel="y")
+        top.set(xlim=(grid[0], grid[-1]), ylim=(-end, end), ylabel="$y$")
         below.stackplot(grid, noise, apart, colors=[GREEN, BLUE], alpha=0.7)
-        below.set(xlim=(grid[0], grid[-1]), xlabel="x", ylabel="variance")
+        below.set(xlim=(grid[0], grid[-1]), xlabel="$x$", ylabel="variance")
 
     return live(
         "ensemble",
@@ -239,6 +239,7 @@ def dropout_draws(
     test: tuple[np.ndarray, np.ndarray],
     *,
     name: str,
+    centre: tuple[float, float] = (0.5, 0.25),
 ) -> HTML | None:
     """Show the forecast of Monte Carlo dropout, and its NLL, for a rate and a number of draws.
 
@@ -249,6 +250,7 @@ def dropout_draws(
             (H,), then those of the output, shapes (1, H) and (1,).
         test: inputs, shape (N, 2), and labels 0 or 1, shape (N,).
         name: the figure's id.
+        centre: of the circle of radius 10 over which the confidence is averaged.
     """
     networks = {
         rate: [np.asarray(part, float) for part in parts]
@@ -299,6 +301,7 @@ def dropout_draws(
             "ys": ys,
             "x": np.round(x, 3),
             "y": y,
+            "centre": centre,
             "hidden": [np.column_stack(parts[:2]) for parts in networks.values()],
             "output": [parts[2][0] for parts in networks.values()],
             "bias": [parts[3][0] for parts in networks.values()],
@@ -317,6 +320,8 @@ def comparison(
     lower: Sequence[str],
     *,
     name: str,
+    start: tuple[str, str] | None = None,
+    axis_names: Mapping[str, Mapping[str, str]] | None = None,
 ) -> HTML | None:
     """Show methods in order of a metric on a data set, with intervals.
 
@@ -326,12 +331,18 @@ def comparison(
         methods: the names of the methods.
         lower: the metrics of which less is better.
         name: the figure's id.
+        start: the metric and the data set that are shown first; by default the second metric
+            and the first set.
+        axis_names: names of the axis by metric and data set, where they are not the metric's.
     """
     metrics, sets = list(table), list(next(iter(table.values())))
     severities = range(len(table[metrics[0]][sets[0]]))
+    metric, data = start or (metrics[min(1, len(metrics) - 1)], sets[0])
+    named = axis_names or {}
+    names = [[named.get(m, {}).get(one, m) for one in sets] for m in metrics]
     controls: list[Radio | Slider] = [
-        Radio("metric", "metric", metrics, min(1, len(metrics) - 1)),
-        Radio("data", "data", sets),
+        Radio("metric", "metric", metrics, metrics.index(metric)),
+        Radio("data", "data", sets, sets.index(data)),
     ]
     if len(severities) > 1:
         controls.append(Slider("severity", "severity of the shift", severities, 0))
@@ -348,7 +359,7 @@ def comparison(
             color=BLUE,
         )
         ax.set_yticks(-np.arange(len(order)), [methods[at] for at in order])
-        ax.set(xlabel=f"{metrics[metric]} ({better} is better)")
+        ax.set(xlabel=f"{names[metric][data]} ({better} is better)")
 
     return live(
         "comparison",
@@ -356,7 +367,7 @@ def comparison(
         controls,
         {
             "methods": methods,
-            "names": metrics,
+            "names": names,
             "lower": [metric in lower for metric in metrics],
             "table": [[table[metric][one] for one in sets] for metric in metrics],
         },

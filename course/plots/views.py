@@ -100,14 +100,14 @@ def proper_scores(*, name: str) -> HTML | None:
     def draw(ax: Axes, q: float, p: float) -> None:
         grid = np.linspace(0.005, 0.995, 199)
         scores = {
-            "log": (BLUE, lambda f: q * np.log(f) + (1 - q) * np.log1p(-f)),
-            "Brier": (GREEN, lambda f: -2 * (q * (1 - f) ** 2 + (1 - q) * f**2)),
-            "linear": (VERMILION, lambda f: q * f + (1 - q) * (1 - f)),
+            "log": (BLUE, "-", lambda f: q * np.log(f) + (1 - q) * np.log1p(-f)),
+            "Brier": (GREEN, "--", lambda f: -2 * (q * (1 - f) ** 2 + (1 - q) * f**2)),
+            "linear": (VERMILION, "-.", lambda f: q * f + (1 - q) * (1 - f)),
         }
-        ax.axvline(q, color="black", lw=1, ls="--")
-        for rule, (colour, score) in scores.items():
-            ax.plot(grid, score(grid), color=colour, label=rule)
+        for rule, (colour, line, score) in scores.items():
+            ax.plot(grid, score(grid), color=colour, ls=line, label=rule)
             ax.plot(p, score(p), "o", color=colour)
+        ax.axvline(q, color="black", lw=1, ls=":", label="chance of rain")
         ax.set(
             ylim=(-2.6, 1),
             xlabel="forecast probability of rain",

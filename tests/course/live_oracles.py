@@ -226,8 +226,8 @@ def dropout(data, state):
     )
     units = len(output)
     u = mulberry32(50 * units, state["again"] + 1).reshape(50, units)
-    angle = 2 * np.pi * np.arange(60) / 60
-    circle = 10 * np.stack([np.cos(angle), np.sin(angle)], -1)
+    angle = 2 * np.pi * np.arange(200) / 200
+    circle = [0.5, 0.25] + 10 * np.stack([np.cos(angle), np.sin(angle)], -1)
     grid = np.stack(np.meshgrid(data["xs"], data["ys"]), -1)
 
     def logits(points, factors):

@@ -366,6 +366,21 @@ def test_mistakes_in_controls_are_reported():
         made(plots.Button("a", "a"), plots.Button("a", "b"))
 
 
+def test_a_comparison_starts_where_it_is_told_and_names_its_axis():
+    made = DATA_VIEWS.comparison(
+        {metric: {"a": [ROWS[:2]], "b": [ROWS[2:4]]} for metric in ("NLL", "Brier")},
+        ["one", "two"],
+        ["NLL", "Brier"],
+        name="comparison",
+        start=("NLL", "b"),
+        axis_names={"Brier": {"b": "CRPS"}},
+    ).data
+    data = json.loads(re.search(r"<script[^>]*>(.*?)</script>", made)[1])
+    assert data["names"] == [["NLL", "NLL"], ["Brier", "CRPS"]]
+    checked = re.findall(r'data-name="(\w+)" value="(\d)"[^>]* checked', made)
+    assert checked == [("metric", "0"), ("data", "1")]
+
+
 def test_the_pictures_of_two_figures_share_no_id():
     def ids(name):
         fig, ax = plt.subplots()

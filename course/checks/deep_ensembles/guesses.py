@@ -26,7 +26,7 @@ GUESSES = guesses(
         ),
     ),
     adversarial_band=QuizQuestion(
-        "Where does the width of the band change more on average, up or down?",
+        "Where does the width of the band change more on average, whether up or down?",
         (
             Choice(
                 "Within the range of the data",

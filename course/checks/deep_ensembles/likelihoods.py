@@ -205,7 +205,7 @@ LAPLACE_NLL = Task(
         ),
     ],
     hints=[
-        "Use the expression that you derived, with `jnp` in place of `sympy`; return one value for each data point.",
+        "Take the negative logarithm of the Laplace density in the text, with `jnp`; return one value for each data point.",
         "Two terms: the logarithm of the normaliser and an absolute deviation in units of the scale.",
         "The normaliser contributes jnp.log(2 * scale).",
     ],
