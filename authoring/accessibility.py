@@ -11,7 +11,16 @@ import re
 
 from sphinx.application import Sphinx
 
+
+def breakable(address: re.Match) -> str:
+    """Let a long address go on below after its slashes, and not within a word."""
+    return re.sub(r"(?<=[/.])(?=\w)", "<wbr>", address[0])
+
+
 REPLACED = {
+    # An address tells itself that it is one.
+    re.compile(r"\bURL: (?=<a )"): "",
+    re.compile(r"(?<=>)https?://[^<]{30,}(?=</a>)"): breakable,
     # docutils marks the element around entries of the bibliography as a list.
     re.compile('role="doc-biblioentry"'): 'role="listitem"',
     # sphinx-exercise gives every exercise of a page the same id.
