@@ -39,7 +39,7 @@ def test_a_list_of_practicals_ends_on_one_line():
 
 def test_a_short_name_in_code_stays_beside_the_comma_after_it():
     page = new_document("page")
-    for code in ("weight_decay", "course grade", "a" * 21):
+    for code in ("weight_decay", "course grade --jobs 2 --warm", "a" * 21):
         line = nodes.paragraph("", "", nodes.literal("", code), nodes.Text(", and"))
         page += line
     keep_together(None, page, "page")
