@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 PICTURES = {
     "report": ("report.html", 1000, 668),
     "heat-map": ("report.html#map", 1000, 640),
-    "feedback": ("feedback/Lagrange/bayes_by_backprop_a.html", 760, 804),
+    "feedback": ("feedback/Lagrange/bayes_by_backprop_a.html", 760, 794),
     "marking": ("marking.html#q1", 1000, 760),
 }
 # Mistakes are planted with exec, which is flagged; those of students are not.
