@@ -41,7 +41,9 @@ SHORT_CODE = 26  # The most characters of code with spaces that stays on one lin
 LAST = 3  # The most characters of a word that does not begin a last line.
 COMMAND = re.compile(r"\\[A-Za-z]+\s?|[_^{}]+")  # about one character of a formula
 # Text that adjoins a formula without a space.
-GLUED_BEFORE, GLUED_AFTER = re.compile(r"\S*$"), re.compile(r"\S*")
+GLUED_BEFORE = re.compile(r"[\S\u00a0]*$")
+GLUED_AFTER = re.compile(r"[\S\u00a0]*")
+ADDRESS = re.compile(r"(?:https?://|doi:)\S+")
 # A name in code that fits in a narrow column of a table, and the marks that may follow it.
 NAME, PUNCTUATION = re.compile(r"\S{1,20}"), re.compile(r"[,.;:!?)]*")
 APOSTROPHE = re.compile(r"(?<=\w)&#x27;")
@@ -124,7 +126,14 @@ def with_numbers_kept(text: str) -> str:
         if number or max(lengths) <= most:
             parts[at - 1] = "\u00a0"
     kept = WITHIN.sub(lambda match: re.sub(r"\s", "\u00a0", match[0]), "".join(parts))
-    return UNBROKEN.sub("\\g<0>\u2060", kept)
+    # Who copies an address gets no sign that is not there.
+    addresses = [found.span() for found in ADDRESS.finditer(kept)]
+
+    def joined(match: re.Match) -> str:
+        copied = any(start <= match.start() < end for start, end in addresses)
+        return match[0] if copied else f"{match[0]}\u2060"
+
+    return UNBROKEN.sub(joined, kept)
 
 
 def with_numbers_kept_in(html: str) -> str:

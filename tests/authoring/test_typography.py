@@ -197,3 +197,10 @@ def test_hints_have_the_greek_letters_of_their_sentences():
     set_greek(None, page, "page")
     greek = [one.astext() for one in page.findall(nodes.inline)]
     assert greek == ["λ"]
+
+
+def test_an_address_can_be_copied():
+    for address in ("https://arxiv.org/abs/2002.02405", "doi:10.1175/1520-0493"):
+        assert with_numbers_kept(f"see {address}, and plug-in") == (
+            f"see {address}, and plug-\u2060in"
+        )
