@@ -44,6 +44,9 @@ def test_the_reference_passes_on_every_seed(task):
         ("which-method/mimo-inputs", 147),  # a mean of equal numbers is rounded
         ("which-method/mimo-loss", 20022),  # a loss near 0
         ("calibration-and-flows/predict", 20236),  # two means agree by chance
+        # The terms of the KL cancel; noise moves the only logit by very little.
+        ("approximate-inference/gaussian-kl", (371412948, 2307932607)),
+        ("approximate-inference/variational-mlp", (3384669713, 2587325322)),
     ],
 )
 def test_the_reference_passes_on_a_draw_that_refused_it(id_, seed):
