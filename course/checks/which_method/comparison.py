@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.integrate
+import scipy.special
 import scipy.stats
 
 from course.checks.which_method.tolerances import ROUNDING
@@ -261,10 +262,10 @@ def _crps_probe(answer, mean, std, y):
 def _crps_exact(mean, std, y):
     """Integrate below and above the target, for one data point."""
     below, _ = scipy.integrate.quad(
-        lambda z: scipy.stats.norm.cdf(z) ** 2, -40, (y - mean) / std, epsabs=1e-10
+        lambda z: scipy.special.ndtr(z) ** 2, -40, (y - mean) / std, epsabs=1e-10
     )
     above, _ = scipy.integrate.quad(
-        lambda z: scipy.stats.norm.sf(z) ** 2, (y - mean) / std, 40, epsabs=1e-10
+        lambda z: scipy.special.ndtr(-z) ** 2, (y - mean) / std, 40, epsabs=1e-10
     )
     return std * (below + above)
 
