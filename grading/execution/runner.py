@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import math
 import multiprocessing
 import os
@@ -239,11 +240,13 @@ def _pytest(folder: Path, processor: float) -> None:
     for standard in (1, 2):
         os.dup2(log, standard)
     arguments = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
-    arguments += ["-p", "nbval.plugin", "-p", "grading.execution.plugin"]
     arguments += ["-c", os.devnull, "--rootdir", str(folder), "--pass", str(folder)]
     arguments += ["--confcutdir", str(folder)]  # else it lists every parent folder
     arguments += ["--capture=no", *(f"-pno:{name}" for name in NOT_NEEDED)]
-    pytest.main([*arguments, "--nbval-current-env", str(folder / NOTEBOOK)])
+    arguments += ["--nbval-current-env", str(folder / NOTEBOOK)]
+    # Given as modules: for names, pytest reads the metadata of every package.
+    names = "nbval.plugin", "grading.execution.plugin"
+    pytest.main(arguments, plugins=[importlib.import_module(name) for name in names])
 
 
 def _kill(process: BaseProcess) -> None:
