@@ -107,11 +107,11 @@ def prior_variance(x: np.ndarray, y: np.ndarray, *, name: str) -> HTML | None:
     x, y = np.asarray(x, float), np.asarray(y, int)
     inputs = np.column_stack([x, np.ones(len(x))])
     variances = [float(f"{v:.2g}") for v in np.geomspace(1e-3, 1e3, 25)]
-    axis = np.linspace(-6, 6, 31)
+    axis = np.linspace(-8, 8, 41)
 
     def draw(plane: Axes, curve: Axes, variance: float) -> None:
         w, covariance, evidence = fit_laplace(inputs, y, variance)
-        points = np.stack([*np.meshgrid(axis, axis), np.ones((31, 31))], -1)
+        points = np.stack([*np.meshgrid(axis, axis), np.ones((41, 41))], -1)
         spread = np.einsum("...i,ij,...j->...", points, covariance, points)
         probs = expit(points @ w / np.sqrt(1 + np.pi / 8 * spread))
         probability_map(axis, axis, probs, data=(x, y), size=4, ax=plane)

@@ -48,7 +48,7 @@ def negative_log_joint(
 def prior_variance_of(weight_decay: float, n: int) -> float:
     """The prior variance σ₀² that a penalty λ/2 ‖w‖² stands for.
 
-    The penalty is added to the *mean* loss of n data.
+    The penalty is added to the *mean* loss of n data points.
 
     Args:
         weight_decay: λ.

@@ -165,7 +165,7 @@ LAPLACE_COVARIANCE = Task(
     hints=[
         "Look at what the loss is: a sum over the data, or a mean? Which one is a log posterior?",
         "The mean loss with its weight decay is the negative log posterior over N (plus a constant).",
-        "A Hessian is linear in its function: multiply it by n before you invert it.",
+        "A Hessian is linear in its function: multiply it by N before you invert it.",
     ],
 )
 

@@ -282,7 +282,7 @@ NEGATIVE_LOG_JOINT = Task(
     ],
     hints=[
         "Two densities multiply, so two negative logarithms add: one sum over the data, one over the weights.",
-        "F.binary_cross_entropy_with_logits(x @ w, y, reduction=...) is the first; which reduction is a sum?",
+        "F.binary_cross_entropy_with_logits of x @ w and y is the first; which reduction is a sum?",
         "For one weight w = 3 and σ₀² = 4 the second is 9/8 + ½ log 8π. Squares add up over the weights, and the constant counts once for each weight.",
     ],
 )

@@ -76,7 +76,7 @@ LOGISTIC_REGRESSION = (
         ),
     ),
     QuizQuestion(
-        "A logit has mean 2 and variance v = 24/π = 7.64. "
+        "A logit has mean 2 and variance v = 24/π ≈ 7.64. "
         "What does MacKay's approximation give for the probability?",
         (
             Choice.number(

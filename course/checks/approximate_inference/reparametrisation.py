@@ -217,7 +217,7 @@ REPARAMETRISED_SAMPLE = Task(
     ],
     hints=[
         "Draw ε first, from a distribution that has no parameters; then shift and scale it.",
-        "The standard deviation is F.softplus(rho), and ε has the shape of mu.",
-        "torch.randn takes a shape, a dtype and a generator; take the first two from mu.",
+        "The standard deviation is F.softplus(rho), and ε has the shape of `mu`.",
+        "torch.randn takes a shape, a dtype and a generator; take the first two from `mu`.",
     ],
 )
