@@ -211,7 +211,8 @@ def page(
         f"The prior's standard deviation, {PRIOR_STD}, was chosen by looking at the test accuracy for T = 1, so "
         "the test scores in the column BbB, T = 1 are a little better than they would be on new digits.",
         "",
-        "The accuracy after a share of the weights, those with the smallest \\|µ\\|/σ, is removed:",
+        "The accuracy with every weight at its mean, after a share of the weights, those with the "
+        "smallest \\|µ\\|/σ, is removed:",
         "",
         f"| share removed | {' | '.join(pruning)} |",
         "| ---: |" + " ---: |" * len(pruning),

@@ -23,7 +23,7 @@ class BayesianLinear(nn.Module):
         outputs: how many outputs.
         prior_std: the standard deviation of the prior N(0, σ₀²) of every weight and
             bias.
-        initial_rho: where every ρ starts; −5 is a standard deviation of .007.
+        initial_rho: where every ρ starts; −5 is a standard deviation of 0.007.
         generator: draws the initial means, N(0, 1/D) for weights; those of biases
             are 0.
 
@@ -74,7 +74,7 @@ class BayesianMLP(nn.Module):
         sizes: the layers' widths, inputs and outputs included.
         prior_std: the standard deviation of every weight's and bias's prior.
         initial_rho: where every ρ starts.
-        activation: what stands between the layers.
+        activation: the function between the layers.
         generator: draws the initial means.
     """
 

@@ -60,7 +60,7 @@ def minibatch_loss(
 
 
 class History(NamedTuple):
-    """What a training run records, one value per step: summed NLL and KL.
+    """The record of a training run, one value per step: summed NLL and KL.
 
     The NLL is scaled up to all N data points.
     """
@@ -98,7 +98,7 @@ def train(
         batch_size: how many data points each step sees; None for all N.
         draws: how many draws of the weights each step averages.
         local: draw activations instead of weights.
-        temperature: what multiplies the KL; only 1 gives the ELBO, less is a "cold"
+        temperature: the factor of the KL; only 1 gives the ELBO, less is a "cold"
             posterior.
 
     Returns:
@@ -113,9 +113,8 @@ def train(
         if batch_size is not None:
             rows = torch.randint(n, (batch_size,), generator=generator)
             x_batch, y_batch = x[rows], y[rows]
-        if (
-            bayesian and local
-        ):  # the draws of activations stand below one another in one batch
+        if bayesian and local:
+            # Stack all draws of the activations in one batch.
             x_draws, y_draws = x_batch.repeat(draws, 1), torch.cat([y_batch] * draws)
             fit = nll(model(x_draws, generator=generator, local=True), y_draws) / draws
         elif bayesian:
@@ -144,6 +143,6 @@ def predict(
 ) -> Tensor:
     """A Bayesian model's outputs under S draws of its weights, shape (S, N, K).
 
-    It is a loop, for that is fastest.
+    A loop over the draws is fastest here.
     """
     return torch.stack([model(x, generator=generator) for _ in range(draws)])

@@ -92,7 +92,7 @@ LOG_POSTERIOR = Task(
     ],
     hints=[
         "torch.distributions.Normal takes a mean and a standard deviation.",
-        "`rho` is not a standard deviation yet. `Normal` has a method log_prob, which takes w.",
+        "`rho` is not a standard deviation yet. `Normal` has a method log_prob, which takes `w`.",
     ],
 )
 

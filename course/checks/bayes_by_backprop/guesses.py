@@ -8,7 +8,7 @@ GUESSES = guesses(
         "The fit is perfect. What does the network predict far away, at x = 100?",
         (
             Choice(
-                "A number of the size of the targets, as sure as any other",
+                "A number of the order of the targets, as sure as any other",
                 "All its units are saturated there, so the output is constant, and nothing in it "
                 "shows doubt.",
                 right=True,
@@ -60,7 +60,8 @@ GUESSES = guesses(
             ),
             Choice(
                 "Too narrow, by a factor of about two",
-                "That is its size in the narrow gaps. In the middle of the wide one it is worse.",
+                "That is the factor in the narrow gaps with prior variance 10. In the middle of the "
+                "wide gap it is larger.",
             ),
             Choice(
                 "Too narrow, by a factor of ten or more",
@@ -95,7 +96,7 @@ GUESSES = guesses(
         (
             Choice(
                 "Hardly any: noise looks like no digit",
-                "The network must choose among ten digits, and its logits are large also where "
+                "The network must choose among ten digits, and its logits are large even where "
                 "it has seen no data.",
             ),
             Choice(
@@ -116,11 +117,11 @@ GUESSES = guesses(
             Choice(
                 "It falls to about one in ten",
                 "That is chance. Most of the removed weights had an uncertain sign, so the "
-                "forecasts did not depend on them.",
+                "forecasts hardly depended on them.",
             ),
             Choice(
                 "It falls by about a quarter",
-                "The loss is not in proportion to the number of weights: most of those removed "
+                "The drop is not in proportion to the number of weights: most of those removed "
                 "are noise around 0.",
             ),
             Choice(

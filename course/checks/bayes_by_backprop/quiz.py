@@ -117,12 +117,15 @@ DIGITS = (
     QuizQuestion(
         "What is the entropy of a uniform forecast over ten classes, in bits?",
         (
-            Choice.number(np.log(CLASSES), "This is in nats: divide by log 2."),
-            Choice.number(1, "You divided by the largest entropy, log₂ 10."),
-            Choice.number(np.log2(CLASSES), "log₂ 10.", right=True),
+            Choice.number(
+                np.log(CLASSES), "This is in nats: divide by log 2.", digits=2
+            ),
+            Choice.number(1, "You divided by the largest entropy, log₂ 10.", digits=2),
+            Choice.number(np.log2(CLASSES), "log₂ 10.", right=True, digits=2),
             Choice.number(
                 np.log2(CLASSES) / CLASSES,
                 "You averaged over the classes: an entropy is a sum.",
+                digits=2,
             ),
         ),
     ),

@@ -246,7 +246,7 @@ SAMPLE_WEIGHTS = Task(
         ),
     ],
     hints=[
-        "Draw ε with torch.randn; pass it the shape and dtype of mu, and the generator.",
+        "Draw ε with torch.randn; pass it the shape and dtype of `mu`, and the generator.",
         "Then you have everything that `reparametrise` asks for.",
     ],
 )
