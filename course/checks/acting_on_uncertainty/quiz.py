@@ -111,7 +111,7 @@ CONFORMAL_PREDICTION = (
             ),
             Choice(
                 "Yes: the guarantee says at least 90%",
-                "The 90% are an average over calibration sets as well. A single set may have less.",
+                "The 90% is an average over calibration sets as well. A single set may have less.",
             ),
             Choice(
                 "Yes, unless the model is bad",

@@ -76,7 +76,7 @@ GUESSES = guesses(
             Choice(
                 "Temperature scaling, since networks are overconfident",
                 "A network whose weight decay was chosen by NLL is not, on data of the same "
-                "kind: a temperature changes its NLL hardly at all.",
+                "kind: a temperature hardly changes its NLL.",
             ),
             Choice(
                 "Not one of them",
