@@ -15,6 +15,7 @@ from IPython import get_ipython
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.transforms import Bbox
 from matplotlib_inline.backend_inline import (
     FigureCanvas,
     configure_inline_support,
@@ -107,7 +108,13 @@ def stack(fig: Figure) -> None:
         if layout := fig.get_layout_engine():
             layout.set(h_pad=SPACE)
         place(panels, GridSpec(len(panels), 1, fig, height_ratios=heights))
-        fig.set_size_inches(NARROW, sum(heights))
+        above = BAR * any(bar.width > bar.height for bar in bars(fig))
+        fig.set_size_inches(NARROW, sum(heights) + above)
+
+
+def bars(fig: Figure) -> list[Bbox]:
+    """Return the places of a figure's colour bars, which are outside its grid."""
+    return [ax.get_position() for ax in fig.axes if ax.get_subplotspec() is None]
 
 
 def place(panels: list[Axes], grid: GridSpec) -> None:
@@ -127,7 +134,7 @@ def phone_height(ax: Axes, width: float, height: float) -> float:
         return low
     # A map has a shape of its own, and room beside its colour bar.
     box = ax.get_position()
-    barred = any(one.get_subplotspec() is None for one in ax.figure.axes)
+    barred = any(bar.height > bar.width for bar in bars(ax.figure))
     panel = PANEL - BAR if barred else PANEL
     return min(low, panel * box.height * height / (box.width * width) + LABELS)
 

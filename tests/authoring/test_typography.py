@@ -120,6 +120,8 @@ def test_sizes_stay_on_one_line():
         (" × 10⁻⁴, which is", "~×~10⁻⁴, which is"),
         ("2 points · about 5 minutes", "2~points · about 5 minutes"),
         ("200 MB of 1.5 GB, and B is a batch", "200~MB of 1.5~GB, and B is a batch"),
+        ("a KL of 1.5 nats, or 2 bits of it", "a KL of 1.5~nats, or 2~bits of it"),
+        ("log((2π)ᴰ det Σ) is 1/S Σₛ pₛ", "log((2π)ᴰ~det~Σ) is 1/¦S~Σₛ pₛ"),
         (" MB, 3 times", "~MB, 3 times"),
         ("from 1 to 4, to 3 of them", "from 1~to~4, to 3 of them"),
         (
