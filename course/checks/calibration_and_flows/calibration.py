@@ -356,7 +356,7 @@ BRIER_DECOMPOSITION = Task(
     hints=[
         "Bin the forecast itself, from 0 to 1, not the confidence. bin_index says which bin each forecast is in; "
         "torch.bincount counts and adds up by bin.",
-        "Each of the first two parts is Σ_b n_b/N · (a difference)².",
+        "Each of the first two parts is a sum over bins of n_b/N · (a difference)².",
         "An empty bin has weight 0, so it is enough for its means to be finite.",
     ],
 )

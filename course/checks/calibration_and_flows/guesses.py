@@ -92,7 +92,7 @@ GUESSES = guesses(
         ),
     ),
     flows_for_a_banana=QuizQuestion(
-        "How many planar flows bend a ball into this banana, up to a divergence of 0.1 nats?",
+        "How many planar flows bring the divergence from this target down to 0.1 nats?",
         (
             Choice(
                 "One",

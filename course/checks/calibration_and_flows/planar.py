@@ -180,7 +180,7 @@ PLANAR_FLOW = Task(
     ],
     hints=[
         "`h = torch.tanh(z @ w + b)` has one value per point; h.unsqueeze(-1) lets it multiply the vector u.",
-        "The Jacobian is I + u ψᵀ with ψ = (1 − h²) w, and det(I + u ψᵀ) = 1 + uᵀψ.",
+        "The Jacobian is I + uψᵀ with ψ = (1 − h²) w, and det(I + uψᵀ) = 1 + uᵀψ.",
         "Check: where h = 0 and uᵀw = 1 the determinant is 2. torch.log1p(a) is log(1 + a), precise for small a too.",
     ],
 )

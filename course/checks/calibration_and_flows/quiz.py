@@ -45,15 +45,19 @@ CALIBRATION = (
             Choice.number(
                 expit(TEMPERATURE * logit(P)),
                 "You multiplied the logits by the temperature.",
+                digits=2,
             ),
-            Choice.number(P, "Only the order of the classes stays the same."),
+            Choice.number(P, "Only the order of the classes stays the same.", digits=2),
             Choice.number(
-                P / TEMPERATURE, "You divided the probability. Divide the logits."
+                P / TEMPERATURE,
+                "You divided the probability. Divide the logits.",
+                digits=2,
             ),
             Choice.number(
                 expit(logit(P) / TEMPERATURE),
                 "The logit, 2.20, is halved: the probabilities are then proportional to √0.9 and √0.1.",
                 right=True,
+                digits=2,
             ),
         ),
     ),

@@ -216,7 +216,7 @@ NEGATIVE_ELBO = Task(
     ],
     hints=[
         "Per data point: −log p(y | x, z) + KL. Both have shape (…, N).",
-        "Categorical(logits=log_probs).log_prob(labels) picks log p(y | x, z), with the labels broadcast over draws.",
+        "torch.distributions.Categorical takes the logits; its log_prob(labels) picks log p(y | x, z), with the labels broadcast over draws.",
         "Both terms raise the loss: minus the log-likelihood, plus the KL. Average over the data points.",
     ],
 )
@@ -352,7 +352,7 @@ PREDICT = Task(
     misconceptions=PREDICT_MISTAKES,
     hints=[
         "model.draw takes a shape: with the number of draws as its first dimension, it gives noise for every draw and every data point at once.",
-        "model(x, z0) gives log-probabilities of shape (draws, N, K), in a torch.no_grad() block.",
+        "`model(x, z0)` gives log-probabilities of shape (draws, N, K), in a torch.no_grad() block.",
         "Exponentiate first; then the mean and the variance over axis 0.",
     ],
 )

@@ -121,7 +121,7 @@ FIT_TEMPERATURE = Task(
     hints=[
         "Minimise cross_entropy(logits / temperature, labels), from torch.nn.functional.",
         "T must stay positive: optimise log_temperature, and use log_temperature.exp().",
-        "LBFGS wants a closure: zero_grad, loss, backward, return loss. Return the temperature itself, not its logarithm, and detach it.",
+        "torch.optim.LBFGS wants a closure: zero_grad, loss, backward, return loss. Return the temperature itself, not its logarithm, and detach it.",
     ],
 )
 
