@@ -33,7 +33,7 @@ WITHIN = re.compile(
     r"|(?:(?<!\S)\S\s)?\b(?:log₂?|ln|det)\s(?=det\b|[^\sa-z]|[a-z](?![a-z]))"
     r"|\b[A-Z]\s(?=\(\w\s[+−])|(?:^|\d)\s(?=(?:[kMG]B|nats?|bits?)\b)|\d\sto\s(?=\d)|\bet\s(?=al\.)|\b\d\s(?=points?\b)"
     r"|\b\w\smod\s(?=\w)|\)\s(?=\w/[√\d(])|[α-ω][₀-₉²]*\s(?=[A-Zα-ω][₀-₉²]*(?:[\s.,;:)]|$))"
-    r"|\)[ᴰᴷ]\s(?=det\b)|\d/[A-Z]\s(?=Σ)|\b[Ss]everity\s(?=\d)|\bis\s(?=\d\))|(?<=\bmeans and)\s(?=N\b)"
+    r"|\)[ᴰᴷ]\s(?=det\b)|\d/[A-Z]\s(?=Σ)|\b(?:[Ss]everity|[Dd]epth)\s(?=\d)|\bis\s(?=\d\))|(?<=\bmeans and)\s(?=N\b)"
 )
 # One letter or a product of two, such as νπ, also beside Latin letters, as in dw/dρ.
 GREEK = re.compile(r"(?<![α-ωµ])([α-ωµ]{1,2})(?![α-ωµ])")
