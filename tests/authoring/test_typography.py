@@ -111,7 +111,7 @@ def test_sizes_stay_on_one_line():
         ("Sums, means and N", "Sums, means and~N"),
         ("is p log p, and the log of p", "is p~log~p, and the log of p"),
         ("24/π, dp/dw, weights/biases", "24/¦π, dp/¦dw, weights/biases"),
-        ("from p(y | x), KL(q ‖ p)", "from p(y~|~x), KL(q~‖~p)"),
+        ("from p(y | x), KL(q ‖ p)", "from p(y~|¦~x), KL(q~‖~p)"),
         (
             "a shape (N, D), log p and the log of p",
             "a shape (N,~D), log~p and the log of p",
