@@ -35,7 +35,7 @@ NARROW = 3.6  # inches, the column of a phone
 LOW = 3.0  # inches: panels that are no higher stay as high on a phone
 # Inches: a phone's panel across; what is written above and below it; a colour bar beside it;
 # space around a panel.
-PANEL, LABELS, BAR, SPACE = 3.0, 0.6, 0.7, 0.07
+PANEL, LABELS, BAR, SPACE = 3.0, 0.6, 0.7, 0.1
 MANY = 300  # points, beyond which a bitmap is smaller
 MAPS = 8  # panels, more of which stand in two columns
 DPI = 192  # of bitmaps inside a figure: two for each pixel of a page
