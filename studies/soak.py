@@ -17,7 +17,6 @@ import subprocess
 import sys
 import threading
 import time
-import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
@@ -28,6 +27,7 @@ import numpy as np
 
 from course.judge import answered, compare, expected
 from course.task import Task, stem_of, stems, tasks_of
+from grading.execution.expected import cases_of
 from project.closure import closure, digest_of
 from project.files import write_whole
 from project.jax_options import share_context
@@ -75,7 +75,7 @@ def judged(task: Task, kind: str, seed: int) -> tuple[int, list[list]]:
     Returns:
         The number of answers, and each wrong verdict: task, seed, answer and verdict.
     """
-    cases = task.cases(np.random.default_rng([seed, zlib.crc32(task.id.encode())]))
+    cases = cases_of(task, seed)
     right, failed, count = expected(task, cases), [], 0
     for name, answer, is_right in answers(task, kind):
         verdict = "accepted"

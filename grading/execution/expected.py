@@ -206,9 +206,14 @@ def read(path: Path) -> dict[str, Key]:
     }
 
 
+def cases_of(task: Task, seed: int) -> list[Case]:
+    """Draw a task's inputs for a run."""
+    return task.cases(np.random.default_rng([seed, zlib.crc32(task.id.encode())]))
+
+
 def key_of(task: Task, seed: int) -> Key:
     """Compute a task's inputs and its right values."""
-    cases = task.cases(np.random.default_rng([seed, zlib.crc32(task.id.encode())]))
+    cases = cases_of(task, seed)
     right = [dict(task.oracle(**case)) for case in cases]
     probe = probe_source(task, cases)
     inputs = [dict(case) for case in cases]
