@@ -5,19 +5,24 @@
   file shows its dark colours. Panels with a map stay as they were drawn.
 - Every picture has its width and height. All but a page's first load when they are needed.
 - Only pages with a figure of ``course.plots.live`` load its script.
+
+To recolour and compress takes a third of a build that executes nothing, so what was made of a
+drawing is kept from build to build.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import PIL
 from PIL import Image, ImageColor
 from sphinx.application import Sphinx
 
@@ -58,6 +63,10 @@ POINTS = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)pt"[^>]*?\bheight="([\d.]+)pt
 PHONE = re.compile(r"<metadata><!\[CDATA\[(.*)\]\]></metadata>", re.DOTALL)
 STEPS = re.compile(r'<svg role="img".*?</svg>', re.DOTALL)
 PICTURE = re.compile(r'<img\b[^>]*?\bsrc="([^"]*/_images/[^"]*)"[^>]*?/?>')
+
+KEPT = "_build/.pictures"  # in the folder of the book
+# Others would make other pictures.
+MAKERS = Path(__file__).read_bytes() + PIL.__version__.encode()
 
 ElementTree.register_namespace("", SVG[1:-1])
 ElementTree.register_namespace("xlink", LINK[1:].partition("}")[0])
@@ -239,22 +248,36 @@ def short(svg: str) -> str:
     return svg.replace("</style></svg>", f"{''.join(rules)}</style></svg>")
 
 
-def write_both(path: Path) -> None:
+def in_page(drawn: str) -> str:
+    """Make the SVG that is written into a page, which has the colours of both themes."""
+    return ElementTree.tostring(themed(drawn), "unicode")
+
+
+def in_file(drawn: str) -> str:
+    """Make the content of an SVG file, which brings the colours of both themes along."""
+    root = themed(drawn)
+    root.set("id", "dark")
+    style = ElementTree.SubElement(root, f"{SVG}style")
+    style.text = f"svg{{{LIGHT}}}svg:target{{{DARK}}}"
+    unwrap(root)
+    return short(ElementTree.tostring(root, "unicode").replace("xlink:href", "href"))
+
+
+def made(make: Callable[[str], str], drawn: str, folder: Path) -> str:
+    """Return what ``make`` makes of a drawn SVG; ``folder`` keeps it for later builds."""
+    name = hashlib.sha256(MAKERS + make.__name__.encode() + drawn.encode())
+    path = folder / f"{name.hexdigest()}.svg"
+    if not path.exists():
+        write_whole(path, make(drawn))
+    return path.read_text("utf-8")
+
+
+def write_both(path: Path, folder: Path) -> None:
     """Write a figure's two files in place of the one that holds both."""
     text = path.read_text("utf-8")
-    if not (phone := PHONE.search(text)):
-        return  # written by an earlier build
-    for target, drawn in (
-        (phone_of(path), phone[1]),
-        (path, text.replace(phone[0], "")),
-    ):
-        root = themed(drawn)
-        root.set("id", "dark")
-        style = ElementTree.SubElement(root, f"{SVG}style")
-        style.text = f"svg{{{LIGHT}}}svg:target{{{DARK}}}"
-        unwrap(root)
-        svg = ElementTree.tostring(root, "unicode").replace("xlink:href", "href")
-        write_whole(target, short(svg))
+    if phone := PHONE.search(text):  # else an earlier build has written them
+        write_whole(phone_of(path), made(in_file, phone[1], folder))
+        write_whole(path, made(in_file, text.replace(phone[0], ""), folder))
 
 
 def phone_of(path: Path) -> Path:
@@ -295,8 +318,9 @@ def show_pictures(app: Sphinx, page, template, context, doctree) -> None:
         )
 
     context["body"] = PICTURE.sub(shown, context["body"])
+    folder = Path(app.srcdir) / KEPT
     context["body"] = STEPS.sub(
-        lambda match: ElementTree.tostring(themed(match[0]), "unicode"), context["body"]
+        lambda match: made(in_page, match[0], folder), context["body"]
     )
 
 
@@ -312,7 +336,7 @@ def write_pictures(app: Sphinx, exception: Exception | None) -> None:
     """Write the files of all figures after an HTML build that succeeded."""
     if exception is None and app.builder.format == "html":
         for path in sorted((Path(app.outdir) / "_images").glob("*.svg")):
-            write_both(path)
+            write_both(path, Path(app.srcdir) / KEPT)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

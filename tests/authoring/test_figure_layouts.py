@@ -17,6 +17,9 @@ from authoring.pictures import (
     PHONE,
     SVG,
     THEMED,
+    in_file,
+    in_page,
+    made,
     opened,
     short,
     themed,
@@ -267,3 +270,17 @@ def test_the_size_of_text_survives():
     assert "scale(0.085 -0.085)" in ElementTree.tostring(
         themed(drawn(fig)[0]), "unicode"
     )
+
+
+def test_what_was_made_of_a_drawing_is_kept(tmp_path):
+    fig, ax = plt.subplots()
+    drawing = drawn(fig)[0]
+    assert made(in_page, drawing, tmp_path) == in_page(drawing)
+    (path,) = tmp_path.iterdir()
+    path.write_text("kept", "utf-8")
+    assert made(in_page, drawing, tmp_path) == "kept"
+    # Not for another use of it, and not for another drawing.
+    assert made(in_file, drawing, tmp_path) == in_file(drawing)
+    ax.set_title("title")
+    drawing = drawn(fig)[0]
+    assert made(in_page, drawing, tmp_path) == in_page(drawing)
