@@ -113,7 +113,7 @@ def prose(page):
     text = re.sub(
         r"https?://\S+|\S*(?:\.\w+)*\.(?:ipynb|py|csv|html|json)(?:\.\w+)?\b",
         " ",
-        " ".join(texts),
+        " ".join(texts).replace("\u00ad", ""),
     )
     return {
         word
