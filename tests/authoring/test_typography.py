@@ -104,6 +104,7 @@ def test_sizes_stay_on_one_line():
         ("once in λ σ₀² N = 1, (k mod C)/C", "once in λ~σ₀²~N~=~1, (k~mod~C)/¦C"),
         ("probit Φ(√(π/8) m/√(1 + πv/8))", "probit Φ(√(π/¦8)~m/¦√(1~+~πv/¦8))"),
         ("At severity 5 (white is 1)", "At severity~5 (white is~1)"),
+        ("from depth 4 to depth d", "from depth~4 to depth d"),
         (
             "scikit-learn, CIFAR-100, mean-field",
             "scikit-¦learn, CIFAR-¦100, mean-field",
