@@ -6,8 +6,8 @@
 - Every picture has its width and height. All but a page's first load when they are needed.
 - Only pages with a figure of ``course.plots.live`` load its script.
 
-To recolour and compress takes a third of a build that executes nothing, so what was made of a
-drawing is kept from build to build.
+Recolouring and compressing take a third of a build that executes nothing, so finished pictures
+are cached between builds.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ PHONE = re.compile(r"<metadata><!\[CDATA\[(.*)\]\]></metadata>", re.DOTALL)
 STEPS = re.compile(r'<svg role="img".*?</svg>', re.DOTALL)
 PICTURE = re.compile(r'<img\b[^>]*?\bsrc="([^"]*/_images/[^"]*)"[^>]*?/?>')
 
-KEPT = "_build/.pictures"  # in the folder of the book
-# Others would make other pictures.
-MAKERS = Path(__file__).read_bytes() + PIL.__version__.encode()
+CACHE = "_build/.pictures"  # in the folder of the book
+# Part of a cached picture's key: another version may make another picture.
+VERSION = Path(__file__).read_bytes() + PIL.__version__.encode()
 
 ElementTree.register_namespace("", SVG[1:-1])
 ElementTree.register_namespace("xlink", LINK[1:].partition("}")[0])
@@ -249,12 +249,12 @@ def short(svg: str) -> str:
 
 
 def in_page(drawn: str) -> str:
-    """Make the SVG that is written into a page, which has the colours of both themes."""
+    """Return the SVG to write into a page, which defines the colours of both themes."""
     return ElementTree.tostring(themed(drawn), "unicode")
 
 
 def in_file(drawn: str) -> str:
-    """Make the content of an SVG file, which brings the colours of both themes along."""
+    """Return the content of an SVG file, with the colours of both themes."""
     root = themed(drawn)
     root.set("id", "dark")
     style = ElementTree.SubElement(root, f"{SVG}style")
@@ -264,8 +264,8 @@ def in_file(drawn: str) -> str:
 
 
 def made(make: Callable[[str], str], drawn: str, folder: Path) -> str:
-    """Return what ``make`` makes of a drawn SVG; ``folder`` keeps it for later builds."""
-    name = hashlib.sha256(MAKERS + make.__name__.encode() + drawn.encode())
+    """Apply ``make`` to a drawn SVG, or return the result that ``folder`` has cached."""
+    name = hashlib.sha256(VERSION + make.__name__.encode() + drawn.encode())
     path = folder / f"{name.hexdigest()}.svg"
     if not path.exists():
         write_whole(path, make(drawn))
@@ -318,7 +318,7 @@ def show_pictures(app: Sphinx, page, template, context, doctree) -> None:
         )
 
     context["body"] = PICTURE.sub(shown, context["body"])
-    folder = Path(app.srcdir) / KEPT
+    folder = Path(app.srcdir) / CACHE
     context["body"] = STEPS.sub(
         lambda match: made(in_page, match[0], folder), context["body"]
     )
@@ -336,7 +336,7 @@ def write_pictures(app: Sphinx, exception: Exception | None) -> None:
     """Write the files of all figures after an HTML build that succeeded."""
     if exception is None and app.builder.format == "html":
         for path in sorted((Path(app.outdir) / "_images").glob("*.svg")):
-            write_both(path, Path(app.srcdir) / KEPT)
+            write_both(path, Path(app.srcdir) / CACHE)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -244,7 +244,7 @@ def _pytest(folder: Path, processor: float) -> None:
     arguments += ["--confcutdir", str(folder)]  # else it lists every parent folder
     arguments += ["--capture=no", *(f"-pno:{name}" for name in NOT_NEEDED)]
     arguments += ["--nbval-current-env", str(folder / NOTEBOOK)]
-    # Given as modules: for names, pytest reads the metadata of every package.
+    # As modules: to resolve a name, pytest reads the metadata of every package.
     names = "nbval.plugin", "grading.execution.plugin"
     pytest.main(arguments, plugins=[importlib.import_module(name) for name in names])
 

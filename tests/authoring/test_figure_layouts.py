@@ -272,13 +272,13 @@ def test_the_size_of_text_survives():
     )
 
 
-def test_what_was_made_of_a_drawing_is_kept(tmp_path):
+def test_finished_pictures_are_cached(tmp_path):
     fig, ax = plt.subplots()
     drawing = drawn(fig)[0]
     assert made(in_page, drawing, tmp_path) == in_page(drawing)
     (path,) = tmp_path.iterdir()
-    path.write_text("kept", "utf-8")
-    assert made(in_page, drawing, tmp_path) == "kept"
+    path.write_text("cached", "utf-8")
+    assert made(in_page, drawing, tmp_path) == "cached"
     # Not for another use of it, and not for another drawing.
     assert made(in_file, drawing, tmp_path) == in_file(drawing)
     ax.set_title("title")
