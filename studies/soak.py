@@ -1,7 +1,7 @@
 """Judge right and wrong answers to every task on many draws of the grader's inputs.
 
-``python -m studies.soak 200`` judges each reference, then the known answers: misconceptions,
-``tests/wrong_answers`` and ``tests/right_answers``. It keeps its counts in ``_build/soak.json``
+``python -m studies.soak 200`` judges each reference, the wrong answers (misconceptions and
+``tests/wrong_answers``) and ``tests/right_answers``. It keeps its counts in ``_build/soak.json``
 and goes on where it was stopped, but for the practicals whose sources have changed. To repeat
 a failure: ``python -m studies.soak 1 --first SEED --only ID``.
 """
@@ -34,7 +34,7 @@ from project.jax_options import share_context
 
 ROOT = Path(__file__).parents[1]
 # How many draws one process judges: JAX needs ten seconds to start.
-BLOCKS = {"known answers": 100, "references": 500}
+BLOCKS = {"references": 500, "right answers": 100, "wrong answers": 250}
 SECONDS = 5  # between two reports of a process
 ALONE = {
     "OMP_NUM_THREADS": "1",
@@ -54,42 +54,55 @@ def sources_of(stem: str) -> str:
     return digest_of(ROOT, ours | closure(tests, "", tests / "course", *planted))
 
 
-def answers(task: Task, kind: str) -> Iterator[tuple[str, Any, bool]]:
-    """Yield the name of each answer to a task, the answer, and whether it is right."""
+def answers(task: Task, kind: str) -> Iterator[tuple[str, Any]]:
+    """Yield the name of each answer of this kind to a task, and the answer."""
     stem = stem_of(task.id)
     if kind == "references":
-        module = importlib.import_module(f"solutions.{stem}")
-        yield "reference", getattr(module, task.name), True
+        yield (
+            "reference",
+            getattr(importlib.import_module(f"solutions.{stem}"), task.name),
+        )
         return
-    for number, mistake in enumerate(task.misconceptions, 1):
-        yield f"misconception {number}: {mistake.hint}", mistake.answer, False
-    for folder in ("right_answers", "wrong_answers"):
-        planted = importlib.import_module(f"{folder}.{stem}").ANSWERS
-        for label, answer in planted.get(task.name, {}).items():
-            yield f"{folder}: {label}", answer, folder == "right_answers"
+    if kind == "wrong answers":
+        for number, mistake in enumerate(task.misconceptions, 1):
+            yield f"misconception {number}: {mistake.hint}", mistake.answer
+    planted = importlib.import_module(f"{kind.replace(' ', '_')}.{stem}").ANSWERS
+    yield from planted.get(task.name, {}).items()
 
 
-def judged(task: Task, kind: str, seed: int) -> tuple[int, list[list]]:
+def judged(
+    task: Task, kind: str, seed: int, refusing: dict[tuple[str, str], int]
+) -> tuple[int, list[list]]:
     """Judge the answers to a task on inputs that the grader draws with this seed.
+
+    Args:
+        task: the task.
+        kind: of the answers: a key of ``BLOCKS``.
+        seed: of the inputs.
+        refusing: the case that refused an answer last, by task and answer. It is tried first,
+            since most wrong answers are refused by the same case of each draw.
 
     Returns:
         The number of answers, and each wrong verdict: task, seed, answer and verdict.
     """
     cases = cases_of(task, seed)
     right, failed, count = expected(task, cases), [], 0
-    for name, answer, is_right in answers(task, kind):
-        verdict = "accepted"
-        for case, closes in zip(cases, right, strict=True):  # up to the first refusal
+    for name, answer in answers(task, kind):
+        last, verdict = refusing.get((task.id, name), 0), "accepted"
+        # Up to the first refusal.
+        for at in sorted(range(len(cases)), key=lambda number: number != last):
             left: list[tuple[str, str]] = []
             try:
-                mismatch = compare(answered(task, answer, [case], left), [closes])
+                values = answered(task, answer, [cases[at]], left)
+                mismatch = compare(values, [right[at]])
             except Exception as error:
                 mismatch = repr(error)
             if mismatch or left:
-                verdict = str(mismatch or left)[:300]
+                refusing[task.id, name] = at
+                verdict = f"case {at}: {mismatch or left}"[:300]
                 break
         count += 1
-        if is_right != (verdict == "accepted"):
+        if (kind == "wrong answers") == (verdict == "accepted"):
             failed.append([task.id, seed, name, verdict])
     return count, failed
 
@@ -98,10 +111,11 @@ def work(kind: str, stem: str, only: str, seeds: range, until: float) -> None:
     """Judge draws up to a time; print numbers and new wrong verdicts every few seconds."""
     tasks = [task for id_, task in tasks_of(stem).items() if id_.startswith(only)]
     share_context()
+    refusing: dict[tuple[str, str], int] = {}
     total, failed, printed = 0, [], time.monotonic()
     for draws, seed in enumerate(seeds, 1):
         for task in tasks:
-            count, found = judged(task, kind, seed)
+            count, found = judged(task, kind, seed, refusing)
             total, failed = total + count, failed + found
         ends = seed == seeds[-1] or time.time() > until
         if ends or time.monotonic() > printed + SECONDS:
@@ -190,7 +204,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--first", type=int, help="first seed (default: by the sources)"
     )
-    parser.add_argument("--known", type=int, help="draws of known answers, if fewer")
+    parser.add_argument("--right", type=int, help="draws of right answers, if fewer")
     parser.add_argument("--only", default="", help="a task's id, or its beginning")
     parser.add_argument("--seconds", type=float, default=math.inf, help="then stop")
     parser.add_argument("--out", type=Path, help="where to keep the counts")
@@ -202,8 +216,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no draws, or no practical that begins with {options.only!r}")
     until = time.time() + options.seconds
     soak = Soak(options.out or kept, options.first, options.only, until)
-    known = min(options.draws, options.known or options.draws)
-    counts = {"known answers": known, "references": options.draws}
+    counts = dict.fromkeys(BLOCKS, options.draws)
+    counts["right answers"] = min(options.draws, options.right or options.draws)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [
             pool.submit(soak.run, kind, stem, range(first, last)[start : start + size])

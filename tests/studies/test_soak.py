@@ -48,28 +48,35 @@ def task(drawn):
 
 
 def test_both_kinds_of_wrong_verdicts_are_reported(task, monkeypatch):
-    rows = [
-        ("the sum", total_of, True),
-        ("the sum, taken for wrong", total_of, False),
-        ("the first", lambda x: x[0], False),
-        ("the first, taken for right", lambda x: x[0], True),
-        ("changes its input", changes_its_input, False),
-        ("raises", lambda x: x.no_such_method(), False),
-    ]
-    monkeypatch.setattr(soak, "answers", lambda task, kind: rows)
-    count, failed = soak.judged(task, "known answers", 3)
-    assert count == len(rows)
-    assert [row[:3] for row in failed] == [
-        ["sums/total-of", 3, "the sum, taken for wrong"],
-        ["sums/total-of", 3, "the first, taken for right"],
-    ]
-    assert failed[0][3] == "accepted"
-    assert "case=0, key='total'" in failed[1][3]
+    rows = {
+        "right answers": [
+            ("the sum", total_of),
+            ("the first", lambda x: x[0]),
+        ],
+        "wrong answers": [
+            ("the sum", total_of),
+            ("the first", lambda x: x[0]),
+            ("changes its input", changes_its_input),
+            ("raises", lambda x: x.no_such_method()),
+        ],
+    }
+    wrong = {"right answers": "the first", "wrong answers": "the sum"}
+    said = {"right answers": "key='total'", "wrong answers": "accepted"}
+    monkeypatch.setattr(soak, "answers", lambda task, kind: rows[kind])
+    refusing = {}
+    for _ in range(2):  # the second time, the case that refused is tried first
+        for kind, known in rows.items():
+            count, ((*row, verdict),) = soak.judged(task, kind, 3, refusing)
+            assert count == len(known)
+            assert row == ["sums/total-of", 3, wrong[kind]]
+            assert said[kind] in verdict
+    refused = {"the first": 1, "changes its input": 0, "raises": 0}
+    assert refusing == {(task.id, name): case for name, case in refused.items()}
 
 
 def test_inputs_are_those_of_a_graded_run(task, drawn, monkeypatch):
     monkeypatch.setattr(soak, "answers", lambda task, kind: [])
-    soak.judged(task, "references", 7)
+    soak.judged(task, "references", 7, {})
     key_of(task, 7)
     ours, graders = drawn
     for one, other in zip(ours, graders, strict=True):
@@ -85,24 +92,27 @@ def test_it_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch):
 
     status, results = judge(1)
     assert (status, results["failed"]) == (0, [])
-    reference, known = (
+    reference, right, wrong = (
         f"{STEM}, {kind}, {int(results['sources'][STEM][:8], 16)}"
-        for kind in ("references", "known answers")
+        for kind in ("references", "right answers", "wrong answers")
     )
-    one, many = results["done"][known]
-    assert results["done"] == {reference: [1, 1], known: [1, many]}
-    assert one == 1
-    assert many > 10
+    some, many = results["done"][right][1], results["done"][wrong][1]
+    assert results["done"] == {reference: [1, 1], right: [1, some], wrong: [1, many]}
+    assert many > 10 > some > 1
     assert "acting_on_uncertainty, references: 1 answers" in capsys.readouterr().out
 
-    # The first draw is not judged again: what is noted of it stays. Of the known answers,
+    # The first draw is not judged again: what is noted of it stays. Of the right answers,
     # another draw is not asked for.
     results["done"][reference] = [1, 100]
     results["failed"] = [[TASK, 1, "reference", "noted before"]]
     out.write_text(json.dumps(results), "utf-8")
-    status, results = judge(2, "--known", "1")
+    status, results = judge(2, "--right", "1")
     assert status == 1
-    assert results["done"] == {reference: [2, 101], known: [1, many]}
+    assert results["done"] == {
+        reference: [2, 101],
+        right: [1, some],
+        wrong: [2, 2 * many],
+    }
 
     # What other sources change is judged again, and nothing else; a process that breaks off is
     # no success.
