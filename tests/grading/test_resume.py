@@ -205,7 +205,7 @@ def test_a_kernel_never_outlives_what_started_it():
 
 @pytest.mark.long
 def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
-    """At moments that each commit draws anew: 4 of them, or 50 where ``SOAK`` is set.
+    """At moments that each commit draws anew: 2 of them, or 50 where ``SOAK`` is set.
 
     Every second kill comes after a grade was kept, however slow the machine is.
     """
@@ -218,7 +218,7 @@ def test_kills_lose_nothing_and_grade_nothing_twice(tmp_path):
     finish(process)
     draw, kills, seen, most = random.Random(first_seed()), 0, {}, 0
     started = []
-    while kills < (50 if SOAK else 4):
+    while kills < (50 if SOAK else 2):
         process = start(tmp_path / "in", out, "--jobs", "2")
         if kills % 2:
             until_kept(process, out, len(seen) + 1)
