@@ -41,8 +41,12 @@ for task in tasks:
     right = expected(task, cases)
     for folder, answers in folders.items():
         for label, answer in answers.get(task.name, {}).items():
+            compared = (
+                compare(answered(task, answer, [case]), [closes])
+                for case, closes in zip(cases, right, strict=True)
+            )
             try:
-                mismatch = compare(answered(task, answer, cases), right)
+                mismatch = next(filter(None, compared), None)
                 verdict = f"{mismatch.kind}: {mismatch.key}" if mismatch else "right"
             except Exception as error:
                 verdict = f"raised {type(error).__name__}: {error}"
