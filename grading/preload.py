@@ -1,5 +1,6 @@
 """What the fork server imports and computes, once for all processes that are forked from it."""
 
+from jupyter_client.provisioning import KernelProvisionerFactory
 from nbformat import current_nbformat, current_nbformat_minor
 from nbformat.validator import get_validator
 
@@ -8,4 +9,5 @@ import grading.worker  # noqa: F401
 from grading.submissions.suspicion import oracles
 
 oracles()
+KernelProvisionerFactory.instance()  # reads the entry points of every package, once
 get_validator(current_nbformat, current_nbformat_minor)  # compiles the schema, once

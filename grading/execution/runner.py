@@ -22,12 +22,10 @@ from pathlib import Path
 
 import nbformat
 import psutil
-import pytest
 from nbformat import NotebookNode
 
 from grading.execution.passes import NOTEBOOK, PassInput, PassResult
 from grading.sandbox.bubblewrap import Sandbox
-from grading.sandbox.provisioner import NAME
 from grading.settings import Settings
 
 PREFIX = "ku-"
@@ -229,6 +227,11 @@ def _nbval(folder: Path, processor: float, wall: float) -> None:
 
 def _pytest(folder: Path, processor: float) -> None:
     """Run nbval for one pass, within the process of the pass."""
+    # The process that starts passes needs neither; ``grading.preload`` has imported both.
+    import pytest
+
+    from grading.sandbox.provisioner import NAME
+
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(processor), most))
     gc.freeze()  # keeps pytest's garbage collections out of shared memory
