@@ -143,7 +143,7 @@ class PassCell(IPyNbCell):
         began = time.monotonic()
         error: NbCellError | None = None
         result.running = self.name
-        notebook.save()
+        notebook.save()  # with the verdicts of the cells before it
         limits = notebook.input.sandbox.limits
         # Given cells contain the imports, which may take long on a busy machine.
         notebook.kernel.allow(limits.start if role == "given" else limits.task)
@@ -193,7 +193,6 @@ class PassCell(IPyNbCell):
             ):
                 # Once and without the type: the types of many cells could spell out a text.
                 result.flags.append(flag("added-raised", self.name))
-            notebook.save()
             raise error
 
     def repr_failure(self, excinfo) -> str:
@@ -231,7 +230,6 @@ class PassCell(IPyNbCell):
         self.parent.result.verdicts[verdict.task] = dataclasses.replace(
             verdict, seconds=seconds
         )
-        self.parent.save()
 
 
 class NotRight(Exception):
