@@ -11,6 +11,7 @@ import ast
 import re
 import symtable
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from grading.submissions.forms import (
     FUNCTIONS,
@@ -39,7 +40,7 @@ from grading.submissions.origins import (
     root_of,
     spread,
 )
-from grading.submissions.sources import GIVES_UP, MAX_SOURCE, quietly
+from grading.submissions.sources import GIVES_UP, MAX_SOURCE, kept, quietly
 
 CALLED = {"getattr", "setattr"}  # allowed only where they are called by name
 NAMING = {"Symbol", "init_printing", "symbols"}  # functions of SymPy that take names
@@ -57,6 +58,73 @@ USUAL = {
 }
 
 
+@dataclass(frozen=True)
+class _Cell:
+    """What a cell adds to the graph.
+
+    Args:
+        tree: its syntax tree. While it is kept, no other node has the ids in the edges.
+        imports: its import statements.
+        own: the names that it binds, except by imports.
+        parameters: of its functions.
+        classes: the names of its classes.
+        edges: of the graph.
+        strict_edges: those and the edges from what an object was made from.
+        same: pairs of names for one object.
+        setters: its functions that set parts of their arguments.
+    """
+
+    tree: ast.Module
+    imports: list[ast.Import | ast.ImportFrom]
+    own: set[str]
+    parameters: set[str]
+    classes: set[str]
+    edges: list[tuple[str, str]]
+    strict_edges: list[tuple[str, str]]
+    same: list[tuple[str, str]]
+    setters: set[str]
+
+
+@kept
+def _read(source: str) -> _Cell | None:
+    """Read a cell; None if it does not compile."""
+    tree = parsed(source)
+    if tree is None:
+        return None
+    nodes = list(ast.walk(tree))
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    bindings = [pair for node in nodes for pair in bindings_of(node)]
+    methods = {id(one) for node in classes for one in node.body}
+    setters = {
+        node.name
+        for node in nodes
+        if isinstance(node, FUNCTIONS) and _sets(node, id(node) in methods)
+    }
+    setters |= {
+        f"{node.name}.{one.name}"
+        for node in classes
+        for one in node.body
+        if isinstance(one, FUNCTIONS) and _sets(one, method=False)
+    }
+    return _Cell(
+        tree,
+        [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)],
+        {name for node in nodes for name in names_bound(node)},
+        {node.arg for node in nodes if isinstance(node, ast.arg)},
+        {node.name for node in classes},
+        *(
+            [edge for pair in bindings for edge in edges_of(*pair, strictly=strictly)]
+            for strictly in (False, True)
+        ),
+        [
+            (name, target.lstrip("."))
+            for target, value in bindings
+            if isinstance(value, ast.Name | ast.Attribute) and (name := last_of(value))
+        ],
+        setters,
+    )
+
+
 class Effects:
     """The origins of a notebook's names.
 
@@ -69,43 +137,24 @@ class Effects:
     """
 
     def __init__(self, sources: Iterable[str]) -> None:
-        trees = [tree for source in sources if (tree := parsed(source)) is not None]
-        nodes = [node for tree in trees for node in ast.walk(tree)]
+        cells = [cell for source in sources if (cell := _read(source)) is not None]
         self.modules: set[str] = set()  # imported names that are modules
         self.harmful: set[str] = set()  # imported names not from harmless modules
         self.paths: dict[str, list[str]] = {}  # origins of imported names
-        for node in nodes:
+        for node in (node for cell in cells for node in cell.imports):
             self._import(node)
-        self.own = {name for node in nodes for name in names_bound(node)}
-        self.parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
-        self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-        bindings = [pair for node in nodes for pair in bindings_of(node)]
-        self.aliases = self._outside_of(bindings, strictly=False)
+        self.own = {name for cell in cells for name in cell.own}
+        self.parameters = {name for cell in cells for name in cell.parameters}
+        self.classes = {name for cell in cells for name in cell.classes}
+        self.aliases = self._outside_of(edge for cell in cells for edge in cell.edges)
         # The notebook's objects may also hold what they were made from, such as a class.
-        self.related = self._outside_of(bindings, strictly=True)
-        same = [
-            (name, target.lstrip("."))
-            for target, value in bindings
-            if isinstance(value, ast.Name | ast.Attribute) and (name := last_of(value))
-        ]
+        self.related = self._outside_of(
+            edge for cell in cells for edge in cell.strict_edges
+        )
+        same = [pair for cell in cells for pair in cell.same]
         self.modules = spread(self.modules, same)
-        methods = {
-            id(one) for n in nodes if isinstance(n, ast.ClassDef) for one in n.body
-        }
-        found = {
-            node.name
-            for node in nodes
-            if isinstance(node, FUNCTIONS) and _sets(node, id(node) in methods)
-        }
-        found |= {
-            f"{node.name}.{one.name}"
-            for node in nodes
-            if isinstance(node, ast.ClassDef)
-            for one in node.body
-            if isinstance(one, FUNCTIONS) and _sets(one, method=False)
-        }
         # The notebook's functions that set parts of their arguments.
-        self.setters = spread(found, same)
+        self.setters = spread({name for cell in cells for name in cell.setters}, same)
 
     def quiet(self, source: str) -> bool:
         """Does a cell only define? A cell that is not plain Python may act.
@@ -167,13 +216,9 @@ class Effects:
     def _is_outside(self, node: str) -> bool:
         return node in self.aliases or (node.isidentifier() and node not in self.own)
 
-    def _outside_of(
-        self, bindings: list[tuple[str, ast.expr]], *, strictly: bool
-    ) -> set[str]:
-        edges = [
-            edge for pair in bindings for edge in edges_of(*pair, strictly=strictly)
-        ]
-        edges += [(name, f"~{name}") for name in self.own]  # what the object holds
+    def _outside_of(self, edges: Iterable[tuple[str, str]]) -> set[str]:
+        # What an object holds, too.
+        edges = [*edges, *((name, f"~{name}") for name in self.own)]
         unknown = {one for one, _ in edges if one.isidentifier()} - self.own
         return spread({"type()", *self.paths} | unknown, edges)
 

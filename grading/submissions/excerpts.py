@@ -11,11 +11,9 @@ import itertools
 from collections.abc import Collection, Iterator
 
 from grading.submissions.effects import Effects
-from grading.submissions.forms import COMPOUND, extended, filled
+from grading.submissions.forms import COMPOUND, extended, filled, parsed
 from grading.submissions.sources import (
     GIVES_UP,
-    MAGIC,
-    MAX_SOURCE,
     REACHING,
     bound,
     free,
@@ -149,12 +147,15 @@ def _sure(node: ast.stmt) -> bool:
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    """A cell's statements; an import of several names counts as several imports."""
-    try:
-        body = quietly(ast.parse, source[:MAX_SOURCE]).body
-    except SyntaxError:
-        body = quietly(ast.parse, MAGIC.sub("", source[:MAX_SOURCE])).body
-    return [one for node in body for one in _one_by_one(node)]
+    """A cell's statements; an import of several names counts as several imports.
+
+    Raises:
+        SyntaxError: it does not compile.
+    """
+    tree = parsed(source)
+    if tree is None:
+        raise SyntaxError("The cell does not compile.")
+    return [one for node in tree.body for one in _one_by_one(node)]
 
 
 def _one_by_one(node: ast.stmt) -> list[ast.stmt]:

@@ -6,7 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from grading.submissions.origins import ADDING, root_of
-from grading.submissions.sources import GIVES_UP, MAGIC, MAX_SOURCE, quietly
+from grading.submissions.sources import (
+    GIVES_UP,
+    MAGIC,
+    MAX_SOURCE,
+    kept,
+    quietly,
+)
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPOUND = (ast.For, ast.If, ast.Try, ast.With)
@@ -21,6 +27,7 @@ RULES = {
 }
 
 
+@kept
 def parsed(source: str) -> ast.Module | None:
     """The syntax tree of a cell, without its magics; None if it does not compile."""
     for text in (source[:MAX_SOURCE], MAGIC.sub("", source[:MAX_SOURCE])):

@@ -12,12 +12,15 @@ import re
 import symtable
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+Found = TypeVar("Found")
+
 MAX_SOURCE = 100_000  # characters of one cell
+KEPT = 400_000  # characters of all cells that are kept: their trees take 150 MB at most
 MAX_READ = 60_000  # IPython reads the whole cell again for every magic
 MAX_TOKENS = 1_000  # IPython takes long for many signs in a row
 MAX_LINE = 1_000  # IPython takes quadratic time for a line that ends in "?"
@@ -39,6 +42,24 @@ QUIET = {
     *("torch", "typing", "course"),
 }
 GIVES_UP = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+
+
+def kept(function: Callable[[str], Found]) -> Callable[[str], Found]:
+    """Keep what a function finds in sources: most cells are the same in all submissions.
+
+    Nobody may change what it returns.
+    """
+    found: dict[str, Found] = {}  # the source asked for last comes last
+
+    @wraps(function)
+    def called(source: str) -> Found:
+        result = found.pop(source) if source in found else function(source)
+        found[source] = result
+        while sum(map(len, found)) > KEPT:
+            del found[next(iter(found))]
+        return result
+
+    return called
 
 
 def problem_of(source: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from student_notebook import ONE, RELEASED
 
 from grading.flags import LOOK
+from grading.submissions import sources
 from grading.submissions.answers import read_answers
 from grading.submissions.excerpts import additions, definitions
 from grading.submissions.sources import (
@@ -199,3 +200,15 @@ def test_definitions_in_a_long_chain_take_seconds():
     (piece,) = definitions("\n".join(chain), {"f0"})
     assert piece.count("def ") == 4_000
     assert time.monotonic() - start < 30
+
+
+def test_what_is_kept_is_as_long_as_allowed_and_the_oldest_goes_first(monkeypatch):
+    monkeypatch.setattr(sources, "KEPT", 10)
+    asked = []
+    length = sources.kept(lambda source: asked.append(source) or len(source))
+    for source in ("a" * 6, "b" * 4, "a" * 6, "c" * 4, "b" * 4, "a" * 6, "d" * 11):
+        assert length(source) == len(source)
+    # The b was asked for longer ago than the a when the c came; the d is too long.
+    assert [source[0] for source in asked] == ["a", "b", "c", "b", "a", "d"]
+    assert length("d" * 11) == 11
+    assert len(asked) == 7
