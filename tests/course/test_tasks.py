@@ -10,6 +10,8 @@ import textwrap
 
 import numpy as np
 import pytest
+import scipy.special
+import scipy.stats
 from seeds import SOAK
 
 from course import feedback
@@ -55,6 +57,21 @@ def test_the_reference_passes_on_a_draw_that_refused_it(id_, seed):
     assert (
         compare(answered(task, reference(task), cases), expected(task, cases)) is None
     )
+
+
+def test_a_logistic_curve_is_far_from_a_normal_distribution():
+    """On one draw in thousands it was within the tolerance."""
+    task = find("which-method/gaussian-crps")
+    for seed in range(30):
+        (first, *_) = task.cases(np.random.default_rng(seed))
+        mean, std, y = first.values()
+        z = (y - mean) / std
+        probability = scipy.special.expit(1.702 * z)
+        inner = z * (2 * probability - 1) + 2 * scipy.stats.norm.pdf(z)
+        close = expected(task, [first])[0]["crps"]
+        off = np.abs(std * (inner - 1 / np.sqrt(np.pi)) - close.value)
+        tolerance = close.atol + close.rtol * np.abs(close.value)
+        assert off[0] > 50 * tolerance[0], seed  # the others are anywhere
 
 
 @each_task

@@ -240,14 +240,14 @@ DIFFERENCE_INTERVAL = Task(
 def _forecast_cases(rng):
     """Draw forecasts; the last target is at least twenty standard deviations off.
 
-    Where there are several, the first is less than one off, so that the densities count. Those
-    of the second case are narrow.
+    Where there are several, the first is 0.4 to 0.9 off, where the densities count and a
+    logistic curve differs most from Φ. Those of the second case are narrow.
     """
     cases = []
     for side, n, scale in ((-1, 4, 1), (1, 3, 1e-4), (1, 1, 1)):
         mean, y = scale * rng.normal(0, 3, (2, n))
         std = scale * rng.uniform(0.3, 0.7, n) * rng.choice([1, 4], n)
-        y[0] = mean[0] + rng.uniform(-1, 1) * std[0]
+        y[0] = mean[0] + rng.choice([-1, 1]) * rng.uniform(0.4, 0.9) * std[0]
         y[-1] = mean[-1] + side * rng.uniform(20, 30) * std[-1]
         cases.append({"mean": mean, "std": std, "y": y})
     return cases
