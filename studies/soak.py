@@ -58,10 +58,8 @@ def answers(task: Task, kind: str) -> Iterator[tuple[str, Any]]:
     """Yield the name of each answer of this kind to a task, and the answer."""
     stem = stem_of(task.id)
     if kind == "references":
-        yield (
-            "reference",
-            getattr(importlib.import_module(f"solutions.{stem}"), task.name),
-        )
+        solutions = importlib.import_module(f"solutions.{stem}")
+        yield "reference", getattr(solutions, task.name)
         return
     if kind == "wrong answers":
         for number, mistake in enumerate(task.misconceptions, 1):

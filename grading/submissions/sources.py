@@ -20,7 +20,8 @@ from IPython.core.inputtransformer2 import TransformerManager
 Found = TypeVar("Found")
 
 MAX_SOURCE = 100_000  # characters of one cell
-KEPT = 400_000  # characters of all cells that are kept: their trees take 150 MB at most
+# Characters and number of all cells that are kept: their trees take 150 MB at most.
+KEPT, MANY = 400_000, 1_000
 MAX_READ = 60_000  # IPython reads the whole cell again for every magic
 MAX_TOKENS = 1_000  # IPython takes long for many signs in a row
 MAX_LINE = 1_000  # IPython takes quadratic time for a line that ends in "?"
@@ -53,9 +54,11 @@ def kept(function: Callable[[str], Found]) -> Callable[[str], Found]:
 
     @wraps(function)
     def called(source: str) -> Found:
-        result = found.pop(source) if source in found else function(source)
-        found[source] = result
-        while sum(map(len, found)) > KEPT:
+        if source in found:
+            found[source] = found.pop(source)
+            return found[source]
+        found[source] = result = function(source)
+        while len(found) > MANY or sum(map(len, found)) > KEPT:
             del found[next(iter(found))]
         return result
 

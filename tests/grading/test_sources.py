@@ -212,3 +212,7 @@ def test_what_is_kept_is_as_long_as_allowed_and_the_oldest_goes_first(monkeypatc
     assert [source[0] for source in asked] == ["a", "b", "c", "b", "a", "d"]
     assert length("d" * 11) == 11
     assert len(asked) == 7
+    monkeypatch.setattr(sources, "MANY", 2)
+    for source in "efge":
+        length(source)
+    assert asked[7:] == ["e", "f", "g", "e"]  # two are kept: the first is read again
