@@ -63,7 +63,8 @@ class _Cell:
     """What a cell adds to the graph.
 
     Args:
-        tree: its syntax tree. While it is kept, no other node has the ids in the edges.
+        bindings: what its edges are made from, among them nodes that are in no tree. While
+            these are kept, no other node has the ids in the edges.
         imports: its import statements.
         own: the names that it binds, except by imports.
         parameters: of its functions.
@@ -74,7 +75,7 @@ class _Cell:
         setters: its functions that set parts of their arguments.
     """
 
-    tree: ast.Module
+    bindings: list[tuple[str, ast.expr]]
     imports: list[ast.Import | ast.ImportFrom]
     own: set[str]
     parameters: set[str]
@@ -107,7 +108,7 @@ def _read(source: str) -> _Cell | None:
         if isinstance(one, FUNCTIONS) and _sets(one, method=False)
     }
     return _Cell(
-        tree,
+        bindings,
         [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)],
         {name for node in nodes for name in names_bound(node)},
         {node.arg for node in nodes if isinstance(node, ast.arg)},

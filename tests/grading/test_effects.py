@@ -19,7 +19,7 @@ from labs import COURSE
 from course.task import tasks_of
 from grading.execution.assemble import assemble, differing
 from grading.submissions.answers import Added
-from grading.submissions.effects import Effects
+from grading.submissions.effects import Effects, _read
 from grading.submissions.excerpts import definitions
 from grading.submissions.forms import parsed
 from project.practicals import cell_id
@@ -396,3 +396,12 @@ def test_tables_that_loops_fill_are_definitions():
 
 def test_every_task_is_in_the_corpus():
     assert all(set(reference(stem)) == set(tasks_of(stem)) for stem in STEMS)
+
+
+def test_what_names_a_place_in_a_kept_cell_is_kept_with_it():
+    """The id of an object that is freed could name a place in another cell as well."""
+    cell = _read("i, (a, b) = made()\nfor j, (c, (d, e)) in made():\n    pass")
+    found = {one.removesuffix("()") for edge in cell.edges for one in edge}
+    places = {one for one in found if one.startswith("#")}
+    assert len(places) == 5
+    assert places <= {f"#{id(value)}" for _, value in cell.bindings}
