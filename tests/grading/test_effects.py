@@ -20,7 +20,6 @@ from course.task import tasks_of
 from grading.execution.assemble import assemble, differing
 from grading.submissions.answers import Added
 from grading.submissions.effects import Effects, _read
-from grading.submissions.excerpts import definitions
 from grading.submissions.forms import parsed
 from project.practicals import cell_id
 from project.source import read_solutions
@@ -371,27 +370,6 @@ def test_hostile_sources_take_seconds(source):
     start = time.process_time()
     quiet(source[:100_000])
     assert time.process_time() - start < 10
-
-
-def test_tables_that_loops_fill_are_definitions():
-    """An answer can use a table filled in any of these ways, even if its cell also acts."""
-    fills = {
-        "items": "t = {}\nfor k in range(3):\n    t[k] = k",
-        "rows": "t = []\nfor k in range(3):\n    if k:\n        t.append(k)",
-        "sum": "t = 0\nfor k in range(3): t += k",
-        "tuple": "t = {}\nfor k, v in enumerate('abc'): t[k] = v",
-        "with": "with torch.no_grad():\n    t = torch.ones(2)",
-        "one": "t = []\nt.append(1)",
-        "assert": "t = {}\nfor k in range(3):\n    assert k >= 0\n    t[k] = k",
-    }
-    for kind, source in fills.items():
-        source += "\nprint(t)"
-        effects = Effects([IMPORTS, source])
-        assert not effects.quiet(source)
-        found = "\n".join(definitions(source, ["t"], effects=effects))
-        assert found == "\n".join(map(ast.unparse, ast.parse(source).body[:-1])), kind
-    train = "for k in range(3):\n    t = step(k)\n    torch.manual_seed(k)"
-    assert definitions(train, ["t"], effects=Effects([IMPORTS, train])) == []
 
 
 def test_every_task_is_in_the_corpus():

@@ -1,5 +1,6 @@
 """Analysis of students' sources: syntax, used names, definitions, additions."""
 
+import ast
 import copy
 import re
 import time
@@ -11,6 +12,7 @@ from student_notebook import ONE, RELEASED
 from grading.flags import LOOK
 from grading.submissions import sources
 from grading.submissions.answers import read_answers
+from grading.submissions.effects import Effects
 from grading.submissions.excerpts import additions, definitions
 from grading.submissions.sources import (
     MAX_SOURCE,
@@ -216,3 +218,24 @@ def test_what_is_kept_is_as_long_as_allowed_and_the_oldest_goes_first(monkeypatc
     for source in "efge":
         length(source)
     assert asked[7:] == ["e", "f", "g", "e"]  # two are kept: the first is read again
+
+
+def test_tables_that_loops_fill_are_definitions():
+    """An answer can use a table filled in any of these ways, even if its cell also acts."""
+    fills = {
+        "items": "t = {}\nfor k in range(3):\n    t[k] = k",
+        "rows": "t = []\nfor k in range(3):\n    if k:\n        t.append(k)",
+        "sum": "t = 0\nfor k in range(3): t += k",
+        "tuple": "t = {}\nfor k, v in enumerate('abc'): t[k] = v",
+        "with": "with torch.no_grad():\n    t = torch.ones(2)",
+        "one": "t = []\nt.append(1)",
+        "assert": "t = {}\nfor k in range(3):\n    assert k >= 0\n    t[k] = k",
+    }
+    for kind, source in fills.items():
+        source += "\nprint(t)"
+        effects = Effects(["import torch", source])
+        assert not effects.quiet(source)
+        found = "\n".join(definitions(source, ["t"], effects=effects))
+        assert found == "\n".join(map(ast.unparse, ast.parse(source).body[:-1])), kind
+    train = "for k in range(3):\n    t = step(k)\n    torch.manual_seed(k)"
+    assert definitions(train, ["t"], effects=Effects(["import torch", train])) == []
