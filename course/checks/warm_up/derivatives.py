@@ -12,7 +12,7 @@ from course.task import Close, Misconception, Task
 
 
 def _curvature_cases(rng):
-    """Draw rates above and below 1, positive inputs (no entry near 0), counts above the rates.
+    """Draw rates above and below 1, positive inputs (no entry near 0), counts far above the rates.
 
     The logarithms of the last two cases' rates are far from 0: an answer may not clip them.
     """
@@ -24,12 +24,13 @@ def _curvature_cases(rng):
         (1, 3, 2, 50),
         (-1, 2, 1, 50),
     ):
-        x = rng.uniform(0.3, 1.5, (n, d))
+        x = rng.uniform(0.3, 0.7, (n, d))
+        x[np.arange(n), np.arange(n) % d] += rng.uniform(0.7, 1, n)
         w = sign * rng.uniform(0.2, 0.8, d)
-        if largest:
-            w *= largest / np.abs(x @ w).max()
+        if largest:  # all rates alike: the Hessian has an inverse, in single precision as well
+            x *= largest / (x @ np.abs(w))[:, None] * rng.uniform(0.97, 1, (n, 1))
         rate = np.exp(x @ w)
-        y = np.ceil(rate + 2 * np.sqrt(rate) + 1)
+        y = np.ceil(2 * rate + 1)  # so that no answer is rounding errors of rate - y
         cases.append({"w": w, "x": x, "y": y})
     return cases
 

@@ -22,10 +22,10 @@ def _features(rng, n, d):
     return rng.choice([-1, 1], (n, d)) * rng.uniform(0.4, 1.6, (n, d))
 
 
-def _posterior_cases(rng):
+def _posterior_cases(rng, sizes=SIZES):
     """Draw noise and prior variance far from 1, so that every factor shows."""
     cases = []
-    for n, d in SIZES:
+    for n, d in sizes:
         features = _features(rng, n, d)
         weights = rng.choice([-1, 1], d) * rng.uniform(0.5, 1.5, d)
         case = {"features": features, "y": features @ weights + rng.uniform(0.2, 1, n)}
@@ -35,8 +35,14 @@ def _posterior_cases(rng):
 
 
 def _evidence_cases(rng):
-    """Draw cases; the first has such units of y that determinants underflow."""
-    first, *others = _posterior_cases(rng)
+    """Draw cases; the first has such units of y that determinants underflow.
+
+    In the last, only one data point has features other than 0, so ΦΦᵀ is diagonal and 0 is its
+    eigenvalue four times, exactly. In the others no eigenvalue occurs twice: what differentiates
+    eigenvectors would be rounding errors, other ones on each machine.
+    """
+    first, *others = _posterior_cases(rng, ((5, 4), (4, 5), (1, 1), (5, 3)))
+    others[-1]["features"][[0, 1, 3, 4]] = 0.0
     unit = 1e-40
     scaled = {"y": unit * first["y"], "noise_std": unit * first["noise_std"]}
     scaled["prior_variance"] = unit**2 * first["prior_variance"]
