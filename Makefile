@@ -20,28 +20,30 @@ help:  ## this list
 	$(BIN)/python -m pip install $(QUICKLY) -c constraints.txt -e '.[dev]'
 	@touch $@
 
-# Other graders have requirements of their own, so each has an environment of its own.
+# Other graders have requirements of their own, so each has an environment of its own, which
+# sees what .venv has.
 GRADERS := .venv/ready constraints.txt constraints-graders.txt
 PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
+BESIDE := $(BIN)/python -c "import sysconfig; print(f'import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})')" >
 
 # The kernels that nbgrader starts are those of .venv, where the course is.
 .venv-nbgrader/ready: $(GRADERS)
 	$(PYTHON) -m venv .venv-nbgrader
+	$(BESIDE) $$(echo .venv-nbgrader/lib/python*/site-packages)/beside.pth
 	.venv-nbgrader/bin/python -m pip $(PIP_GRADERS) nbgrader
 	$(BIN)/python -c "from ipykernel.kernelspec import install; install(prefix='.venv-nbgrader', frozen_modules=True)"
 	@touch $@
 
-# Otter has to be found in the kernel itself: its environment sees what .venv has.
 .venv-otter/ready: $(GRADERS)
 	$(PYTHON) -m venv .venv-otter
-	$(BIN)/python -c "import sysconfig; print(f'import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})')" > $$(echo .venv-otter/lib/python*/site-packages)/beside.pth
+	$(BESIDE) $$(echo .venv-otter/lib/python*/site-packages)/beside.pth
 	.venv-otter/bin/python -m pip $(PIP_GRADERS) otter-grader
 	@touch $@
 
 # Other libraries that `make bench` measures: theirs alone, for all else is in .venv.
 .venv-peers/ready: $(GRADERS)
 	$(PYTHON) -m venv .venv-peers
-	$(BIN)/python -c "import sysconfig; print(f'import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})')" > $$(echo .venv-peers/lib/python*/site-packages)/beside.pth
+	$(BESIDE) $$(echo .venv-peers/lib/python*/site-packages)/beside.pth
 	.venv-peers/bin/python -m pip $(PIP_GRADERS) --no-deps bayesian-torch blitz-bayesian-pytorch
 	@touch $@
 
