@@ -26,12 +26,14 @@ GRADERS := .venv/ready constraints.txt constraints-graders.txt
 PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
 BESIDE := $(BIN)/python -c "import sysconfig; print(f'import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})')" >
 
-# The kernels that nbgrader starts are those of .venv, where the course is.
+# The kernels that nbgrader starts are those of .venv, where the course is; it looks for
+# nbconvert's templates in its own environment alone.
 .venv-nbgrader/ready: $(GRADERS)
 	$(PYTHON) -m venv .venv-nbgrader
 	$(BESIDE) $$(echo .venv-nbgrader/lib/python*/site-packages)/beside.pth
 	.venv-nbgrader/bin/python -m pip $(PIP_GRADERS) nbgrader
 	$(BIN)/python -c "from ipykernel.kernelspec import install; install(prefix='.venv-nbgrader', frozen_modules=True)"
+	ln -sfn ../../../.venv/share/jupyter/nbconvert .venv-nbgrader/share/jupyter/nbconvert
 	@touch $@
 
 .venv-otter/ready: $(GRADERS)
