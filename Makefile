@@ -21,7 +21,7 @@ help:  ## this list
 	@touch $@
 
 # Other graders have requirements of their own, so each has an environment of its own, which
-# sees what .venv has.
+# sees what .venv has, pip included.
 GRADERS := .venv/ready constraints.txt constraints-graders.txt
 PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
 BESIDE := $(BIN)/python -c "import sysconfig; print(f'import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})')" >
@@ -29,7 +29,7 @@ BESIDE := $(BIN)/python -c "import sysconfig; print(f'import site; site.addsited
 # The kernels that nbgrader starts are those of .venv, where the course is; it looks for
 # nbconvert's templates in its own environment alone.
 .venv-nbgrader/ready: $(GRADERS)
-	$(PYTHON) -m venv .venv-nbgrader
+	$(PYTHON) -m venv --without-pip .venv-nbgrader
 	$(BESIDE) $$(echo .venv-nbgrader/lib/python*/site-packages)/beside.pth
 	.venv-nbgrader/bin/python -m pip $(PIP_GRADERS) nbgrader
 	$(BIN)/python -c "from ipykernel.kernelspec import install; install(prefix='.venv-nbgrader', frozen_modules=True)"
@@ -37,14 +37,14 @@ BESIDE := $(BIN)/python -c "import sysconfig; print(f'import site; site.addsited
 	@touch $@
 
 .venv-otter/ready: $(GRADERS)
-	$(PYTHON) -m venv .venv-otter
+	$(PYTHON) -m venv --without-pip .venv-otter
 	$(BESIDE) $$(echo .venv-otter/lib/python*/site-packages)/beside.pth
 	.venv-otter/bin/python -m pip $(PIP_GRADERS) otter-grader
 	@touch $@
 
 # Other libraries that `make bench` measures: theirs alone, for all else is in .venv.
 .venv-peers/ready: $(GRADERS)
-	$(PYTHON) -m venv .venv-peers
+	$(PYTHON) -m venv --without-pip .venv-peers
 	$(BESIDE) $$(echo .venv-peers/lib/python*/site-packages)/beside.pth
 	.venv-peers/bin/python -m pip $(PIP_GRADERS) --no-deps bayesian-torch blitz-bayesian-pytorch
 	@touch $@
