@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from scipy.stats import binomtest
 
 from course.plots.style import COLOURS
 
@@ -77,6 +76,8 @@ def reliability_diagram(
             label=f"gap, {name}",
         )
     if n is not None:
+        from scipy.stats import binomtest  # takes half a second
+
         counts = np.rint(share[full] * n).astype(int)
         right = np.rint(accuracy * counts).astype(int)
         ends = [

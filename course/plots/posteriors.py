@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.contour import ContourSet
-from scipy.spatial.distance import cdist
 from scipy.special import expit, logit
 
 from course.plots.fields import scatter_classes
@@ -89,6 +88,8 @@ def label_contours(lines: ContourSet, avoid: dict[float | None, np.ndarray]) -> 
         lines: the contours of logits.
         avoid: by level, the points of every line; by ``None``, of what else to avoid.
     """
+    from scipy.spatial.distance import cdist  # most notebooks draw no contours
+
     ax = lines.axes
     low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
     at = {level: (points - low) / (high - low) for level, points in avoid.items()}

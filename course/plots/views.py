@@ -13,7 +13,6 @@ from IPython.display import HTML
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from scipy.special import expit, logit
-from scipy.stats import beta
 
 from course.plots.live import Button, Slider, live
 from course.plots.style import COLOURS
@@ -240,6 +239,8 @@ def conformal_coverage(*, name: str) -> HTML | None:
     """
 
     def draw(ax: Axes, alpha: float, n: int, again: int) -> None:
+        from scipy.stats import beta  # takes half a second
+
         rank = math.ceil((n + 1) * (1 - alpha) - 1e-9)
         low = max(0, 1 - alpha - 4.5 * math.sqrt(alpha * (1 - alpha) / n))
         drawn = np.sort(uniforms(SETS * n, again + 1).reshape(SETS, n))
