@@ -27,7 +27,7 @@ def _curvature_cases(rng):
         x = rng.uniform(0.3, 0.7, (n, d))
         x[np.arange(n), np.arange(n) % d] += rng.uniform(0.7, 1, n)
         w = sign * rng.uniform(0.2, 0.8, d)
-        if largest:  # all rates alike: the Hessian has an inverse, in single precision as well
+        if largest:  # rates that are alike: the Hessian has an inverse in float32, too
             x *= largest / (x @ np.abs(w))[:, None] * rng.uniform(0.97, 1, (n, 1))
         rate = np.exp(x @ w)
         y = np.ceil(2 * rate + 1)  # so that no answer is rounding errors of rate - y
