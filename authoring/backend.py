@@ -55,8 +55,6 @@ def for_both(fig: Figure) -> str:
 
 def drawn(fig: Figure) -> str:
     """Draw a figure as SVG, the same each time."""
-    if layout := fig.get_layout_engine():
-        layout.execute(fig)  # a layout needs the sizes of the one before
     file = io.StringIO()
     with plt.rc_context({"svg.hashsalt": "known-unknowns"}):
         fig.savefig(
