@@ -50,6 +50,8 @@ def for_both(fig: Figure) -> str:
                 artist.set_rasterized(True)
     wide = drawn(fig)
     stack(fig)
+    if layout := fig.get_layout_engine():
+        layout.execute(fig)  # it needs the sizes that panels get in their new places
     return wide.strip().removesuffix("</svg>") + PHONE.format(drawn(fig))
 
 
