@@ -1,5 +1,7 @@
 """What the fork server imports and computes, once for all processes that are forked from it."""
 
+import gc
+
 from jupyter_client.provisioning import KernelProvisionerFactory
 from nbformat import current_nbformat, current_nbformat_minor
 from nbformat.validator import get_validator
@@ -8,6 +10,8 @@ import grading.execution.plugin
 import grading.worker  # noqa: F401
 from grading.submissions.suspicion import oracles
 
+gc.disable()  # syntax trees are many objects, but no garbage
 oracles()
+gc.enable()
 KernelProvisionerFactory.instance()  # reads the entry points of every package, once
 get_validator(current_nbformat, current_nbformat_minor)  # compiles the schema, once

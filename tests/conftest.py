@@ -1,5 +1,6 @@
 """Fixtures and hooks of all tests: the built book, a browser, required programs, durations."""
 
+import gc
 import json
 import os
 import re
@@ -21,6 +22,8 @@ from project.errors import CourseError
 from project.jax_options import share_context
 
 ROOT = Path(__file__).parent.parent
+# Looking for garbage took a twentieth of the time, most of it among what stays: modules.
+gc.disable()
 # Chapters, exercises and tests compile the same functions, so keep JAX's compiled programs.
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(ROOT / "_build" / ".jax")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
@@ -60,6 +63,9 @@ def pytest_addoption(parser):
 @pytest.hookimpl(tryfirst=True)  # before -k selects
 def pytest_collection_finish():
     share_context()  # what the tests import is imported by now
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config, items):
