@@ -205,10 +205,10 @@ class _Run:
         return not_graded(submission, self.materials.get(submission.lab), said)
 
     def finish(self) -> None:
-        """Wait until all values are known.
+        """End the processes that drew, and keep the faults that they found.
 
         Raises:
-            CourseError: some cannot be computed.
+            CourseError: one of them failed.
         """
         for drawing in self.drawings:
             drawing.finish()
@@ -218,7 +218,7 @@ class _Run:
             keep_faults(self.state / FAULTS, lab, self.machinery[lab], found)
 
     def stop(self) -> None:
-        """End the processes that still compute values."""
+        """End the processes that drew, whatever they are doing."""
         for drawing in self.drawings:
             drawing.stop()
 
@@ -237,18 +237,16 @@ class _Run:
     def _material(self, name: str, compiled: Path | None) -> LabMaterial:
         lab = self.course.lab(name)
         path = self.state / f"expected-{self.machinery[name][:16]}.msgpack"
-        # A run that was killed may have left only the keys.
-        if not (expected.beside(path).exists() and expected.failures(path).exists()):
-            new = path.with_suffix(".new")
-            try:
-                shown = examples.kept_in(self.state / EXAMPLES, lab)
-                drawing = expected.draw(lab, self.kept["seed"], new, compiled, shown)
-            except CourseError:
-                new.unlink(missing_ok=True)
-                _require_space(self.state)
-                raise
-            self.drawings.append(drawing)
-            new.replace(path)
+        new = path.with_suffix(".new")
+        try:
+            shown = examples.kept_in(self.state / EXAMPLES, lab)
+            drawing = expected.draw(lab, self.kept["seed"], new, compiled, shown)
+        except CourseError:
+            new.unlink(missing_ok=True)
+            _require_space(self.state)
+            raise
+        self.drawings.append(drawing)
+        new.replace(path)
         return LabMaterial.read(lab, path)
 
     def _begin(self) -> dict:
@@ -299,7 +297,6 @@ def _workers(
             ) from None
         with ThreadPoolExecutor(settings.jobs) as pool:
             materials = run.draw(labs, pool)
-        run.finish()
         with cluster(materials, settings) as workers:
             yield workers
         return

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from distributed import Client
 
-from grading.execution.expected import beside
+from grading.execution.expected import beside, everything
 from grading.execution.material import LabMaterial
 from grading.execution.runner import new_folder, remove, sweep
 from grading.record import Result
@@ -80,7 +80,7 @@ def cluster(
                 "Start `dask worker ADDRESS` on every machine that should grade.",
             ) from None
         values = {
-            lab: [path.read_bytes() for path in (one.expected, beside(one.expected))]
+            lab: (one.expected.read_bytes(), everything(one.expected))
             for lab, one in materials.items()
         }
         job = Job(materials, settings, values)

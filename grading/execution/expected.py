@@ -3,15 +3,15 @@
 The oracles need a framework, the grader does not, and torch and JAX are never imported in one
 process. Of everything computed here, only the inputs enter a sandbox.
 
-The right values come first. Those of the known mistakes take longer, in a file of their own,
-and are needed only for an answer that is not right: that process computes them while
-submissions are graded.
+The right values come first. Those of the known mistakes take longer, and only an answer that
+is not right needs those of its task: that process computes them when they are asked for, until
+the run ends.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import functools
 import gc
 import json
 import os
@@ -20,10 +20,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from multiprocessing.connection import Client, Listener
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ import numpy as np
 from course.task import Case, Close, Task, tasks_of
 from grading.execution import examples
 from grading.execution.probe import probe_source
+from grading.execution.runner import new_folder, remove
 from project.errors import CourseError
 from project.jax_options import XLA_FLAGS, share_context
 from project.practicals import Lab
@@ -40,6 +42,7 @@ from project.practicals import Lab
 Values = list[dict[str, Any]]
 ARRAY = 1  # the MessagePack extension code of an array
 READY = "ready\n"
+ASKING = 128  # processes at a time, at most, that wait for known mistakes
 PROGRAMS = "_build/programs"  # in the checkout
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 
@@ -70,7 +73,7 @@ class Key:
 
 
 class Awaited(Sequence):
-    """A task's known mistakes as they are needed: the first use waits for their values.
+    """A task's known mistakes as they are needed: the first use asks for their values.
 
     Args:
         keys: the file of the keys that ``draw`` wrote.
@@ -80,17 +83,19 @@ class Awaited(Sequence):
     def __init__(self, keys: Path, task: str) -> None:
         self.keys, self.task = keys, task
 
-    @cached_property
+    @functools.cached_property
     def known(self) -> Sequence[KnownMistake]:
         """The mistakes.
 
         Raises:
-            FileNotFoundError: the process that computed them has ended before.
+            OSError, EOFError: the process that computes them has ended, or ends meanwhile.
         """
-        with open(self.keys, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH)  # that process holds it until it ends
-        # Those of the other tasks would take ten times as long to decode.
-        return MISTAKES.decode(RAW.decode(beside(self.keys).read_bytes())[self.task])
+        if beside(self.keys).exists():
+            # Those of the other tasks would take ten times as long to decode.
+            found = RAW.decode(beside(self.keys).read_bytes())[self.task]
+        else:
+            found = asked(self.keys, self.task)
+        return MISTAKES.decode(found)
 
     def __len__(self) -> int:
         return len(self.known)
@@ -99,8 +104,20 @@ class Awaited(Sequence):
         return self.known[index]
 
 
+def asked(keys: Path, task: str) -> bytes:
+    """Ask the process that drew for the encoded known mistakes of a task, and wait for them."""
+    with Client(_address(keys).read_text("utf-8")) as process:
+        process.send_bytes(task.encode())
+        return process.recv_bytes()
+
+
+def everything(keys: Path) -> bytes:
+    """Return the content of the file ``beside`` the keys, for machines that cannot ask."""
+    return ENCODER.encode({task: msgspec.Raw(asked(keys, task)) for task in read(keys)})
+
+
 def beside(keys: Path) -> Path:
-    """Return the file of the known mistakes that belongs to a file of keys."""
+    """Return the file of all known mistakes; where there is none, they are asked for."""
     return keys.with_suffix(".mistakes")
 
 
@@ -109,15 +126,25 @@ def failures(keys: Path) -> Path:
     return keys.with_suffix(".failed")
 
 
+def _address(keys: Path) -> Path:
+    return keys.with_suffix(".address")
+
+
 class Drawing:
-    """The process that draws for a lab and goes on with the values of its known mistakes."""
+    """The process that draws for a lab and then answers who asks for its known mistakes."""
 
     def __init__(self, stem: str, command: list[str], environment: dict[str, str]):
         self.stem = stem
+        self.folder = new_folder()  # of its socket, whose path must be short
+        self.address = str(self.folder / "mistakes")
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # closed by ``stop``
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.process = subprocess.Popen(
-            command, **pipes, stderr=self.errors, env=environment, text=True
+            [*command, self.address],
+            **pipes,
+            stderr=self.errors,
+            env=environment,
+            text=True,
         )
 
     def begin(self, seed: int) -> None:
@@ -154,7 +181,8 @@ class Drawing:
 
     def _end(self) -> str:
         """Wait for the end, close all pipes, and return the last line of the errors."""
-        self.process.communicate()
+        self.process.communicate()  # it ends when its standard input does
+        remove(self.folder)
         if self.errors.closed:
             return ""
         with self.errors:
@@ -171,11 +199,13 @@ def draw(
 ) -> Drawing:
     """Compute the keys of a lab's tasks, in another process, and write them to ``target``.
 
-    The values of the known mistakes follow while that process, which is returned, runs on.
+    That process, which is returned, runs on and computes the known mistakes of the tasks for
+    which they are asked for.
 
     The programs that JAX compiles for this are added to the folder ``compiled``: submissions
-    run most of them, too. They are kept in the checkout for later runs. Where there is no file ``shown``, the public examples of the practical
-    are written there: nothing that they need has to be imported again.
+    run most of them, too. They are kept in the checkout for later runs. Where there is no file
+    ``shown``, the public examples of the practical are written there: nothing that they need
+    has to be imported again.
 
     Raises:
         CourseError: it has no exercise, or its checks cannot be evaluated.
@@ -196,6 +226,7 @@ def draw(
     command += lab.tasks()
     drawing = Drawing(stem, command, environment)
     drawing.begin(seed)
+    _address(target).write_text(drawing.address, "utf-8")
     return drawing
 
 
@@ -286,7 +317,26 @@ def _copy_new(source: Path, target: Path) -> None:
                 part.replace(target / path.name)
 
 
-def _main(stem: str, target: str, shown: str, kept: str, *wanted: str) -> None:
+def _answer(listener: Listener, known: Callable[[str], bytes]) -> None:
+    """Send the known mistakes of each task that is asked for, until standard input ends."""
+
+    def end() -> None:
+        sys.stdin.read()
+        with Client(listener.address) as last:
+            last.send_bytes(b"")
+
+    threading.Thread(target=end, daemon=True).start()
+    while True:
+        # Who asks may be stopped at any time.
+        with contextlib.suppress(EOFError, OSError), listener.accept() as other:
+            task = other.recv_bytes().decode()
+            if not task:
+                return
+            other.send_bytes(known(task))
+
+
+def _main(stem: str, target: str, shown: str, kept: str, *rest: str) -> None:
+    *wanted, address = rest
     seed = int(sys.stdin.readline())
     sys.stdout = sys.stderr  # nobody reads what is printed
     gc.disable()  # imports leave little garbage: looking for it takes an eighth of their time
@@ -298,25 +348,25 @@ def _main(stem: str, target: str, shown: str, kept: str, *wanted: str) -> None:
     compiled, programs = Path(os.environ.get(CACHE, "")), Path(kept)
     if kept:
         _copy_new(programs, compiled)
+    failed: list[str] = []
+
+    @functools.cache
+    def known(id_: str) -> bytes:
+        return ENCODER.encode(mistakes_of(tasks[id_], keys[id_].cases, failed))
+
     usual = os.umask(0o077)  # nobody else may read what is written here
-    with open(target, "wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(ENCODER.encode(list(keys.values())))
-        file.flush()
+    with Listener(address, backlog=ASKING) as listener:
+        Path(target).write_bytes(ENCODER.encode(list(keys.values())))
         print(READY, end="", flush=True, file=sys.__stdout__)
-        failed: list[str] = []
-        found = {
-            id_: mistakes_of(task, keys[id_].cases, failed)
-            for id_, task in tasks.items()
-        }
-        failures(Path(target)).write_text(json.dumps(failed), "utf-8")
-        part = Path(target).with_suffix(".part")
-        part.write_bytes(ENCODER.encode(found))
-        part.replace(beside(Path(target)))
+        if "jax" in sys.modules:  # submissions run most programs that this compiles
+            for id_ in tasks:
+                known(id_)
+        if shown:
+            with contextlib.suppress(Exception):  # the feedback does without
+                examples.write(stem, Path(shown))
+        _answer(listener, known)
+    failures(Path(target)).write_text(json.dumps(failed), "utf-8")
     os.umask(usual)
-    if shown:
-        with contextlib.suppress(Exception):  # the feedback does without
-            examples.write(stem, Path(shown))
     if kept:
         _copy_new(compiled, programs)
 

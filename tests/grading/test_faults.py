@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
@@ -9,10 +10,11 @@ from dataclasses import replace
 
 import pytest
 from graded_class import LAB, ROOT, write_submissions
+from labs import COURSE
 from pages import text_of
 
 from course.task import Misconception, tasks_of
-from grading.execution.expected import key_of, mistakes_of
+from grading.execution.expected import asked, draw, failures, key_of, mistakes_of
 from grading.faults import keep_faults, read_faults
 
 HINT = "you divide by an empty list."
@@ -68,19 +70,40 @@ def test_faults_are_kept_until_the_checks_change(tmp_path):
     assert read_faults(path, ["a"]) == []
 
 
-@pytest.mark.long
-@pytest.mark.sandbox
-def test_the_report_warns_of_it_and_the_class_is_graded(tmp_path):
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """Let every process that starts in this test find the misconception that raises."""
     (tmp_path / "planted").mkdir()
     (tmp_path / "planted" / "sitecustomize.py").write_text(PLANTED)
-    write_submissions(tmp_path / "in", 2)
-    path = f"{tmp_path / 'planted'}{os.pathsep}{ROOT}"
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'planted'}{os.pathsep}{ROOT}")
+
+
+@pytest.mark.usefixtures("planted")
+def test_it_is_found_when_the_known_mistakes_of_its_task_are_asked_for(tmp_path):
+    found = []
+    for tasks in ([], ["acting-on-uncertainty/pinball-loss"]):
+        path = tmp_path / f"{len(found)}.msgpack"
+        drawing = draw(COURSE.lab(LAB), 3, path)
+        for task in tasks:
+            asked(path, task)
+        drawing.finish()
+        found.append(json.loads(failures(path).read_text("utf-8")))
+    (unasked, [said]) = found
+    assert unasked == []  # nothing was computed that no verdict needs
+    assert "misconception" in said
+    assert HINT in said
+
+
+@pytest.mark.long
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("planted")
+def test_the_report_warns_of_it_and_the_class_is_graded(tmp_path):
+    write_submissions(tmp_path / "in", 2, seed=1)  # one answer to that task is wrong
     command = [sys.executable, "-m", "commands", "grade", tmp_path / "in"]
     for _ in range(2):  # the second run grades nothing, and still says so
         done = subprocess.run(
             [*command, "--out", tmp_path / "out"],
             cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": path},
             capture_output=True,
             text=True,
         )

@@ -1,16 +1,19 @@
 """Verdicts from displayed numbers, with reasons that leak no information."""
 
 import dataclasses
-import fcntl
-import time
+import random
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from multiprocessing.connection import Client, Listener
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from assembled import tasks_in
 from labs import COURSE
+from seeds import first_seed
 
+from course.judge import same
 from course.task import Close, stems, tasks_of
 from grading.execution.expected import (
     ENCODER,
@@ -18,8 +21,10 @@ from grading.execution.expected import (
     PROGRAMS,
     Key,
     KnownMistake,
+    asked,
     beside,
     draw,
+    everything,
     key_of,
     mistakes_of,
     read,
@@ -214,13 +219,17 @@ def test_another_process_computes_the_same_keys(name, tmp_path):
     for task in tasks_in(name).values():
         key, here = read_back[task.id], key_of(task, 12)
         assert (key.name, key.points, key.probe) == (here.name, here.points, here.probe)
-        mistakes = mistakes_of(task, here.cases)
-        assert [m.hint for m in key.mistakes] == [m.hint for m in mistakes]
         for one, two in zip(key.right, here.right, strict=True):
             assert one.keys() == two.keys()
-            for name in one:
-                np.testing.assert_array_equal(one[name].value, two[name].value)
-                np.testing.assert_array_equal(one[name].atol, two[name].atol)
+            for part in one:
+                np.testing.assert_array_equal(one[part].value, two[part].value)
+                np.testing.assert_array_equal(one[part].atol, two[part].atol)
+    drawn = random.Random(first_seed()).choice(list(tasks_in(name).values()))
+    mistakes = mistakes_of(drawn, key_of(drawn, 12).cases)
+    assert mistakes
+    for one, two in zip(read_back[drawn.id].mistakes, mistakes, strict=True):
+        assert (one.number, one.hint) == (two.number, two.hint)
+        assert same(one.values, two.values, key_of(drawn, 12).right)
     drawing.finish()
 
 
@@ -239,29 +248,59 @@ def test_programs_that_were_compiled_for_a_draw_are_kept_for_the_next(tmp_path):
     assert len(found[1]) < 1.5 * len(found[0])
 
 
-def test_an_answer_that_is_not_right_waits_for_the_known_mistakes(tmp_path):
-    """They are computed after the keys, and read only where a verdict needs them."""
+@pytest.fixture
+def listening(tmp_path):
+    """The file of a key without its mistakes, and what listens at the address beside it."""
     path = tmp_path / "expected.msgpack"
     path.write_bytes(ENCODER.encode([dataclasses.replace(KEY, mistakes=())]))
+    with Listener(family="AF_UNIX") as listener:
+        path.with_suffix(".address").write_text(listener.address)
+        yield path, listener
+
+
+def test_an_answer_that_is_not_right_waits_for_the_known_mistakes(listening):
+    """They are computed when a verdict needs them, and not before."""
+    path, listener = listening
     key = read(path)[KEY.task]
-    right = [shown(1.25, 2.5)]
-    with open(path) as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        assert judge(key, right, pass_number=1).status == "right"
-        with ThreadPoolExecutor(1) as pool:
-            waiting = pool.submit(judge, key, [shown(-1.25, -2.5)], pass_number=1)
-            time.sleep(0.3)
+    assert judge(key, [shown(1.25, 2.5)], pass_number=1).status == "right"
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(judge, key, [shown(-1.25, -2.5)], pass_number=1)
+        with listener.accept() as asks:
+            assert asks.recv_bytes() == KEY.task.encode()
             assert not waiting.done()
-            beside(path).write_bytes(ENCODER.encode({KEY.task: KEY.mistakes}))
-            fcntl.flock(held, fcntl.LOCK_UN)
-            assert waiting.result().hint == "you flip the sign."
+            asks.send_bytes(ENCODER.encode(KEY.mistakes))
+        assert waiting.result().hint == "you flip the sign."
 
 
-def test_if_the_known_mistakes_are_never_computed_nothing_is_judged_wrong(tmp_path):
-    path = tmp_path / "expected.msgpack"
-    path.write_bytes(ENCODER.encode([dataclasses.replace(KEY, mistakes=())]))
+def test_if_the_known_mistakes_are_never_computed_nothing_is_judged_wrong(listening):
+    path, listener = listening
+    wrong = [shown(-1.25, -2.5)]
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(judge, read(path)[KEY.task], wrong, pass_number=1)
+        listener.accept().close()  # as when the process is killed that computes them
+        with pytest.raises((EOFError, ConnectionResetError)):
+            waiting.result()
+    listener.close()
     with pytest.raises(FileNotFoundError):
-        judge(read(path)[KEY.task], [shown(-1.25, -2.5)], pass_number=1)
+        judge(read(path)[KEY.task], wrong, pass_number=1)
+
+
+def test_the_process_that_drew_answers_until_the_end(tmp_path):
+    """Whoever asks, several at a time; one that goes away keeps nobody waiting."""
+    path, lab = tmp_path / "expected.msgpack", COURSE.lab("acting_on_uncertainty_a")
+    drawing = draw(lab, 3, path)
+    Client(path.with_suffix(".address").read_text()).close()
+    tasks = lab.tasks()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(partial(asked, path), tasks * 3))
+    assert found == found[: len(tasks)] * 3
+    assert found[0] == ENCODER.encode(list(read(path)[tasks[0]].mistakes))
+    beside(path).write_bytes(everything(path))  # for machines that cannot ask
+    drawing.finish()
+    assert not drawing.folder.exists()
+    with pytest.raises(FileNotFoundError):
+        asked(path, tasks[0])
+    assert found[-1] == ENCODER.encode(list(read(path)[tasks[-1]].mistakes))
 
 
 @pytest.mark.parametrize("stem", stems())
