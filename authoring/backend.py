@@ -24,6 +24,8 @@ from matplotlib_inline.backend_inline import (
     show,
 )
 
+from project.jax_options import share_context
+
 __all__ = [
     "FigureCanvas",
     "new_figure_manager",
@@ -182,3 +184,4 @@ def _support(shell) -> None:
 
 if (_shell := get_ipython()) is not None:
     _support(_shell)
+    share_context()  # a page imports JAX before it draws its first figure
