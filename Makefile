@@ -24,13 +24,13 @@ help:  ## this list
 # sees what .venv has, pip included.
 GRADERS := .venv/ready constraints.txt constraints-graders.txt
 PIP_GRADERS := install $(QUICKLY) -c constraints.txt -c constraints-graders.txt
-BESIDE := $(BIN)/python -c "import sysconfig; print(f'import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})')" >
+BESIDE = $(BIN)/python -c "import sysconfig; print(f'import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})')" > $$(echo $(@D)/lib/python*/site-packages)/beside.pth
 
 # The kernels that nbgrader starts are those of .venv, where the course is; it looks for
 # nbconvert's templates in its own environment alone.
 .venv-nbgrader/ready: $(GRADERS)
 	$(PYTHON) -m venv --without-pip .venv-nbgrader
-	$(BESIDE) $$(echo .venv-nbgrader/lib/python*/site-packages)/beside.pth
+	$(BESIDE)
 	.venv-nbgrader/bin/python -m pip $(PIP_GRADERS) nbgrader
 	$(BIN)/python -c "from ipykernel.kernelspec import install; install(prefix='.venv-nbgrader', frozen_modules=True)"
 	ln -sfn ../../../.venv/share/jupyter/nbconvert .venv-nbgrader/share/jupyter/nbconvert
@@ -38,14 +38,14 @@ BESIDE := $(BIN)/python -c "import sysconfig; print(f'import site; site.addsited
 
 .venv-otter/ready: $(GRADERS)
 	$(PYTHON) -m venv --without-pip .venv-otter
-	$(BESIDE) $$(echo .venv-otter/lib/python*/site-packages)/beside.pth
+	$(BESIDE)
 	.venv-otter/bin/python -m pip $(PIP_GRADERS) otter-grader
 	@touch $@
 
 # Other libraries that `make bench` measures: theirs alone, for all else is in .venv.
 .venv-peers/ready: $(GRADERS)
 	$(PYTHON) -m venv --without-pip .venv-peers
-	$(BESIDE) $$(echo .venv-peers/lib/python*/site-packages)/beside.pth
+	$(BESIDE)
 	.venv-peers/bin/python -m pip $(PIP_GRADERS) --no-deps bayesian-torch blitz-bayesian-pytorch
 	@touch $@
 

@@ -82,9 +82,9 @@ DRAWN = stems() if SOAK else stems()[first_seed() % 2 :: 2]
 
 @pytest.mark.parametrize("stem", DRAWN)
 def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(stem, tmp_path):
-    """Where JAX computes a mistake, also as programs that were compiled otherwise do.
+    """A mistake that JAX computes is also recognised if it was compiled with other options.
 
-    A mistake whose values are rounding errors would be known on some machines only.
+    If its values were rounding errors, it would be known on some machines only.
     """
     uses_jax = "import jax" in read_solutions(ROOT, stem).setup
     arguments = [stem, str(first_seed()), str(tmp_path / "values.json")]
