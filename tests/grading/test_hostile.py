@@ -54,7 +54,7 @@ results = grade_folder(Path(submissions), settings, None, Screen(), "last")
 sys.exit(not all(result.graded for result in results))
 """
 # So that nobody waits half a minute for each endless loop.
-SHORT = {"task": 3.0, "start": 45.0, "submission": 150.0}
+SHORT = {"task": 5.0, "start": 45.0, "submission": 150.0}
 SCRIPT = "<script>hacked()</script>"
 NAMES = (
     "=1+1",
