@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
@@ -135,12 +135,15 @@ def table(found: dict[tuple[str, str], dict[str, int]]) -> Table:
 
 
 def judged(
-    folder: Path, names: list[str], settle: Callable = next
+    folder: Path,
+    names: list[str],
+    settle: Callable = next,
+    screens: Iterable[str] = tuple(SCREENS),
 ) -> dict[tuple[str, str], dict[str, int]]:
-    """Judge pages of a built book on every screen; ``settle`` makes one result of a page's runs."""
+    """Judge pages of a built book on screens; ``settle`` makes one result of a page's runs."""
     server = serve(folder)
     address = "http://{}:{}".format(*server.server_address)
-    asked = [(page, screen) for page in names for screen in SCREENS]
+    asked = [(page, screen) for page in names for screen in screens]
 
     def runs(page: str, screen: str) -> Iterator[dict[str, int]]:
         while True:

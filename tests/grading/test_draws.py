@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from seeds import SOAK, first_seed
+from seeds import first_seed, half
 
 from course.task import stems, tasks_of
 from project.jax_options import XLA_FLAGS
@@ -77,10 +77,7 @@ print(json.dumps([rows, failed]))
 """
 
 
-DRAWN = stems() if SOAK else stems()[first_seed() % 2 :: 2]
-
-
-@pytest.mark.parametrize("stem", DRAWN)
+@pytest.mark.parametrize("stem", half(stems()))
 def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(stem, tmp_path):
     """A mistake that JAX computes is also recognised if it was compiled with other options.
 

@@ -21,3 +21,8 @@ def first_seed():
         checks = sorted((ROOT / "course" / "checks").rglob("*.py"))
         commit = hashlib.sha256(b"".join(map(Path.read_bytes, checks))).hexdigest()
     return int(commit[:8], 16)
+
+
+def half(items):
+    """Every second of some items, as the commit draws; all where ``SOAK`` is set."""
+    return items if SOAK else items[first_seed() % 2 :: 2]
