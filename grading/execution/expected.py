@@ -131,7 +131,7 @@ def _address(keys: Path) -> Path:
 
 
 class Drawing:
-    """The process that draws for a lab and then answers who asks for its known mistakes."""
+    """The process that draws for a lab, and then computes known mistakes when asked."""
 
     def __init__(self, stem: str, command: list[str], environment: dict[str, str]):
         self.stem = stem
@@ -199,8 +199,8 @@ def draw(
 ) -> Drawing:
     """Compute the keys of a lab's tasks, in another process, and write them to ``target``.
 
-    That process, which is returned, runs on and computes the known mistakes of the tasks for
-    which they are asked for.
+    That process is returned. It runs on, and computes the known mistakes of a task when it is
+    asked for them.
 
     The programs that JAX compiles for this are added to the folder ``compiled``: submissions
     run most of them, too. They are kept in the checkout for later runs. Where there is no file
@@ -327,7 +327,7 @@ def _answer(listener: Listener, known: Callable[[str], bytes]) -> None:
 
     threading.Thread(target=end, daemon=True).start()
     while True:
-        # Who asks may be stopped at any time.
+        # The process that asks may be stopped at any time.
         with contextlib.suppress(EOFError, OSError), listener.accept() as other:
             task = other.recv_bytes().decode()
             if not task:

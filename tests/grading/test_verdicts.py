@@ -286,7 +286,7 @@ def test_if_the_known_mistakes_are_never_computed_nothing_is_judged_wrong(listen
 
 
 def test_the_process_that_drew_answers_until_the_end(tmp_path):
-    """Whoever asks, several at a time; one that goes away keeps nobody waiting."""
+    """It answers several processes, also after one has closed its connection at once."""
     path, lab = tmp_path / "expected.msgpack", COURSE.lab("acting_on_uncertainty_a")
     drawing = draw(lab, 3, path)
     Client(path.with_suffix(".address").read_text()).close()
