@@ -277,8 +277,9 @@ def test_if_the_known_mistakes_are_never_computed_nothing_is_judged_wrong(listen
     wrong = [shown(-1.25, -2.5)]
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(judge, read(path)[KEY.task], wrong, pass_number=1)
-        listener.accept().close()  # as when the process is killed that computes them
-        with pytest.raises((EOFError, ConnectionResetError)):
+        with listener.accept() as asks:  # and ends, as when that process is killed
+            assert asks.recv_bytes() == KEY.task.encode()
+        with pytest.raises(EOFError):
             waiting.result()
     listener.close()
     with pytest.raises(FileNotFoundError):
