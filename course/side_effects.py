@@ -1,7 +1,7 @@
 """Watch the calls of an answer: arguments that it changes, and state that it leaves behind.
 
-The source of this module is copied into graded notebooks with that of each probe, so most of
-its imports are inside its functions.
+In a graded notebook, each probe runs this module anew in its own namespace, so most of its
+imports are inside its functions.
 """
 
 from contextlib import contextmanager

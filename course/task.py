@@ -64,7 +64,7 @@ class Task:
         points: how many points it is worth.
         cases: draws inputs, a list of dictionaries of arrays and plain numbers.
         probe: calls the answer on one case and returns numbers by name. Its source is
-            copied into graded notebooks, with that of ``course.checks.probing``, so it may
+            copied into graded notebooks, with that of ``course.probing``, so it may
             use what is defined there, and all its imports must be inside it.
         oracle: the right numbers for one case, under the same names.
         misconceptions: known wrong answers.

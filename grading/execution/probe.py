@@ -5,33 +5,29 @@ The right numbers are not known to the kernel in which it runs.
 
 from __future__ import annotations
 
-import ast
-import functools
 import inspect
 import json
 import textwrap
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from course import side_effects
-from course.checks import probing
 from course.task import Case, Task
 from grading.execution.values import MAX_NUMBERS, VALUES
+from grading.sandbox.bubblewrap import RUN_BY_PROBES
 
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
-# Runs in a namespace of its own, with only the answer from the student's.
+# Runs in a namespace of its own, with only the answer from the student's. It runs what it shares
+# with other probes anew, because the student's code could have changed an imported module.
 PROBE = """\
 import json
+from importlib.util import find_spec
 
 import numpy as np
 from IPython.display import publish_display_data
 
-{shared}
-
-{watching}
+for module in {shared}:
+    exec(find_spec(module).loader.get_code(module))
 
 {probe}
 
@@ -79,8 +75,7 @@ publish_display_data({{{mime!r}: {{"task": {task!r}, "values": values, "left": l
 def probe_source(task: Task, cases: Sequence[Case]) -> str:
     """The source of a cell that calls the answer on these cases and displays its numbers."""
     source = PROBE.format(
-        shared=_bare(probing),
-        watching=_bare(side_effects),
+        shared=RUN_BY_PROBES,
         probe=textwrap.dedent(inspect.getsource(task.probe)),
         name=task.probe.__name__,
         most=MAX_NUMBERS,
@@ -96,16 +91,6 @@ def probe_source(task: Task, cases: Sequence[Case]) -> str:
         f'__import__("builtins").exec(\n    {source!r},\n'
         f'    {{"answer": {task.name}, "cases": {text!r}}},\n)'
     )
-
-
-@functools.cache
-def _bare(module: ModuleType) -> str:
-    """The source of a module without docstrings and comments, which every probe would carry."""
-    tree = ast.parse(inspect.getsource(module))
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
 
 
 def _literal(value: Any) -> Any:

@@ -9,6 +9,7 @@ solutions, checks, expected values or other submissions.
 from __future__ import annotations
 
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,8 @@ class _Check:
 
 check = _Check()
 '''
+# Modules that probes run: the only ones of the checks and of judging that a kernel sees.
+RUN_BY_PROBES = "course.probing", "course.side_effects"
 COMPILED = "compiled"  # programs that JAX has compiled, in the library
 FILTER = "filter.bpf"
 FONTS = "fontlist*.json"
@@ -267,12 +270,13 @@ def _read_only() -> list[str]:
 def stage_library(folder: Path) -> Path:
     """Copy the part of the course that notebooks may import into ``folder``, and return it.
 
-    This is every module except the checks and the modules that judge with them. Also write the
-    filter of system calls.
+    This is every module except the checks and the modules that judge with them, but for those
+    that probes share, which are compiled. Also write the filter of system calls.
     """
     package = Path(course.__file__).parent
     judging = closure(package.parent, "", Path(course.__file__), "course.feedback")
-    hidden = {package / "checks", *judging}
+    shared = [Path(*name.split(".")).with_suffix(".py") for name in RUN_BY_PROBES]
+    hidden = {package / "checks", *judging} - {package.parent / path for path in shared}
     target = folder / "course"
     shutil.copytree(
         package,
@@ -284,6 +288,9 @@ def stage_library(folder: Path) -> Path:
         },
     )
     (target / "__init__.py").write_text(NO_CHECK, encoding="utf-8")
+    for path in shared:  # in the sandbox, nothing can be written beside them
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        py_compile.compile(str(folder / path), doraise=True, invalidation_mode=mode)
     (folder / COMPILED).mkdir()
     with suppress(CourseError):  # ``require_sandbox`` reports it where it matters
         (folder / FILTER).write_bytes(filter_of())

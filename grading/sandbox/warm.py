@@ -38,8 +38,10 @@ from grading.sandbox.zygote import NAME
 KERNEL = (
     "import ipykernel.kernelapp, ipykernel.ipkernel, ipykernel.zmqshell",
     "import matplotlib_inline.backend_inline",
-    # Modules that ipykernel imports only while it starts.
+    # Modules that ipykernel imports only while it starts, or with a cell or an exception.
     "import ipykernel.debugger, IPython.core.completerlib, IPython.core.debugger",
+    "import IPython.core.logger, IPython.core.oinspect, faulthandler",
+    "import pygments.formatters.terminal256, pygments.styles",
     "import IPython.extensions.storemagic, psutil, sqlite3",
     "import tornado.locks, tornado.platform.asyncio, tornado.queues",
     "import encodings.ascii, encodings.idna, encodings.latin_1",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from course import check
-from course.checks.probing import integers
 from course.errors import CheckFailed
+from course.probing import integers
 from course.relations import told
 from course.task import Close
 from solutions import acting_on_uncertainty as ref

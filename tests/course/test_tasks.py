@@ -14,8 +14,7 @@ import scipy.special
 import scipy.stats
 from seeds import SOAK, first_seed, half
 
-from course import feedback
-from course.checks import probing
+from course import feedback, probing
 from course.feedback import SEEDS, Check, CheckFailed, check
 from course.judge import Draw, answered, compare, expected
 from course.task import find, stem_of, stems, tasks_of

@@ -26,7 +26,7 @@ from assembled import (
 )
 from labs import COURSE
 
-from course.checks import probing
+from course import probing, side_effects
 from course.judge import compare, expected
 from course.task import find, tasks_of
 from grading.execution.assemble import (
@@ -71,9 +71,10 @@ def test_a_probe_uses_builtins_helpers_and_its_own_imports_alone(task):
 @each_task
 def test_no_name_in_the_source_of_a_probe_is_defined_twice(task):
     (call,) = ast.parse(probe_source(task, [])).body
-    body = ast.parse(call.value.args[0].value).body
+    sources = [call.value.args[0].value, SHARED, inspect.getsource(side_effects)]
+    body = [node for source in sources for node in ast.parse(source).body]
     names = ["answer", "cases", *(name for node in body for name in bound(node))]
-    assert {*HELPERS, task.probe.__name__} < set(names)
+    assert {*HELPERS, "watched", task.probe.__name__} < set(names)
     assert [name for name in set(names) if names.count(name) > 1] == []
 
 

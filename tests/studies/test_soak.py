@@ -132,7 +132,7 @@ def test_a_practicals_counts_depend_on_its_checks_solutions_and_answers(monkeypa
     names = {path.relative_to(soak.ROOT).as_posix() for path in named}
     assert names >= {
         "course/checks/warm_up/linear_regression.py",
-        "course/checks/probing.py",
+        "course/probing.py",
         "course/judge.py",
         "course/task.py",
         "solutions/warm_up/linear_regression.py",

@@ -11,7 +11,7 @@ from scipy.special import entr
 from course.checks.acting_on_uncertainty.apart import drawn_apart
 from course.checks.acting_on_uncertainty.tolerances import INDEX, INTEGERS, LOGARITHM
 from course.checks.concepts_of_members import wrong_information
-from course.checks.probing import integers
+from course.probing import integers
 from course.task import Close, Misconception, Task
 
 

@@ -13,7 +13,7 @@ from course.checks.acting_on_uncertainty.apart import (
     drawn_apart,
 )
 from course.checks.acting_on_uncertainty.tolerances import DOUBLE, INDEX, INTEGERS
-from course.checks.probing import integers
+from course.probing import integers
 from course.task import Close, Misconception, Task
 
 

@@ -21,7 +21,7 @@ from course.checks.acting_on_uncertainty.ranks import (
     right_rank,
     spread,
 )
-from course.checks.probing import finite_or_infinite, interval
+from course.probing import finite_or_infinite, interval
 from course.task import Misconception, Task
 
 

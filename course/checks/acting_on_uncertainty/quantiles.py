@@ -17,7 +17,7 @@ from course.checks.acting_on_uncertainty.ranks import (
     spread,
 )
 from course.checks.acting_on_uncertainty.tolerances import DOUBLE
-from course.checks.probing import interval
+from course.probing import interval
 from course.task import Close, Misconception, Task
 
 

@@ -22,7 +22,7 @@ from course.checks.acting_on_uncertainty.ranks import (
     numpy_quantile,
     right_rank,
 )
-from course.checks.probing import interval
+from course.probing import interval
 from course.task import Misconception, Task
 
 

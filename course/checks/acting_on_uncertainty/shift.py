@@ -8,7 +8,7 @@ import numpy as np
 
 from course.checks.acting_on_uncertainty.apart import HAIR
 from course.checks.acting_on_uncertainty.ranks import closes_of, spread
-from course.checks.probing import finite_or_infinite
+from course.probing import finite_or_infinite
 from course.task import Misconception, Task
 
 

@@ -13,7 +13,7 @@ from course.checks.acting_on_uncertainty.ranks import (
     n_for_n_plus_one,
     right_rank,
 )
-from course.checks.probing import interval
+from course.probing import interval
 from course.task import Misconception, Task
 
 

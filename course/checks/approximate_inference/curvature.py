@@ -14,7 +14,7 @@ import torch
 
 from course.checks.approximate_inference.tolerances import FLOAT32, FLOAT64, SINGLE
 from course.checks.approximate_inference.wrong_matrices import MATRICES
-from course.checks.probing import curved_network
+from course.probing import curved_network
 from course.task import Close, Misconception, Task
 
 MADE_OF = "network(w) is torch.tanh(a @ w) + (b @ w) ** 2 / 2 + c"

@@ -9,7 +9,7 @@ import numpy as np
 from course.checks.approximate_inference.tolerances import FLOAT32, six_errors
 from course.checks.approximate_inference.wrong_dropout import DROPOUT_NETWORKS
 from course.checks.draws import DRAWS
-from course.checks.probing import gradients, seeded
+from course.probing import gradients, seeded
 from course.task import Close, Task
 
 

@@ -21,7 +21,7 @@ from course.checks.approximate_inference.concepts import (
 from course.checks.approximate_inference.tolerances import FLOAT32
 from course.checks.approximate_inference.wrong_divergences import DIVERGENCES
 from course.checks.concepts_of_objectives import wrong_terms
-from course.checks.probing import gradients_of, leaves
+from course.probing import gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 

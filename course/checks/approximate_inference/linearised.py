@@ -15,7 +15,7 @@ from course.checks.approximate_inference.curvature import (
 )
 from course.checks.approximate_inference.mode import curvature
 from course.checks.approximate_inference.tolerances import SINGLE
-from course.checks.probing import curved_network
+from course.probing import curved_network
 from course.task import Close, Misconception, Task
 
 

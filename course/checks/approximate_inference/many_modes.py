@@ -10,7 +10,7 @@ from course.checks.approximate_inference.tolerances import FLOAT64, SINGLE, six_
 from course.checks.approximate_inference.wrong_members import MEMBERS
 from course.checks.approximate_inference.wrong_paths import MOMENTS, STEP_SIZES
 from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
-from course.checks.probing import correlation_of_two, drawn, has_tails, seeded
+from course.probing import correlation_of_two, drawn, has_tails, seeded
 from course.task import Close, Task
 
 

@@ -14,7 +14,7 @@ from course.checks.approximate_inference.wrong_hessians import (
     LOGISTIC_HESSIANS,
     closed_hessian,
 )
-from course.checks.probing import unless_default
+from course.probing import unless_default
 from course.task import Close, Misconception, Task
 
 

@@ -11,7 +11,7 @@ from torch.distributions import Normal, kl_divergence
 
 from course.checks.approximate_inference.tolerances import FLOAT32, six_errors
 from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
-from course.checks.probing import (
+from course.probing import (
     correlation_of_two,
     drawn,
     gradients,

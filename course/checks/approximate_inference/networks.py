@@ -10,7 +10,7 @@ from torch.distributions import Normal, kl_divergence
 
 from course.checks.approximate_inference.tolerances import FLOAT32
 from course.checks.approximate_inference.wrong_networks import NETWORKS
-from course.checks.probing import gradients, seeded
+from course.probing import gradients, seeded
 from course.task import Close, Task
 
 

@@ -19,7 +19,7 @@ from course.checks.approximate_inference.concepts import (
 )
 from course.checks.approximate_inference.tolerances import SINGLE
 from course.checks.concepts_of_decay import WRONG_DECAYS
-from course.checks.probing import gradients, leaves
+from course.probing import gradients, leaves
 from course.task import Close, Misconception, Task
 
 SIZES = ((7, 3), (5, 2), (1, 1))  # numbers of data points and of weights

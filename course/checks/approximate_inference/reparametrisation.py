@@ -12,7 +12,7 @@ from course.checks.approximate_inference.concepts import STDS_SAID
 from course.checks.approximate_inference.tolerances import six_errors
 from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
-from course.checks.probing import (
+from course.probing import (
     correlation_of_two,
     drawn,
     gradients,

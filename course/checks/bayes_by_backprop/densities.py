@@ -14,7 +14,7 @@ from torch.distributions import Normal
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
 from course.checks.concepts_of_densities import FAR, log_normal, wrong_log_normals
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.probing import gradients, gradients_of, leaves
+from course.probing import gradients, gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 SHAPES = ((4,), (2, 3), (1,))

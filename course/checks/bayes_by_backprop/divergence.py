@@ -16,7 +16,7 @@ from course.checks.bayes_by_backprop.tolerances import SINGLE, SIX_ERRORS, softp
 from course.checks.concepts_of_divergences import WRONG_KLS, gaussian_kl
 from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import DRAWS, TAILS, gaussian_distance
-from course.checks.probing import gradients_of, has_tails, leaves, seeded
+from course.probing import gradients_of, has_tails, leaves, seeded
 from course.task import Close, Misconception, Task
 
 

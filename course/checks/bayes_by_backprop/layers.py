@@ -18,7 +18,7 @@ from course.checks.bayes_by_backprop.tolerances import (
 )
 from course.checks.bayes_by_backprop.wrong_layers import BAYESIAN_LAYERS
 from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
-from course.checks.probing import (
+from course.probing import (
     correlation_of_two,
     drawn,
     gradients,

@@ -14,7 +14,7 @@ from torch.distributions import Normal
 from course.checks.bayes_by_backprop.tolerances import SINGLE, softplus
 from course.checks.concepts_of_objectives import wrong_terms
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.probing import leaves, of_parts
+from course.probing import leaves, of_parts
 from course.task import Close, Misconception, Task
 
 

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import SINGLE
 from course.checks.concepts_of_objectives import wrong_terms
-from course.checks.probing import gradients_of, leaves
+from course.probing import gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 

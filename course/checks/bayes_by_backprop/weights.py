@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
 from course.checks.concepts_of_weights import wrong_stds
 from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
-from course.checks.probing import (
+from course.probing import (
     correlation_of_two,
     drawn,
     gradients,

@@ -9,7 +9,7 @@ import torch
 from course.checks.calibration_and_flows.binning import Bins, bins_of, top
 from course.checks.calibration_and_flows.brier import BRIER_DECOMPOSITION_MISTAKES
 from course.checks.calibration_and_flows.tolerances import SINGLE
-from course.checks.probing import fields, unless_default
+from course.probing import fields, unless_default
 from course.task import Close, Misconception, Task
 
 DEFAULT_BINS = "Where n_bins is 15, the check leaves it out, since 15 is the default."

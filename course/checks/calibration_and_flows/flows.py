@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from course.checks.calibration_and_flows.jacobians import CLOSE, mapped
-from course.checks.probing import flow_values
+from course.probing import flow_values
 from course.task import Close, Misconception, Task
 
 

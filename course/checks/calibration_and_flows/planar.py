@@ -10,7 +10,7 @@ import torch
 
 from course.checks.calibration_and_flows.jacobians import mapped
 from course.checks.calibration_and_flows.tolerances import SINGLE
-from course.checks.probing import flow_values, gradients_of, leaves
+from course.probing import flow_values, gradients_of, leaves
 from course.task import Close, Misconception, Task
 
 

@@ -12,7 +12,7 @@ from course.checks.calibration_and_flows.predictions import PREDICT_MISTAKES
 from course.checks.calibration_and_flows.tolerances import DRAWS, EXACT, FLOAT32
 from course.checks.concepts_of_densities import FAR
 from course.checks.concepts_of_objectives import wrong_terms
-from course.checks.probing import gradients_of, leaves, seeded
+from course.probing import gradients_of, leaves, seeded
 from course.task import Close, Misconception, Task
 
 

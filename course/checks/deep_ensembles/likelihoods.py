@@ -10,7 +10,7 @@ import scipy.stats
 
 from course.checks.concepts_of_densities import wrong_log_normals
 from course.checks.deep_ensembles.tolerances import FLOAT32
-from course.checks.probing import value_and_gradients
+from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 

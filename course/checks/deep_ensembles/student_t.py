@@ -9,7 +9,7 @@ import scipy.special
 import scipy.stats
 
 from course.checks.deep_ensembles.tolerances import FLOAT32
-from course.checks.probing import value_and_gradients
+from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 

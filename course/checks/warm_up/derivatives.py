@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import FLOAT32
+from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.stats
 
 from course.checks.concepts_of_evidence import wrong_evidences
-from course.checks.probing import value_and_gradients
 from course.checks.warm_up.linear_regression import TIGHT
+from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 

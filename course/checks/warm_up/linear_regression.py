@@ -8,8 +8,8 @@ import numpy as np
 import scipy.stats
 
 from course.checks.concepts_of_evidence import log_normal, wrong_evidences
-from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import DOUBLE
+from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 TIGHT = {"rtol": 1e-6, "atol": 1e-7, "because": DOUBLE}

@@ -7,8 +7,8 @@ import numpy as np
 
 from course.checks.concepts_of_decay import WRONG_DECAYS
 from course.checks.concepts_of_objectives import wrong_terms
-from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import FLOAT32
+from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 

@@ -9,8 +9,8 @@ import scipy.special
 import scipy.stats
 
 from course.checks.concepts_of_densities import FAR, wrong_log_normals
-from course.checks.probing import value_and_gradients
 from course.checks.warm_up.tolerances import EXPONENTS, FLOAT32, LARGE
+from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 

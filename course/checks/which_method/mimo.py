@@ -8,8 +8,8 @@ import numpy as np
 import scipy.special
 
 from course.checks.concepts_of_members import wrong_log_mixtures
-from course.checks.probing import value_and_gradients
 from course.checks.which_method.tolerances import COUNTED, FLOAT32, SIX_ERRORS
+from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
 DRAWS = 500

@@ -1,7 +1,7 @@
 """Functions that probes share, for PyTorch, JAX and NumPy.
 
-The source of this module is copied into graded notebooks with that of each probe. It holds
-functions alone, and all their imports are inside them.
+In a graded notebook, each probe runs this module anew in its own namespace. It holds functions
+alone, and all their imports are inside them.
 """
 
 
