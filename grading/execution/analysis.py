@@ -16,6 +16,7 @@ from grading.execution.assemble import assemble, differing
 from grading.submissions.answers import Answers
 from grading.submissions.effects import Effects
 from grading.submissions.excerpts import definitions_of
+from grading.submissions.forms import without_shows
 from grading.submissions.sources import acts, reached
 from project.practicals import cell_id
 
@@ -29,6 +30,7 @@ class Analysis:
     Args:
         effects: the origins of its names.
         acting: the ids of the student's cells that contain more than definitions.
+        showing: the ids of others, with statements that only show values.
         loud: the ids of the student's own cells that may change what is not theirs.
         reaching: the tasks whose answers may change what is not theirs.
         needs: for each task the others whose names its answer uses, directly, or through
@@ -38,10 +40,18 @@ class Analysis:
 
     effects: Effects
     acting: tuple[str, ...]
+    showing: frozenset[str]
     loud: frozenset[str]
     reaching: frozenset[str]
     needs: Mapping[str, frozenset[str]]
     blamed: Mapping[str, frozenset[str]]
+
+    def may_help(self, task: str) -> bool:
+        """May the verdict on a task be another one with the statements that were left out?
+
+        Those that only show values may raise an exception, which says more in its own cell.
+        """
+        return bool(self.acting) or cell_id(task) in self.showing
 
     def named(self, task: str) -> str:
         """The cells to look at if a task is right only with code that acts."""
@@ -78,11 +88,18 @@ def analyse(
         assemble(released, answers, set(todo), written, blank, effects=known)
         for known in (effects, None)
     )
-    acting = tuple(sorted(differing(*both) & cells))
+    left_out, texts = differing(*both) & cells, _cells(answers)
+    showing = frozenset(
+        id_
+        for id_ in left_out - answers.around.keys()
+        if effects.quiet(without_shows(texts[id_], effects.own))
+    )
+    acting = tuple(sorted(left_out - showing))
     sources = _sources(answers, names, given)
     return Analysis(
         effects,
         acting,
+        showing,
         frozenset(added.id for added in answers.added if acts(added.source)),
         frozenset(id_ for id_, one in answers.tasks.items() if acts(one.source)),
         needs_of(sources, names),

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from grading.submissions.answers import Added, Answers
 from grading.submissions.effects import Effects
 from grading.submissions.excerpts import APART, defined, definitions, imported
+from grading.submissions.forms import without_shows
 from grading.submissions.sources import free
 from grading.submissions.statements import Release
 from project.practicals import cell_id
@@ -145,9 +146,14 @@ def _borrowed(
     for added in answers.added:
         own.setdefault(added.before, []).append(added)
 
+    borrowed: dict[str, list[str]] = {}
+
     def take(id_: str, source: str) -> None:
-        if effects is None or effects.quiet(source):
-            wanted.update(free(source))
+        bare = source if effects is None else without_shows(source, effects.own)
+        if effects is None or effects.quiet(bare):
+            wanted.update(free(bare))
+            if bare != source:
+                borrowed[id_] = [bare]
         else:
             order.append((id_, source, True))
 
@@ -169,7 +175,6 @@ def _borrowed(
             take(id_, answers.tasks[task].source)
             wanted |= defined(cell.source)
     barred = _barred(released, whole)
-    borrowed: dict[str, list[str]] = {}
     before = None
     for _ in range(ROUNDS if effects else 1):
         pieces = 0

@@ -2,10 +2,10 @@
 
 In the first pass all answers are judged together, each with the student's other answers, and
 statements of the student's cells that do more than define are left out. Tasks that are not
-right then are judged again with all statements. A task that a wrong, crashed or hanging answer
-may have affected is judged again, with the reference in place of the tasks that are not judged
-in that pass; only its verdicts are kept. The same holds for a task that may have been affected
-by code that does more than define, such as a thread or a patch.
+right then are judged again with all statements, if any of these may matter. A task that a
+wrong, crashed or hanging answer may have affected is judged again, with the reference in place
+of the tasks that it uses; only its verdicts are kept. The same holds for a task that may have
+been affected by code that does more than define, such as a thread or a patch.
 """
 
 from __future__ import annotations
@@ -130,11 +130,12 @@ class _Passes:
         self.known = bounded(
             analyse, self.answers, material.released, todo, names, material.given
         )
-        if not self.known.acting:
+        if not self.known.acting and not self.known.showing:
             return self._run(todo)
         self.effects = self.known.effects
         result = self._run(todo)
-        again = [task for task in todo if not self._is_right(task)]
+        may_help = self.known.may_help
+        again = [task for task in todo if not self._is_right(task) and may_help(task)]
         if not again or result[2]:
             return result
         first, self.effects, self.number = dict(self.verdicts), None, 0
@@ -220,7 +221,7 @@ class _Passes:
         )
 
     def _standing_in(self, todo: list[str]) -> dict[str, str]:
-        """The references of tasks that were tried, or on which the judged ones depend.
+        """The references that the judged answers use, of tasks that were tried, or declared.
 
         The reference of a task that was not tried would solve any other task that calls it.
         """
@@ -229,6 +230,8 @@ class _Passes:
             for task, answer in self.answers.tasks.items()
             if not answer.untouched and answer.source.strip()
         }
+        if not any(map(self._acts, todo)):  # names that such code uses are not known
+            tried &= {one for task in todo for one in self.known.needs[task]}
         standing = tried | {one for task in todo for one in self.declared[task]}
         standing |= {one for task in standing for one in self.declared[task]}
         reference = self.material.reference
@@ -347,9 +350,8 @@ class _Passes:
             return False
         if self.is_second:  # it was judged without such code already
             return False
-        others = [
-            t for t in todo[: todo.index(task)] if cell_id(t) not in self.known.acting
-        ]
+        left_out = {*self.known.acting, *self.known.showing}
+        others = [t for t in todo[: todo.index(task)] if cell_id(t) not in left_out]
         loud = self.known.loud if self.effects is None else ()
         return bool(loud) or any(self._acts(other) for other in others)
 

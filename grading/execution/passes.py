@@ -16,6 +16,7 @@ from grading.sandbox.bubblewrap import Limits, Sandbox
 from project.files import write_whole
 
 NOTEBOOK, INPUT, RESULT = "graded.ipynb", "input.json", "result.json"
+SENT = "sent"  # the ids of the cells that were sent, one on each line
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,6 @@ class PassResult:
         running: the id of the cell that was sent last.
         stopped: the id of the cell in which the kernel ended, or the empty string.
         because: why it ended.
-        reached: the ids of the cells that ran to their end.
         slow: the ids of the student's own cells that took long.
         flags: what a person should know.
         peak: the largest memory use that was measured, in bytes.
@@ -98,7 +98,6 @@ class PassResult:
     running: str = ""
     stopped: str = ""
     because: str = ""
-    reached: list[str] = field(default_factory=list)
     slow: list[str] = field(default_factory=list)
     flags: list[Flag] = field(default_factory=list)
     peak: int = 0
@@ -106,9 +105,15 @@ class PassResult:
     unsure: bool = False
     excused: float = 0.0
 
+    def send(self, cell: str, folder: Path) -> None:
+        """Note which cell is sent, without writing everything before each one."""
+        self.running = cell
+        with open(folder / SENT, "a", encoding="utf-8") as file:
+            file.write(f"{cell}\n")
+
     def save(self, folder: Path) -> None:
         """Write it into the folder of the pass."""
-        # ``asdict`` would copy every verdict before every cell.
+        # ``asdict`` would copy every verdict each time.
         write_whole(folder / RESULT, json.dumps(self, default=vars))
 
     @classmethod
@@ -122,4 +127,6 @@ class PassResult:
             task: Verdict(**verdict) for task, verdict in data["verdicts"].items()
         }
         data["flags"] = [Flag(**flag) for flag in data["flags"]]
+        if (sent := folder / SENT).exists():
+            data["running"] = ["", *sent.read_text("utf-8").splitlines()][-1]
         return cls(**data)

@@ -2,7 +2,7 @@
 
 A pytest plugin: ``pytest -p nbval.plugin -p grading.execution.plugin --pass FOLDER``. Items are
 named by cell id; a notebook's instructions to nbval (tags, ``# NBVAL_SKIP``) are ignored. The
-result is written after every cell, so that it survives if the session is killed.
+result is written whenever it changes, so that it survives if the session is killed.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ class PassNotebook(IPyNbFile):
             self.save()
             raise
         self.result.started = True
+        self.save()
 
     def teardown(self) -> None:
         """Stop the kernel and write the result."""
@@ -142,8 +143,7 @@ class PassCell(IPyNbCell):
             raise NotRun(f"not run: {result.because}")
         began = time.monotonic()
         error: NbCellError | None = None
-        result.running = self.name
-        notebook.save()  # with the verdicts of the cells before it
+        result.send(self.name, notebook.folder)
         limits = notebook.input.sandbox.limits
         # Given cells contain the imports, which may take long on a busy machine.
         notebook.kernel.allow(limits.start if role == "given" else limits.task)
@@ -161,12 +161,13 @@ class PassCell(IPyNbCell):
         except Exception:  # nbval failed on a message of the kernel
             self._stop(task, "its output cannot be read", began)
             raise
-        result.reached.append(self.name)
         if role == "added" and notebook.kernel.elapsed.counted > SLOW:
             result.slow.append(self.name)
+            notebook.save()
         shown = sum(VALUES in output.get("data", {}) for output in self.test_outputs)
         if shown > (role == "probe"):
             result.flags.append(flag("forged-values", self.name))
+            notebook.save()
         if role == "probe":
             verdict = self._judged(task)
             self._decide(verdict, began)
@@ -193,6 +194,7 @@ class PassCell(IPyNbCell):
             ):
                 # Once and without the type: the types of many cells could spell out a text.
                 result.flags.append(flag("added-raised", self.name))
+                notebook.save()
             raise error
 
     def repr_failure(self, excinfo) -> str:
@@ -230,6 +232,7 @@ class PassCell(IPyNbCell):
         self.parent.result.verdicts[verdict.task] = dataclasses.replace(
             verdict, seconds=seconds
         )
+        self.parent.save()
 
 
 class NotRight(Exception):

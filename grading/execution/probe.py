@@ -27,7 +27,7 @@ import numpy as np
 from IPython.display import publish_display_data
 
 for module in {shared}:
-    exec(find_spec(module).loader.get_code(module))
+    exec(find_spec(module).loader.get_code(module), globals())
 
 {probe}
 

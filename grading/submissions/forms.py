@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from grading.submissions.origins import ADDING, root_of
 from grading.submissions.sources import (
@@ -25,6 +25,16 @@ RULES = {
     "register_autograd",
     "register_fake",
 }
+# Built-in functions, and methods, that change nothing.
+SHOWING = {"abs", "display", "float", "int", "len", "print", "repr", "round", "str"}
+READING = {
+    *("abs", "cpu", "detach", "dim", "item", "max", "mean", "median", "min", "numpy"),
+    *("round", "size", "std", "sum", "tolist", "var"),
+}
+RUNNING = (
+    *(ast.Await, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.ListComp),
+    *(ast.NamedExpr, ast.SetComp, ast.Yield, ast.YieldFrom),
+)
 
 
 @kept
@@ -102,6 +112,43 @@ def only_defines(node: ast.stmt) -> bool:
     return not any(
         isinstance(part, ast.Name) and part.id in ("print", "display")
         for part in _at_once(node)
+    )
+
+
+def without_shows(source: str, own: Collection[str]) -> str:
+    """A cell without the statements that only show values; the others keep their lines.
+
+    Args:
+        source: the cell.
+        own: the names that the notebook binds, which may hide built-in functions.
+    """
+    try:
+        tree = quietly(ast.parse, source[:MAX_SOURCE])
+    except GIVES_UP:
+        return source
+    if "\r" in source:  # Python's lines are others
+        return source
+    lines, after = source.split("\n"), [*tree.body[1:], None]
+    begins = 0  # the first line that only the statement uses
+    for node, then in zip(tree.body, after, strict=True):
+        ends = node.end_lineno
+        alone = node.lineno > begins and (then is None or then.lineno > ends)
+        if alone and _only_shows(node, own):
+            lines[node.lineno - 1 : ends] = [""] * (ends - node.lineno + 1)
+        begins = ends
+    return "\n".join(lines)
+
+
+def _only_shows(node: ast.stmt, own: Collection[str]) -> bool:
+    if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
+        return False
+    parts = list(ast.walk(node.value))
+    calls = [part.func for part in parts if isinstance(part, ast.Call)]
+    return not any(isinstance(part, RUNNING) for part in parts) and all(
+        function.attr in READING
+        if isinstance(function, ast.Attribute)
+        else isinstance(function, ast.Name) and function.id in SHOWING - set(own)
+        for function in calls
     )
 
 

@@ -15,6 +15,7 @@ from test_passes import (  # noqa: F401
 )
 
 from grading.execution import grader, runner
+from grading.submissions.forms import without_shows
 
 pytestmark = pytest.mark.sandbox
 TRICK = """
@@ -100,6 +101,74 @@ def test_a_mistake_beside_cells_that_do_nothing_but_define_takes_no_pass_more(
     seen, (_, verdicts) = passes(monkeypatch, graded, WRONG, added)
     assert statuses(verdicts) == ["wrong", "right", "right"]
     assert len(seen) == 1
-    seen, (_, verdicts) = passes(monkeypatch, graded, WRONG, [(SECOND, "print(1)")])
+    acting = [(SECOND, "import torch\ntorch.manual_seed(1)")]
+    seen, (_, verdicts) = passes(monkeypatch, graded, WRONG, acting)
     assert statuses(verdicts) == ["wrong", "right", "right"]
     assert len(seen) == 2
+
+
+def test_what_only_shows_takes_no_pass_more_and_its_cell_still_defines(
+    practical, graded, monkeypatch
+):
+    """Given code is not called in a cell that acts, but it is in one that only shows."""
+    own = "factor = parameters_of([1.0])\nprint(factor, len(factor))\nfactor"
+    added = [(SECOND, own.replace("parameters_of", "sum"))]
+    needing = practical.reference[SECOND].replace("return ", "return factor * (", 1)
+    changes = WRONG | {SECOND: needing + ")"}
+    seen, (result, verdicts) = passes(monkeypatch, graded, changes, added)
+    assert statuses(verdicts) == ["wrong", "right", "right"]
+    assert result.flags == ()
+    assert len(seen) == 1
+    assert "factor = sum([1.0])\n\n" in seen[0]
+
+
+def test_an_answer_that_only_shows_is_judged_once_more_alone(graded, monkeypatch):
+    """Its exception says what is wrong with it."""
+    broken = {SECOND: "print(undefined)", **WRONG}
+    seen, (_, verdicts) = passes(monkeypatch, graded, broken)
+    assert statuses(verdicts) == ["wrong", "wrong", "right"]
+    assert "NameError in line 1 about `undefined`" in verdicts[SECOND].reason
+    probes = [sum("publish_display_data" in cell for cell in one) for one in seen]
+    assert probes == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("source", "rest"),
+    [
+        ("x = 1\nprint(x)\ny = 2", "x = 1\n\ny = 2"),
+        ("print(\n    x.mean(),\n    f'{x.std():.2f}',\n)\nx", "\n\n\n\n"),
+        ("x.shape\nlen(x[0]) + abs(y)", "\n"),
+        *(
+            (source, source)
+            for source in (
+                "x = 1; print(x)",  # on one line
+                "print(helper(x))",
+                "print(x.zero_())",
+                "print(a := 3)",
+                "print([y for y in x])",
+                "print(max(x, key=helper))",
+                "round(x)",  # the notebook's own
+                "x.append(1)",
+                "'text'",
+                "print(x",
+                "print(x)\r\ny = 1",
+            )
+        ),
+    ],
+)
+def test_statements_that_only_show_are_left_out(source, rest):
+    assert without_shows(source, {"helper", "x", "y", "round"}) == rest
+
+
+def test_only_references_that_an_answer_uses_stand_in(practical, graded, monkeypatch):
+    weights = "bayes-by-backprop/sample-weights"  # uses the first task, not the second
+    tasks = (FIRST, SECOND, weights)
+    seen, (_, verdicts) = passes(monkeypatch, graded, WRONG, tasks=tasks)
+    assert statuses(verdicts) == ["wrong", "right", "right"]
+    assert len(seen) == 2
+    assert practical.reference[FIRST] in seen[1]
+    assert practical.reference[SECOND] not in seen[1]
+    # Code that acts may use names that are not seen in it.
+    reaching = practical.reference[weights] + "\nimport inspect"
+    seen, _ = passes(monkeypatch, graded, WRONG | {weights: reaching}, tasks=tasks)
+    assert practical.reference[SECOND] in seen[1]

@@ -10,6 +10,7 @@ from environments import limited, material_of, prepared
 
 from grading.execution import runner
 from grading.execution.grader import STOOD_IN, canary, grade
+from grading.execution.passes import SENT, PassResult
 from grading.sandbox.bubblewrap import Limits
 from grading.sandbox.zygote import NAME
 from grading.submissions.answers import Added, Answer, Answers
@@ -337,6 +338,17 @@ def test_folders_nested_beyond_pythons_reach_are_removed(tmp_path):
         os.chdir(here)
     runner.remove(box)
     assert not box.exists()
+
+
+def test_a_pass_that_is_killed_has_noted_the_cell_that_it_sent_last(tmp_path):
+    result = PassResult(started=True)
+    result.save(tmp_path)
+    assert PassResult.load(tmp_path).running == ""
+    for cell in ("one", "two"):
+        result.send(cell, tmp_path)
+    assert PassResult.load(tmp_path) == result
+    (tmp_path / SENT).write_text("")  # killed before it was written
+    assert PassResult.load(tmp_path).running == ""
 
 
 WRONG = {FIRST: "def reparametrise(mu, rho, epsilon):\n    return mu"}

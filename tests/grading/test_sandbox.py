@@ -12,6 +12,7 @@ import pytest
 from grading.sandbox import bubblewrap
 from grading.sandbox.bubblewrap import (
     COMPILED,
+    RUN_BY_PROBES,
     Limits,
     Sandbox,
     require_sandbox,
@@ -130,10 +131,20 @@ def test_the_course_in_there_has_no_checks_and_no_oracles(inside):
     found = inside(
         "import json, importlib.util as u\n"
         "names = ['course.data', 'course.plots', 'course.checks', 'course.judge',\n"
-        "         'grading', 'course.task', 'solutions']\n"
+        "         'grading', 'course.task', 'solutions', 'course.feedback',\n"
+        f"         *{RUN_BY_PROBES}]\n"
         "print(json.dumps([n for n in names if u.find_spec(n)]))"
     )
-    assert found == ["course.data", "course.plots"]
+    assert found == ["course.data", "course.plots", *RUN_BY_PROBES]
+
+
+def test_what_probes_share_is_compiled(inside):
+    found = inside(
+        "import json, os, importlib.util as u\n"
+        f"files = [u.find_spec(name).cached for name in {RUN_BY_PROBES}]\n"
+        "print(json.dumps([os.path.exists(file) for file in files]))"
+    )
+    assert found == [True, True]
 
 
 def test_what_notebooks_import_works_in_there(inside):
