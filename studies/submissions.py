@@ -78,7 +78,7 @@ def _checks(stem):
     checks = ROOT / "course" / "checks"
     folder = checks / stem
     texts = {"planted": "", "planted.checks": "", f"planted.checks.{stem}": ""}
-    for name in ("task", "quiz"):
+    for name in ("task", "quiz", "probing"):
         texts[f"planted.{name}"] = (ROOT / "course" / f"{name}.py").read_text("utf-8")
     for package, prefix in ((checks, ""), (folder, f"{stem}.")):
         for path in package.glob("*.py"):

@@ -128,14 +128,14 @@ def without_shows(source: str, own: Collection[str]) -> str:
         return source
     if "\r" in source:  # Python's lines are others
         return source
-    lines, after = source.split("\n"), [*tree.body[1:], None]
-    begins = 0  # the first line that only the statement uses
-    for node, then in zip(tree.body, after, strict=True):
-        ends = node.end_lineno
-        alone = node.lineno > begins and (then is None or then.lineno > ends)
-        if alone and _only_shows(node, own):
-            lines[node.lineno - 1 : ends] = [""] * (ends - node.lineno + 1)
-        begins = ends
+    lines = source.split("\n")
+    begins = [*(node.lineno for node in tree.body[1:]), len(lines) + 1]
+    before = 0  # the line where the statement before ends
+    for node, then in zip(tree.body, begins, strict=False):
+        first, last = node.lineno, node.end_lineno
+        if before < first and last < then and _only_shows(node, own):
+            lines[first - 1 : last] = [""] * (last - first + 1)
+        before = last
     return "\n".join(lines)
 
 

@@ -118,9 +118,9 @@ def test_a_bundle_of_one_practical_holds_no_other():
         "__init__.py",
         "concepts_of_densities.py",
         "concepts_of_members.py",
-        "probing.py",
     }
     assert checks == {"deep_ensembles", *shared}
+    assert {"course/probing.py", "course/side_effects.py"} < files.keys()
     assert "course/nuts.py" not in files
     readme = files["README.md"].decode()
     assert "01a-deep-ensembles.ipynb`: Deep ensembles: regression" in readme

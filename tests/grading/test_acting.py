@@ -137,6 +137,8 @@ def test_an_answer_that_only_shows_is_judged_once_more_alone(graded, monkeypatch
     [
         ("x = 1\nprint(x)\ny = 2", "x = 1\n\ny = 2"),
         ("print(\n    x.mean(),\n    f'{x.std():.2f}',\n)\nx", "\n\n\n\n"),
+        ("# only a comment", "# only a comment"),
+        ("", ""),
         ("x.shape\nlen(x[0]) + abs(y)", "\n"),
         *(
             (source, source)

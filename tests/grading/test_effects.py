@@ -308,11 +308,14 @@ FIRST, SECOND = "bayes-by-backprop/reparametrise", "bayes-by-backprop/log-poster
 
 
 def test_of_cells_that_act_only_what_answers_reach_is_run():
-    """This holds for an added cell, an answer's cell, and an edited cell of the release."""
+    """This holds for an added cell, an answer's cell, and an edited cell of the release.
+
+    A cell that defines and shows is run without what shows.
+    """
     first = "def late(): return SCALE\nhistory = train(1)\nprint(late())"
     answer = (
         "def spread(rho): return F.softplus(rho) + late()\n"
-        "print(spread)\nreparametrise = spread\nother = 1"
+        "train(spread)\nreparametrise = spread\nother = 1"
     )
     calm = "def log_posterior(w, mu, rho):\n\n    return w  # as it stands"
     notebook = assemble(
@@ -321,8 +324,9 @@ def test_of_cells_that_act_only_what_answers_reach_is_run():
             {FIRST: answer, SECOND: calm},
             added=(
                 Added("added--0000", cell_id(FIRST), first),
-                Added("added--0001", cell_id(SECOND), "SCALE = 2\nprint(SCALE)"),
+                Added("added--0001", cell_id(SECOND), "SCALE = 2\ntrain(SCALE)"),
                 Added("added--0002", cell_id(SECOND), "table = {}\ntable['a'] = 3"),
+                Added("added--0003", cell_id(SECOND), "other = 2\nprint(other)"),
             ),
             around={
                 "c003": "import numpy as np\nseeded = builtins.setattr(np, 'x', 1)"
@@ -337,6 +341,7 @@ def test_of_cells_that_act_only_what_answers_reach_is_run():
     assert sources["added--0000"] == "def late():\n    return SCALE"
     assert sources["added--0001"] == "SCALE = 2"
     assert sources["added--0002"] == "table = {}\ntable['a'] = 3"
+    assert sources["added--0003"] == "other = 2\n"
     assert sources[cell_id(FIRST)] == (
         "def spread(rho):\n    return F.softplus(rho) + late()\nreparametrise = spread"
     )

@@ -49,7 +49,7 @@ sys.modules["json"] = module
 shown = types.ModuleType("IPython.display")
 vars(shown).update(vars(IPython.display), publish_display_data=exchange)
 real = builtins.__import__
-builtins.__import__ = lambda name, *rest: shown if name == "IPython.display" else real(name, *rest)
+builtins.__import__ = lambda name, *rest, **more: shown if name == "IPython.display" else real(name, *rest, **more)
 
 
 # %% log-posterior
