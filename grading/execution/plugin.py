@@ -225,7 +225,8 @@ class PassCell(IPyNbCell):
                 notebook.input.number,
             )
             self._decide(wrong(notebook.keys[task], reason, pass_number=number), began)
-        notebook.save()
+        else:
+            notebook.save()
 
     def _decide(self, verdict: Verdict, began: float) -> None:
         seconds = round(time.monotonic() - began, 3)

@@ -31,7 +31,7 @@ READING = {
     *("abs", "cpu", "detach", "dim", "item", "max", "mean", "median", "min", "numpy"),
     *("round", "size", "std", "sum", "tolist", "var"),
 }
-RUNNING = (
+RUNNING = (  # expressions that run code of others, or bind a name
     *(ast.Await, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.ListComp),
     *(ast.NamedExpr, ast.SetComp, ast.Yield, ast.YieldFrom),
 )
@@ -120,7 +120,7 @@ def without_shows(source: str, own: Collection[str]) -> str:
 
     Args:
         source: the cell.
-        own: the names that the notebook binds, which may hide built-in functions.
+        own: the names that the notebook binds, also of its methods: nothing is known of them.
     """
     try:
         tree = quietly(ast.parse, source[:MAX_SOURCE])
@@ -144,12 +144,17 @@ def _only_shows(node: ast.stmt, own: Collection[str]) -> bool:
         return False
     parts = list(ast.walk(node.value))
     calls = [part.func for part in parts if isinstance(part, ast.Call)]
-    return not any(isinstance(part, RUNNING) for part in parts) and all(
-        function.attr in READING
-        if isinstance(function, ast.Attribute)
-        else isinstance(function, ast.Name) and function.id in SHOWING - set(own)
-        for function in calls
-    )
+    running = any(isinstance(part, RUNNING) for part in parts)
+    return not running and all(_changes_nothing(one, own) for one in calls)
+
+
+def _changes_nothing(function: ast.expr, own: Collection[str]) -> bool:
+    match function:
+        case ast.Name(id=name):
+            return name in SHOWING and name not in own
+        case ast.Attribute(attr=name):
+            return name in READING and name not in own
+    return False
 
 
 def _names(target: ast.expr) -> bool:

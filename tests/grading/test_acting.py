@@ -110,9 +110,7 @@ def test_a_mistake_beside_cells_that_do_nothing_but_define_takes_no_pass_more(
 def test_what_only_shows_takes_no_pass_more_and_its_cell_still_defines(
     practical, graded, monkeypatch
 ):
-    """Given code is not called in a cell that acts, but it is in one that only shows."""
-    own = "factor = parameters_of([1.0])\nprint(factor, len(factor))\nfactor"
-    added = [(SECOND, own.replace("parameters_of", "sum"))]
+    added = [(SECOND, "factor = sum([1.0])\nprint(factor, len(factor))\nfactor")]
     needing = practical.reference[SECOND].replace("return ", "return factor * (", 1)
     changes = WRONG | {SECOND: needing + ")"}
     seen, (result, verdicts) = passes(monkeypatch, graded, changes, added)
@@ -150,6 +148,7 @@ def test_an_answer_that_only_shows_is_judged_once_more_alone(graded, monkeypatch
                 "print([y for y in x])",
                 "print(max(x, key=helper))",
                 "round(x)",  # the notebook's own
+                "print(x.var())",  # it may be the notebook's own
                 "x.append(1)",
                 "'text'",
                 "print(x",
@@ -159,7 +158,7 @@ def test_an_answer_that_only_shows_is_judged_once_more_alone(graded, monkeypatch
     ],
 )
 def test_statements_that_only_show_are_left_out(source, rest):
-    assert without_shows(source, {"helper", "x", "y", "round"}) == rest
+    assert without_shows(source, {"helper", "x", "y", "round", "var"}) == rest
 
 
 def test_only_references_that_an_answer_uses_stand_in(practical, graded, monkeypatch):
