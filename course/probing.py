@@ -137,26 +137,28 @@ def seeded(seed):
 
 
 def drawn(draw, seed):
-    """Call ``draw(generator)`` six times; return the first draw and comparisons.
+    """Call ``draw(generator)``; return the draw, and comparisons with others.
 
-    The second draw takes the same generator again, the third a new one with the same seed, the
-    fourth one with another seed. The last two take the first generator, without gradients.
+    These are made as they are asked for. The second draw takes the same generator again, the
+    third a new one with the same seed, the fourth one with another seed. The last two take the
+    first generator, without gradients.
     """
     import torch
 
     generator = seeded(seed)
     first = draw(generator)
-    if first is None:
-        return None, {}
-    second, again, other = draw(generator), draw(seeded(seed)), draw(seeded(seed + 1))
-    with torch.no_grad():
-        fifth, sixth = draw(generator), draw(generator)
-    fresh = not torch.equal(first, second) and not torch.equal(fifth, sixth)
-    return first, {
-        "reproducible": float(torch.equal(first, again)),
-        "fresh": float(fresh),
-        "another_seed_another_draw": float(not torch.equal(first, other)),
-    }
+
+    def comparisons():
+        second = draw(generator)
+        yield "reproducible", float(torch.equal(first, draw(seeded(seed))))
+        other = draw(seeded(seed + 1))
+        yield "another_seed_another_draw", float(not torch.equal(first, other))
+        with torch.no_grad():
+            fifth, sixth = draw(generator), draw(generator)
+        fresh = not torch.equal(first, second) and not torch.equal(fifth, sixth)
+        yield "fresh", float(fresh)
+
+    return first, comparisons()
 
 
 def own_noise(noise):

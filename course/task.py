@@ -63,9 +63,10 @@ class Task:
         name: the name of the answer's function or class in the notebook.
         points: how many points it is worth.
         cases: draws inputs, a list of dictionaries of arrays and plain numbers.
-        probe: calls the answer on one case and returns numbers by name. Its source is
-            copied into graded notebooks, with that of ``course.probing``, so it may
-            use what is defined there, and all its imports must be inside it.
+        probe: calls the answer on one case and returns numbers by name, or yields pairs of
+            a name and a number. Its source is copied into graded notebooks, with that of
+            ``course.probing``, so it may use what is defined there, and all its imports
+            must be inside it.
         oracle: the right numbers for one case, under the same names.
         misconceptions: known wrong answers.
         hints: at most three, each saying more than the one before.
@@ -79,7 +80,7 @@ class Task:
     name: str
     points: int
     cases: Callable[[np.random.Generator], list[Case]]
-    probe: Callable[..., Mapping[str, Any]]
+    probe: Callable[..., Mapping[str, Any] | Iterable[tuple[str, Any]]]
     oracle: Callable[..., Mapping[str, Close]]
     misconceptions: Sequence[Misconception] = ()
     hints: Sequence[str] = ()

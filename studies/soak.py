@@ -17,24 +17,26 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from course.judge import answered, compare, expected
-from course.task import Task, stem_of, stems, tasks_of
+from course.judge import compare, expected
+from course.side_effects import watched
+from course.task import Case, Close, Task, stem_of, stems, tasks_of
 from grading.execution.expected import cases_of
 from project.closure import closure, digest_of
 from project.files import write_whole
 from project.jax_options import share_context
 
 ROOT = Path(__file__).parents[1]
-# How many draws one process judges: JAX needs ten seconds to start.
-BLOCKS = {"references": 500, "right answers": 100, "wrong answers": 250}
+# How many draws one process judges: JAX needs a minute to start.
+BLOCKS = {"references": 2500, "right answers": 100, "wrong answers": 2500}
 SECONDS = 5  # between two reports of a process
 ALONE = {
     "OMP_NUM_THREADS": "1",
@@ -68,8 +70,72 @@ def answers(task: Task, kind: str) -> Iterator[tuple[str, Any]]:
     yield from planted.get(task.name, {}).items()
 
 
+def refused(task: Task, answer: Any, case: Case, right: Mapping[str, Close]) -> Any:
+    """Say why an answer is refused on a case; nothing where it is right.
+
+    Probes that yield their values are asked for no more of them than it takes.
+    """
+    values: dict[str, Any] = {}
+    left: list[tuple[str, str]] = []
+    try:
+        with watched(answer, left) as observed:
+            found = task.probe(observed, **case)
+            for name, value in found.items() if isinstance(found, dict) else found:
+                values[name] = value
+                close = {name: right[name]} if name in right else {}
+                if mismatch := compare([{name: value}], [close]):
+                    return mismatch
+        return compare([values], [right]) or left
+    except Exception as error:
+        return repr(error)
+
+
+class Refusals:
+    """What refused the answers to a task last, so that it is tried first.
+
+    Most wrong answers are refused by the same case of each draw. Those of a practical with JAX
+    are compiled for it: what they return is refused if it is wrong by a hundred tolerances,
+    more than rounding does; all else is judged as it is.
+    """
+
+    def __init__(self) -> None:
+        self.cases: dict[tuple[str, str], int] = {}
+        self.programs: dict[tuple[str, str], Callable | None] = {}
+
+    def by_far(
+        self, name: tuple[str, str], case: Case, right: Mapping[str, Close]
+    ) -> bool:
+        """Whether a compiled answer is wrong by far on a case."""
+        program = self.programs.get(name)
+        if program is None:
+            return False
+        far = {
+            key: replace(close, rtol=100 * close.rtol, atol=100 * close.atol)
+            for key, close in right.items()
+        }
+        try:
+            mismatch = compare([program(case)], [far])
+        except Exception:  # it cannot be compiled
+            self.programs[name] = None
+            return False
+        return mismatch is not None and mismatch.kind != "nan"
+
+    def add(self, task: Task, name: tuple[str, str], answer: Any, at: int) -> None:
+        """Keep which case refused an answer."""
+        self.cases[name] = at
+        jax = sys.modules.get("jax")
+        if jax is None or name in self.programs:
+            return
+
+        def values(case: Case) -> dict[str, Any]:
+            with watched(answer, []) as observed:
+                return dict(task.probe(observed, **case))
+
+        self.programs[name] = jax.jit(values)
+
+
 def judged(
-    task: Task, kind: str, seed: int, refusing: dict[tuple[str, str], int]
+    task: Task, kind: str, seed: int, refusals: Refusals
 ) -> tuple[int, list[list]]:
     """Judge the answers to a task on inputs that the grader draws with this seed.
 
@@ -77,31 +143,26 @@ def judged(
         task: the task.
         kind: of the answers: a key of ``BLOCKS``.
         seed: of the inputs.
-        refusing: the case that refused an answer last, by task and answer. It is tried first,
-            since most wrong answers are refused by the same case of each draw.
+        refusals: of earlier draws.
 
     Returns:
         The number of answers, and each wrong verdict: task, seed, answer and verdict.
     """
     cases = cases_of(task, seed)
     right, failed, count = expected(task, cases), [], 0
-    for name, answer in answers(task, kind):
-        last, verdict = refusing.get((task.id, name), 0), "accepted"
+    for label, answer in answers(task, kind):
+        name, reason, count = (task.id, label), None, count + 1
+        last = refusals.cases.get(name, 0)
+        if kind == "wrong answers" and refusals.by_far(name, cases[last], right[last]):
+            continue
         # Up to the first refusal.
         for at in sorted(range(len(cases)), key=lambda number: number != last):
-            left: list[tuple[str, str]] = []
-            try:
-                values = answered(task, answer, [cases[at]], left)
-                mismatch = compare(values, [right[at]])
-            except Exception as error:
-                mismatch = repr(error)
-            if mismatch or left:
-                refusing[task.id, name] = at
-                verdict = f"case {at}: {mismatch or left}"[:300]
+            if reason := refused(task, answer, cases[at], right[at]):
+                refusals.add(task, name, answer, at)
                 break
-        count += 1
-        if (kind == "wrong answers") == (verdict == "accepted"):
-            failed.append([task.id, seed, name, verdict])
+        if (kind == "wrong answers") != bool(reason):
+            verdict = f"case {at}: {reason}"[:300] if reason else "accepted"
+            failed.append([task.id, seed, label, verdict])
     return count, failed
 
 
@@ -109,11 +170,11 @@ def work(kind: str, stem: str, only: str, seeds: range, until: float) -> None:
     """Judge draws up to a time; print numbers and new wrong verdicts every few seconds."""
     tasks = [task for id_, task in tasks_of(stem).items() if id_.startswith(only)]
     share_context()
-    refusing: dict[tuple[str, str], int] = {}
+    refusals = Refusals()
     total, failed, printed = 0, [], time.monotonic()
     for draws, seed in enumerate(seeds, 1):
         for task in tasks:
-            count, found = judged(task, kind, seed, refusing)
+            count, found = judged(task, kind, seed, refusals)
             total, failed = total + count, failed + found
         ends = seed == seeds[-1] or time.time() > until
         if ends or time.monotonic() > printed + SECONDS:

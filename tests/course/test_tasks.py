@@ -130,7 +130,8 @@ def test_a_probe_is_self_contained(task):
     for part in (probing, task.probe):
         exec(textwrap.dedent(inspect.getsource(part)), namespace)
     cases = task.cases(np.random.default_rng(5))
-    values = [namespace[task.probe.__name__](reference(task), **case) for case in cases]
+    probe = namespace[task.probe.__name__]
+    values = [dict(probe(reference(task), **case)) for case in cases]
     assert compare(values, expected(task, cases)) is None
 
 

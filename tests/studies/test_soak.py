@@ -1,6 +1,7 @@
 """The study that judges known answers on many draws: what it counts, and that it goes on."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,15 +64,83 @@ def test_both_kinds_of_wrong_verdicts_are_reported(task, monkeypatch):
     wrong = {"right answers": "the first", "wrong answers": "the sum"}
     said = {"right answers": "key='total'", "wrong answers": "accepted"}
     monkeypatch.setattr(soak, "answers", lambda task, kind: rows[kind])
-    refusing = {}
+    refusals = soak.Refusals()
     for _ in range(2):  # the second time, the case that refused is tried first
         for kind, known in rows.items():
-            count, ((*row, verdict),) = soak.judged(task, kind, 3, refusing)
+            count, ((*row, verdict),) = soak.judged(task, kind, 3, refusals)
             assert count == len(known)
             assert row == ["sums/total-of", 3, wrong[kind]]
             assert said[kind] in verdict
     refused = {"the first": 1, "changes its input": 0, "raises": 0}
-    assert refusing == {(task.id, name): case for name, case in refused.items()}
+    assert refusals.cases == {(task.id, name): case for name, case in refused.items()}
+
+
+def test_a_probe_is_asked_for_no_more_than_refuses_an_answer(task):
+    asked = []
+
+    def one_by_one(answer, x):
+        for name in ("total", "again"):
+            asked.append(name)
+            yield name, np.float64(answer(x))
+
+    twice = replace(
+        task,
+        probe=one_by_one,
+        oracle=lambda x: dict.fromkeys(("total", "again"), *task.oracle(x).values()),
+    )
+    (case, *_) = twice.cases(np.random.default_rng(1))
+    right = twice.oracle(**case)
+    assert not soak.refused(twice, total_of, case, right)
+    assert asked == ["total", "again"]
+    assert soak.refused(twice, lambda x: x[0] + 1, case, right).key == "total"
+    assert asked == ["total", "again", "total"]
+    extra = right | {"a third": Close(1.0, because="nothing else")}
+    assert soak.refused(twice, total_of, case, extra).kind == "missing"
+
+
+def test_compiled_answers_are_refused_only_if_they_are_wrong_by_far(task, monkeypatch):
+    import jax
+    import jax.numpy as jnp
+
+    def of_jax(answer, x):
+        return {"total": answer(jnp.asarray(x))}
+
+    def off_by(by, by_when_compiled):
+        def answer(x):
+            compiled = isinstance(x, jax.core.Tracer)
+            run[compiled] += 1
+            return x.sum() + (by_when_compiled if compiled else by)
+
+        return answer
+
+    known = {
+        "wrong by far": off_by(1.0, 1.0),
+        "wrong by little": off_by(1e-2, 1e-2),
+        "infinite when compiled": off_by(1.0, jnp.inf),
+        "right but when compiled": off_by(0.0, 1e-2),
+        "cannot be compiled": lambda x: 1.0 + off_by(0.0, 0.0)(float(x.sum()) + 0 * x),
+    }
+    eager_and_compiled = {
+        "wrong by far": [1, 1],
+        "wrong by little": [3, 1],
+        "infinite when compiled": [3, 1],
+        "right but when compiled": [6, 0],
+        "cannot be compiled": [3, 0],
+    }
+    task = replace(
+        task,
+        probe=of_jax,
+        cases=lambda rng: [{"x": rng.normal(size=3)} for _ in range(2)],
+        oracle=lambda x: {"total": Close(x.sum(), atol=1e-3, because="rounding")},
+    )
+    for name, answer in known.items():
+        run, refusals = [0, 0], soak.Refusals()
+        monkeypatch.setattr(soak, "answers", lambda *_, row=(name, answer): [row])
+        wrong = [
+            soak.judged(task, "wrong answers", seed, refusals)[1] for seed in (1, 2, 3)
+        ]
+        assert [bool(rows) for rows in wrong] == [name.startswith("right")] * 3
+        assert run == eager_and_compiled[name], name
 
 
 def test_inputs_are_those_of_a_graded_run(task, drawn, monkeypatch):

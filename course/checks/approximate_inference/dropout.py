@@ -65,22 +65,38 @@ def _probe(answer, x, hidden, output, p, seed):
     model.train()
     training = run()
     if training is None:
-        return {"mean_in_training": None}
-    fresh = not torch.equal(training, run(1))
-    model.eval()
-    evaluation = run()
+        yield "mean_in_training", None
+        return
+    yield "mean_in_training", training.detach().double().mean()
+    yield "std_in_training", training.detach().double().std()
     learnt = [model.hidden.bias, model.output.weight, model.output.bias]
     to_hidden_bias, to_output_weight, to_output_bias = gradients(
         training.mean(), learnt
     )
+    yield "gradient_of_hidden_bias", to_hidden_bias
+    yield "gradient_of_output_weight", to_output_weight.flatten()
+    yield "gradient_of_output_bias", to_output_bias
+    fresh = not torch.equal(training, run(1))
+    model.eval()
+    evaluation = run()
+    yield "mean_in_evaluation", evaluation.detach().double().mean()
+    yield "std_in_evaluation", evaluation.detach().double().std()
+    yield "reproducible", float(torch.equal(evaluation, run()))
+    fresh &= not torch.equal(evaluation, run(1))
+    yield "another_seed_another_draw", float(fresh)
+    yield "all_units", model.deterministic(x[:1])
     whole, single = (
         answer(inputs, len(hidden), rate, generator=seeded(seed)) for rate in (0.0, p)
     )
     for other in (whole, single):
         other.load_state_dict(model.state_dict())
+    yield "logits_where_p_is_0", whole(x[:1], generator=seeded(seed))
+    yield "logits_of_three_rows_where_p_is_0", whole(x[:3], generator=seeded(seed))
     with torch.no_grad():
         single.output.weight[:, 1:] = 0.0
         of_one = single(x, generator=seeded(seed)).double()
+    ends = torch.stack([of_one.min(), of_one.max()])
+    yield "smallest_and_largest_logit_of_one_unit", ends
     # With 40 units and p = ½, hardly any two of the masks are alike.
     many = answer(1, 40, 0.5, generator=seeded(seed))
     with torch.no_grad():
@@ -88,26 +104,7 @@ def _probe(answer, x, hidden, output, p, seed):
         many.hidden.weight.fill_(0.0)
         many.output.weight.copy_(torch.arange(1.0, 41.0).sqrt()[None])
         of_many = many(torch.zeros(draws, 1), generator=seeded(seed)).double()
-    return {
-        "mean_in_training": training.detach().double().mean(),
-        "std_in_training": training.detach().double().std(),
-        "mean_in_evaluation": evaluation.detach().double().mean(),
-        "std_in_evaluation": evaluation.detach().double().std(),
-        "reproducible": float(torch.equal(evaluation, run())),
-        "another_seed_another_draw": float(
-            fresh and not torch.equal(evaluation, run(1))
-        ),
-        "gradient_of_hidden_bias": to_hidden_bias,
-        "gradient_of_output_weight": to_output_weight.flatten(),
-        "gradient_of_output_bias": to_output_bias,
-        "noise_of_its_own": float(len(of_many.unique()) > 0.9 * draws),
-        "smallest_and_largest_logit_of_one_unit": torch.stack(
-            [of_one.min(), of_one.max()]
-        ),
-        "all_units": model.deterministic(x[:1]),
-        "logits_where_p_is_0": whole(x[:1], generator=seeded(seed)),
-        "logits_of_three_rows_where_p_is_0": whole(x[:3], generator=seeded(seed)),
-    }
+    yield "noise_of_its_own", float(len(of_many.unique()) > 0.9 * draws)
 
 
 def _oracle(x, hidden, output, p, seed):

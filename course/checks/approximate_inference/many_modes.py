@@ -58,38 +58,39 @@ def _randomised_probe(answer, x, y, noise_std, prior_std, seed):
 
     members, comparisons = drawn(draw, seed)
     if members is None:
-        return {"mean": None}
+        yield "mean", None
+        return
+    # Members are linear in the targets: from the same seed, those of −y have the same noise.
+    members, opposite = members.double(), draw(seeded(seed), -1.0).double()
+    mean, noise = (members - opposite).mean(0) / 2, (members + opposite) / 2
+    centred = noise - noise.mean(0)
+    std = (centred**2).mean(0).sqrt()
+    yield "mean", mean
+    yield "std", std
+    # If members are columns, there are 2,000 of these numbers: too many correlations to show.
+    scaled = (centred / std)[:, : x.shape[1]]
+    yield "correlations", scaled.T @ scaled / len(scaled)
+    yield "mean_distance_in_stds", (centred.abs().mean(0) / std).mean()
+    averages_out = (noise.mean(0).abs() <= 6 * std / len(noise) ** 0.5).all()
+    yield "noise_averages_out", float(averages_out)
     few = answer(
         torch.tensor(x), torch.tensor(y), noise_std, prior_std, 3, generator=seeded(0)
     )
+    yield "number_of_members", float(len(few))
+    yield from comparisons
     # Of one data point, members are the anchors, or the noise of the targets.
     one, zero = torch.ones(1, 1).double(), torch.zeros(1).double()
     noises = [
         answer(one, zero, *stds, 8000, generator=seeded(seed))
         for stds in ((1e4, 1.0), (1.0, 1e4))
     ]
-    # Members are linear in the targets: from the same seed, those of −y have the same noise.
-    members, opposite = members.double(), draw(seeded(seed), -1.0).double()
-    mean, noise = (members - opposite).mean(0) / 2, (members + opposite) / 2
-    centred = noise - noise.mean(0)
-    std = (centred**2).mean(0).sqrt()
-    # If members are columns, there are 2,000 of these numbers: too many correlations to show.
-    scaled = (centred / std)[:, : x.shape[1]]
-    return {
-        "mean": mean,
-        "std": std,
-        "correlations": scaled.T @ scaled / len(scaled),
-        "mean_distance_in_stds": (centred.abs().mean(0) / std).mean(),
-        "noise_has_tails": min(map(has_tails, noises)),
-        "correlation_of_two_members_alone": correlation_of_two(
+    yield "noise_has_tails", min(map(has_tails, noises))
+    yield (
+        "correlation_of_two_members_alone",
+        correlation_of_two(
             lambda generator: answer(one, zero, 1.0, 1.0, 2, generator=generator), seed
         ),
-        "noise_averages_out": float(
-            (noise.mean(0).abs() <= 6 * std / len(noise) ** 0.5).all()
-        ),
-        "number_of_members": float(len(few)),
-        **comparisons,
-    }
+    )
 
 
 def _posterior(x, y, noise_std, prior_std):

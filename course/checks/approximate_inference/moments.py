@@ -59,10 +59,7 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
 
     layer = made()
     start = layer.w_mu.detach().clone()
-    from_generator = torch.equal(made().w_mu, start) and not torch.equal(
-        made(1).w_mu, start
-    )
-    first_rho = torch.stack([layer.w_rho.mean(), layer.b_rho.mean()])
+    yield "first_rho", torch.stack([layer.w_rho.mean(), layer.b_rho.mean()])
     with torch.no_grad():
         layer.w_mu.copy_(torch.tensor(w_mu).expand(draws, inputs))
         layer.w_rho.copy_(torch.tensor(w_rho).expand(draws, inputs))
@@ -70,58 +67,57 @@ def layer_probe(answer, x, w_mu, w_rho, b_mu, b_rho, prior_std, seed):
         layer.b_rho.fill_(b_rho)
     y, comparisons = drawn(lambda generator: layer(x, generator=generator), seed)
     if y is None:
-        return {"mean": None}
-    # So large an input shows one weight's noise alone; an input of 0 the bias's.
-    apart = torch.cat([1e4 * torch.eye(inputs), torch.zeros(1, inputs)])
-    noises = layer(apart, generator=seeded(seed)).detach().double()
-    off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
-    centres = torch.nn.functional.linear(apart, layer.w_mu, layer.b_mu)
-    stds = [torch.nn.functional.softplus(rho) for rho in (layer.w_rho, layer.b_rho)]
-    stds = torch.nn.functional.linear(apart**2, stds[0] ** 2, stds[1] ** 2).sqrt()
-    biases = layer(torch.zeros(2, inputs), generator=seeded(seed)).detach().double()
-    q = [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
+        yield "mean", None
+        return
+    exact = y.detach().double()
+    yield "mean", exact.mean(1)
+    yield "std", exact.std(1)
+    covariance = ((exact[0] - exact[0].mean()) * (exact[1] - exact[1].mean())).mean()
+    yield "covariance", covariance
+    kl, q = layer.kl(), [layer.w_mu, layer.w_rho, layer.b_mu, layer.b_rho]
+    yield "kl", None if kl is None else kl / draws
+    to_q = [gradient.reshape(draws, -1).mean(0) for gradient in gradients(kl, q)]
+    yield "gradients_of_the_kl", torch.cat(to_q)
     to_w_mu, _, to_b_mu, _ = gradients(y, q)
+    yield "gradient", to_w_mu.mean(0)
+    yield "gradient_of_b_mu", to_b_mu.mean()
     # How the noise moves with ρ, for each unit of itself.
     noise = y - (x @ layer.w_mu.T + layer.b_mu).detach()
     here = noise.detach()
     shares = (noise * here).sum(1) / (here**2).sum(1)
-    to_w_rho, to_b_rho = gradients(shares[0], q)[1], gradients(shares[-1], q)[3]
-    kl = layer.kl()
-    y = y.detach().double()
+    yield "slope_in_w_rho", gradients(shares[0], q)[1].sum(0)
+    yield "slope_in_b_rho", gradients(shares[-1], q)[3].sum()
+    # So large an input shows one weight's noise alone; an input of 0 the bias's.
+    apart = torch.cat([1e4 * torch.eye(inputs), torch.zeros(1, inputs)])
+    noises = layer(apart, generator=seeded(seed)).detach().double()
+    off = (noises - noises.mean(1, keepdim=True)).abs().mean(1) / noises.std(1)
+    yield "mean_distance_in_stds", off
+    yield "correlations_of_weights_and_bias", torch.corrcoef(noises)
+    centres = torch.nn.functional.linear(apart, layer.w_mu, layer.b_mu)
+    stds = [torch.nn.functional.softplus(rho) for rho in (layer.w_rho, layer.b_rho)]
+    stds = torch.nn.functional.linear(apart**2, stds[0] ** 2, stds[1] ** 2).sqrt()
+    yield "noise_has_tails", has_tails((noises - centres) / stds)
+    biases = layer(torch.zeros(2, inputs), generator=seeded(seed)).detach().double()
+    yield "correlation_of_two_inputs_of_0", torch.corrcoef(biases)[0, 1]
+    yield from comparisons
     layer.eval()
     evaluated = layer(x, generator=seeded(seed)).detach().double()
+    yield "the_same_draw_in_eval", float(torch.equal(exact, evaluated))
     narrow = answer(inputs, 1, prior_std, generator=seeded(seed))  # next to no noise
     with torch.no_grad():
         narrow.w_mu.copy_(torch.tensor(w_mu)[None])
         narrow.b_mu.fill_(b_mu)
         narrow.w_rho.fill_(-40.0)
         narrow.b_rho.fill_(-40.0)
+    yield "one_output_for_one_row", narrow(x[:1], generator=seeded(seed))
+    from_generator = torch.equal(made().w_mu, start)
+    from_generator &= not torch.equal(made(1).w_mu, start)
+    yield "first_means_come_from_the_generator", float(from_generator)
     small, one = answer(1, 2, prior_std, generator=seeded(seed)), torch.ones(1, 1)
-    return {
-        "mean": y.mean(1),
-        "std": y.std(1),
-        "mean_distance_in_stds": off,
-        "noise_has_tails": has_tails((noises - centres) / stds),
-        "correlation_of_two_outputs_of_a_layer_with_one_input": correlation_of_two(
-            lambda generator: small(one, generator=generator), seed
-        ),
-        "correlations_of_weights_and_bias": torch.corrcoef(noises),
-        "covariance": ((y[0] - y[0].mean()) * (y[1] - y[1].mean())).mean(),
-        "correlation_of_two_inputs_of_0": torch.corrcoef(biases)[0, 1],
-        "gradient": to_w_mu.mean(0),
-        "gradient_of_b_mu": to_b_mu.mean(),
-        "slope_in_w_rho": to_w_rho.sum(0),
-        "slope_in_b_rho": to_b_rho.sum(),
-        **comparisons,
-        "the_same_draw_in_eval": float(torch.equal(y, evaluated)),
-        "one_output_for_one_row": narrow(x[:1], generator=seeded(seed)),
-        "kl": None if kl is None else kl / draws,
-        "gradients_of_the_kl": torch.cat(
-            [gradient.reshape(draws, -1).mean(0) for gradient in gradients(kl, q)]
-        ),
-        "first_rho": first_rho,
-        "first_means_come_from_the_generator": float(from_generator),
-    }
+    yield (
+        "correlation_of_two_outputs_of_a_layer_with_one_input",
+        correlation_of_two(lambda generator: small(one, generator=generator), seed),
+    )
 
 
 def layer_oracle(shared):

@@ -69,18 +69,24 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
     quiet = -40.0  # next to no noise
     fill(quiet, quiet)
     logits = model(x, generator=seeded(seed))
+    yield "logits_without_noise", logits
     if logits is None:
-        return {"logits_without_noise": None}
+        return
     means = [model.hidden.w_mu, model.hidden.b_mu, model.output.w_mu, model.output.b_mu]
-    to_means = gradients(logits, means)
+    to_means = torch.cat([g.flatten() for g in gradients(logits, means)])
+    yield "gradients_of_the_means", to_means
     model.eval()
+    fill(rho, rho)
+    yield "kl", model.kl()
+    to_means = torch.cat([g.flatten() for g in gradients(model.kl(), means)])
+    yield "gradients_of_the_kl", to_means
 
     def moved(*rhos):
         fill(*rhos)
         # Noise may move a single logit by very little, but not by nothing.
         return float(not torch.equal(model(x, generator=seeded(seed)), logits))
 
-    each_is_drawn = [moved(rho, quiet), moved(quiet, rho)]
+    yield "each_layer_is_drawn", torch.tensor([moved(rho, quiet), moved(quiet, rho)])
     # One layer's noise by itself: biases of 20 keep the ReLU open, a weight of 1 picks a unit.
     open_units, one_of = 0 * hidden, np.eye(units + 1)
     open_units[:, -1] = 20.0
@@ -97,6 +103,20 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
     of_hidden[:, 1:] -= of_hidden[:, :1].clone()
     of_output[:-1] -= of_output[-1].clone()
     again = (of_output[:, None] - of_hidden.flatten()).abs().min(1).values < 1e-4
+    yield "layers_have_noise_of_their_own", float(again.sum() < 3)
+    fill(rho, rho)
+    twice = x.repeat(2, 1)
+    noisy = model(twice, generator=seeded(seed))
+    for_all = torch.allclose(noisy[: len(x)], noisy[len(x) :], rtol=1e-4, atol=1e-5)
+    yield "one_draw_for_all_data", float(for_all)
+    fresh = []
+    for training in (True, False):
+        model.train(training)
+        draws = [model(x, generator=seeded(seed + offset)) for offset in (0, 1)]
+        fresh.append(not torch.equal(*draws))
+    yield "another_seed_another_draw", float(all(fresh))
+    again = model(twice, generator=seeded(seed))
+    yield "reproducible", float(torch.equal(again, noisy))
     # Row i of an identity picks unit i, and so one weight of the output layer.
     many = 500
     wide = answer(many, many, prior_std, generator=seeded(seed))
@@ -110,31 +130,7 @@ def _probe(answer, x, hidden, output, rho, prior_std, seed):
             layer.w_rho.fill_(level)
             layer.b_rho.fill_(level)
         picked = wide(torch.eye(many), generator=seeded(seed)).double()
-    fill(rho, rho)
-    noisy = model(x.repeat(2, 1), generator=seeded(seed))
-    fresh = []
-    for training in (True, False):
-        model.train(training)
-        draws = [model(x, generator=seeded(seed + offset)) for offset in (0, 1)]
-        fresh.append(not torch.equal(*draws))
-    return {
-        "logits_without_noise": logits,
-        "gradients_of_the_means": torch.cat([g.flatten() for g in to_means]),
-        "kl": model.kl(),
-        "gradients_of_the_kl": torch.cat(
-            [g.flatten() for g in gradients(model.kl(), means)]
-        ),
-        "each_layer_is_drawn": torch.tensor(each_is_drawn),
-        "std_of_output_weights": picked.std(),
-        "layers_have_noise_of_their_own": float(again.sum() < 3),
-        "one_draw_for_all_data": float(
-            torch.allclose(noisy[: len(x)], noisy[len(x) :], rtol=1e-4, atol=1e-5)
-        ),
-        "another_seed_another_draw": float(all(fresh)),
-        "reproducible": float(
-            torch.equal(model(x.repeat(2, 1), generator=seeded(seed)), noisy)
-        ),
-    }
+    yield "std_of_output_weights", picked.std()
 
 
 def _oracle(x, hidden, output, rho, prior_std, seed):

@@ -50,30 +50,29 @@ def _sample_probe(answer, mu, rho, seed):
     mu, rho = leaves(*(np.broadcast_to(np.float32(q), shape) for q in (mu, rho)))
     w, comparisons = drawn(lambda generator: answer(mu, rho, generator=generator), seed)
     if w is None:
-        return {"mean": None}
+        yield "mean", None
+        return
     to_mu, to_rho = gradients(w, [mu, rho])
     # How w moves with ρ, for each unit of its distance from µ.
     w, distance = w.detach(), (w - mu).detach().double()
     slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
+    yield "mean", w.double().mean(0)
+    yield "std", w.double().std(0)
+    yield "gradient_mu", to_mu.mean(0)
+    yield "gradient_rho", slope
     off = (distance - distance.mean(0)).abs().mean(0) / distance.std(0)
+    yield "mean_distance_in_stds", off.mean()
+    std = torch.nn.functional.softplus(rho.detach().double())
+    yield "noise_has_tails", has_tails(distance / std)
     among = torch.corrcoef(distance.flatten(1).T).reshape(-1, mu[0].numel())
     among = (among - torch.eye(len(among))).flatten()
+    yield "correlation", among[among.abs().argmax()]
+    yield from comparisons
     two = leaves(np.zeros(2, np.float32), np.ones(2, np.float32))
-    return {
-        "mean": w.double().mean(0),
-        "std": w.double().std(0),
-        "mean_distance_in_stds": off.mean(),
-        "noise_has_tails": has_tails(
-            distance / torch.nn.functional.softplus(rho.detach().double())
-        ),
-        "gradient_mu": to_mu.mean(0),
-        "gradient_rho": slope,
-        "correlation": among[among.abs().argmax()],
-        "correlation_of_two_weights_alone": correlation_of_two(
-            lambda generator: answer(*two, generator=generator), seed
-        ),
-        **comparisons,
-    }
+    yield (
+        "correlation_of_two_weights_alone",
+        correlation_of_two(lambda generator: answer(*two, generator=generator), seed),
+    )
 
 
 def _sample_oracle(mu, rho, seed):

@@ -56,8 +56,14 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
         lambda generator: answer(rows, *q, generator=generator), seed
     )
     if y is None:
-        return {"noise_of_its_own": 1.0, "mean": None}
+        yield "noise_of_its_own", 1.0
+        yield "mean", None
+        return
+    yield "mean", y.mean(0)
+    yield "std", y.std(0)
     to_weight_mu, to_bias_mu = gradients(y.sum() / 2_000, [q[0], q[2]])
+    yield "gradient_of_weight_mu", to_weight_mu
+    yield "gradient_of_bias_mu", to_bias_mu
     # How the noise moves with its parameters, for each unit of itself.
     noise = y - (rows @ q[0].T + q[2])
     here = noise.detach()
@@ -68,28 +74,23 @@ def _activations_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, seed
         to_weight_rho, to_bias_rho, to_rows = (
             torch.zeros_like(value) for value in (q[1], q[3], rows)
         )
+    yield "slope_in_weight_rho", to_weight_rho
+    yield "slope_in_bias_rho", to_bias_rho
+    yield "slope_in_x", to_rows.sum(0)
     of_weight, of_bias = (torch.nn.functional.softplus(q[i]).detach() for i in (1, 3))
     std = torch.sqrt(rows.detach() ** 2 @ of_weight.T**2 + of_bias**2)
     y = y.detach()
     off = (y - y.mean(0)).abs().mean(0) / y.std(0)
+    yield "mean_distance_in_stds", off.mean()
+    yield "correlation", torch.corrcoef(y.T[[0, -1]])[0, 1]
+    yield "noise_of_its_own", own_noise(here / std)
+    yield "noise_has_tails", has_tails(here / std)
+    yield from comparisons
     small = leaves(*(np.ones(shape) for shape in ((2, 1), (1, 1), (1, 1), 1, 1)))
-    return {
-        "noise_of_its_own": own_noise(here / std),
-        "noise_has_tails": has_tails(here / std),
-        "correlation_of_two_rows_alone": correlation_of_two(
-            lambda generator: answer(*small, generator=generator), seed
-        ),
-        "mean": y.mean(0),
-        "std": y.std(0),
-        "mean_distance_in_stds": off.mean(),
-        "correlation": torch.corrcoef(y.T[[0, -1]])[0, 1],
-        **comparisons,
-        "gradient_of_weight_mu": to_weight_mu,
-        "gradient_of_bias_mu": to_bias_mu,
-        "slope_in_weight_rho": to_weight_rho,
-        "slope_in_bias_rho": to_bias_rho,
-        "slope_in_x": to_rows.sum(0),
-    }
+    yield (
+        "correlation_of_two_rows_alone",
+        correlation_of_two(lambda generator: answer(*small, generator=generator), seed),
+    )
 
 
 def _activations_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, seed):

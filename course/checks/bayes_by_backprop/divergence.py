@@ -181,7 +181,17 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
 
     kl = estimate(2_000)
     if kl is None:
-        return {"draws_count": 1.0, "noise_of_its_own": 1.0, "kl": None}
+        yield from {"draws_count": 1.0, "noise_of_its_own": 1.0, "kl": None}.items()
+        return
+    yield "kl", kl
+    yield from gradients_of(kl, mu=mu, rho=rho).items()
+    yield "draws_count", float(not torch.equal(estimate(1), estimate(2)))
+    again = estimate(20)
+    with torch.no_grad():
+        first, second = estimate(20, offset=1), estimate(20, offset=2)
+    another = not torch.equal(again, first) and not torch.equal(first, second)
+    yield "reproducible", float(torch.equal(again, estimate(20)))
+    yield "another_seed_another_draw", float(another)
     # Of weights that are all alike it is plain what noise they have.
     seen = []
 
@@ -192,42 +202,32 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     alike = [value.flatten()[0] for value in (mu, rho)]
     of_one = Normal(alike[0].detach(), torch.nn.functional.softplus(alike[1].detach()))
     alike = [value.expand(2, 2) for value in alike]
-    estimate(2_000, watched, at=alike)
-    w = torch.cat(seen) if seen else torch.zeros(2)
+    yield (
+        "kl_where_log_prior_is_log_q_plus_1",
+        estimate(2, lambda w: of_one.log_prob(w) + 1, at=alike),
+    )
 
     def of_two(rho):
         rho = torch.full((2,), rho).double()
         q = Normal(0.0, torch.nn.functional.softplus(rho[0]))
         return estimate(2, lambda w: q.log_prob(w) + 1, at=(0 * rho, rho))
 
+    yield "kl_for_a_tiny_std", of_two(-40.0)
+    yield "kl_for_a_large_std", of_two(800.0)
+    many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
+    yield "kl_from_two_draws_of_many_weights", estimate(2, at=many) / 1_000
+    estimate(2_000, watched, at=alike)
+    w = torch.cat(seen) if seen else torch.zeros(2)
+    yield "noise_of_its_own", float(len(w.unique()) not in range(2, 7_001))
+    yield "mean_distance_in_stds", (w - w.mean()).abs().mean() / w.std()
+    yield "noise_has_tails", has_tails((w - of_one.mean) / of_one.stddev)
     # With so large a log prior, an estimate is −10⁴ times the mean of two draws.
     one, generator = leaves([0.0], [1.0]), seeded(seed)
     few = [
         answer(*one, lambda w: 1e4 * w, draws=2, generator=generator).detach()
         for _ in range(100)
     ]
-    many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
-    again = estimate(20)
-    with torch.no_grad():
-        first, second = estimate(20, offset=1), estimate(20, offset=2)
-    another = not torch.equal(again, first) and not torch.equal(first, second)
-    return {
-        "draws_count": float(not torch.equal(estimate(1), estimate(2))),
-        "noise_of_its_own": float(len(w.unique()) not in range(2, 7_001)),
-        "kl": kl,
-        "kl_from_two_draws_of_many_weights": estimate(2, at=many) / 1_000,
-        "kl_where_log_prior_is_log_q_plus_1": estimate(
-            2, lambda w: of_one.log_prob(w) + 1, at=alike
-        ),
-        "kl_for_a_tiny_std": of_two(-40.0),
-        "kl_for_a_large_std": of_two(800.0),
-        "mean_distance_in_stds": (w - w.mean()).abs().mean() / w.std(),
-        "noise_has_tails": has_tails((w - of_one.mean) / of_one.stddev),
-        "spread_of_the_mean_of_two_draws": torch.stack(few).std() / 1e4,
-        "reproducible": float(torch.equal(again, estimate(20))),
-        "another_seed_another_draw": float(another),
-        **gradients_of(kl, mu=mu, rho=rho),
-    }
+    yield "spread_of_the_mean_of_two_draws", torch.stack(few).std() / 1e4
 
 
 def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):

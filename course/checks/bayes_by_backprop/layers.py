@@ -60,8 +60,6 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     start = layer.weight_mu.detach().clone()
     start_of_biases = layer.bias_mu.detach().abs().max()
     start_of_rho = torch.stack([layer.weight_rho.mean(), layer.bias_rho.mean()])
-    from_generator = torch.equal(made().weight_mu, start)
-    from_generator &= not torch.equal(made(1).weight_mu, start)
     with torch.no_grad():
         layer.weight_mu.copy_(torch.tensor(weight_mu).expand(outputs, inputs))
         layer.weight_rho.copy_(torch.tensor(weight_rho).expand(outputs, inputs))
@@ -70,55 +68,58 @@ def _linear_probe(answer, x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std
     x = torch.tensor(x)
     y, comparisons = drawn(lambda generator: layer(x, generator=generator), seed)
     if y is None:
-        return {"mean": None}
-    evaluated = layer.eval()(x, generator=seeded(seed))
+        yield "mean", None
+        return
+    yield "mean", y.mean(1)
+    yield "std", y.std(1)
     q = [layer.weight_mu, layer.weight_rho, layer.bias_mu, layer.bias_rho]
+    evaluated = layer.eval()(x, generator=seeded(seed))
+    yield "the_same_draw_in_eval", float(torch.equal(y, evaluated))
+    kl = layer.kl()
+    yield "kl", None if kl is None else kl / outputs
+    yield (
+        "gradients_of_the_kl",
+        torch.cat([gradient.mean(0).reshape(-1) for gradient in gradients(kl, q)]),
+    )
+    yield "std_of_the_first_means", start.std()
+    yield "first_means_of_the_biases", start_of_biases
+    yield "first_rho", start_of_rho
     to_weight, to_weight_rho, to_bias, to_bias_rho = gradients(y, q)
     y = y.detach()
+    yield "correlation_of_the_rows", torch.corrcoef(y)
     # The last row is 0 and shows the biases; rows less it show the weights.
     bias = y[-1]
     weight = torch.linalg.solve(x[:inputs], y[:inputs] - bias).T
     off_weight, off_bias = weight - layer.weight_mu, bias - layer.bias_mu
     off = torch.cat([off_weight, off_bias[:, None]], dim=1).detach()
     distance = (off - off.mean(0)).abs().mean(0) / off.std(0)
-    stds = torch.nn.functional.softplus(torch.cat([q[1], q[3][:, None]], dim=1))
-    kl = layer.kl()
-    kl_gradients = gradients(kl, q)
+    yield "mean_distance_in_stds", distance.mean()
+    yield "gradient_of_weight_mu", to_weight.mean(0)
+    yield "gradient_of_bias_mu", to_bias.mean(0)
+    # How the outputs move with ρ, for each unit of a weight's distance from µ.
+    slope = (to_weight_rho * off_weight).sum(0) / (off_weight**2).sum(0)
+    yield "slope_in_weight_rho", slope
+    yield "slope_in_bias_rho", (to_bias_rho * off_bias).sum(0) / (off_bias**2).sum(0)
     narrow = answer(inputs, 1, prior_std=prior_std, generator=seeded(seed)).double()
     with torch.no_grad():  # next to no noise
         narrow.weight_mu.copy_(torch.tensor(weight_mu)[None])
         narrow.bias_mu.fill_(bias_mu)
         narrow.weight_rho.fill_(-40.0)
         narrow.bias_rho.fill_(-40.0)
+    yield "one_output_for_one_row", narrow(x[:1], generator=seeded(seed))
+    layer.train()
+    yield from comparisons
+    from_generator = torch.equal(made().weight_mu, start)
+    from_generator &= not torch.equal(made(1).weight_mu, start)
+    yield "first_means_come_from_the_generator", float(from_generator)
+    stds = torch.nn.functional.softplus(torch.cat([q[1], q[3][:, None]], dim=1))
+    yield "noise_has_tails", has_tails(off / stds)
     small = answer(1, 2, prior_std=prior_std, generator=seeded(seed)).double()
     one = torch.ones(1, 1).double()
-    return {
-        "mean": y.mean(1),
-        "std": y.std(1),
-        "mean_distance_in_stds": distance.mean(),
-        "noise_has_tails": has_tails(off / stds),
-        "correlation_of_two_outputs_of_a_layer_with_one_input": correlation_of_two(
-            lambda generator: small(one, generator=generator), seed
-        ),
-        "correlation_of_the_rows": torch.corrcoef(y),
-        "kl": None if kl is None else kl / outputs,
-        "one_output_for_one_row": narrow(x[:1], generator=seeded(seed)),
-        **comparisons,
-        "the_same_draw_in_eval": float(torch.equal(y, evaluated)),
-        "gradient_of_weight_mu": to_weight.mean(0),
-        "gradient_of_bias_mu": to_bias.mean(0),
-        # How the outputs move with ρ, for each unit of a weight's distance from µ.
-        "slope_in_weight_rho": (to_weight_rho * off_weight).sum(0)
-        / (off_weight**2).sum(0),
-        "slope_in_bias_rho": (to_bias_rho * off_bias).sum(0) / (off_bias**2).sum(0),
-        "gradients_of_the_kl": torch.cat(
-            [gradient.mean(0).reshape(-1) for gradient in kl_gradients]
-        ),
-        "std_of_the_first_means": start.std(),
-        "first_means_of_the_biases": start_of_biases,
-        "first_rho": start_of_rho,
-        "first_means_come_from_the_generator": float(from_generator),
-    }
+    yield (
+        "correlation_of_two_outputs_of_a_layer_with_one_input",
+        correlation_of_two(lambda generator: small(one, generator=generator), seed),
+    )
 
 
 def _linear_oracle(x, weight_mu, weight_rho, bias_mu, bias_rho, prior_std, seed):

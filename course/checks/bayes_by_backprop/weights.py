@@ -108,29 +108,30 @@ def _sample_probe(answer, mu, rho, seed):
     mu, rho = leaves(np.broadcast_to(mu, shape), np.broadcast_to(rho, shape))
     w, comparisons = drawn(lambda generator: answer(mu, rho, generator=generator), seed)
     if w is None:
-        return {"noise_of_its_own": 1.0, "mean": None}
+        yield "noise_of_its_own", 1.0
+        yield "mean", None
+        return
     to_mu, to_rho = gradients(w, [mu, rho])
     std = torch.nn.functional.softplus(rho.detach())
     # How w moves with ρ, for each unit of its distance from µ.
     w, distance = w.detach(), (w - mu).detach()
     slope = (to_rho * distance).sum(0) / (distance**2).sum(0)
+    yield "mean", w.mean(0)
+    yield "std", w.std(0)
+    yield "gradient_of_mu", to_mu.mean(0)
+    yield "slope_in_rho", slope
     off = (w - w.mean(0)).abs().mean(0) / w.std(0)
+    yield "mean_distance_in_stds", off.mean()
     first, last = w.flatten(1)[:, 0], w.flatten(1)[:, -1]
+    yield "correlation", torch.corrcoef(torch.stack([first, last]))[0, 1]
+    yield "noise_of_its_own", own_noise(distance / std)
+    yield "noise_has_tails", has_tails(distance / std)
+    yield from comparisons
     two = leaves(np.zeros(2), np.ones(2))
-    return {
-        "noise_of_its_own": own_noise(distance / std),
-        "mean": w.mean(0),
-        "std": w.std(0),
-        "mean_distance_in_stds": off.mean(),
-        "correlation": torch.corrcoef(torch.stack([first, last]))[0, 1],
-        **comparisons,
-        "gradient_of_mu": to_mu.mean(0),
-        "slope_in_rho": slope,
-        "noise_has_tails": has_tails(distance / std),
-        "correlation_of_two_weights_alone": correlation_of_two(
-            lambda generator: answer(*two, generator=generator), seed
-        ),
-    }
+    yield (
+        "correlation_of_two_weights_alone",
+        correlation_of_two(lambda generator: answer(*two, generator=generator), seed),
+    )
 
 
 def _sample_oracle(mu, rho, seed):

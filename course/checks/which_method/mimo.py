@@ -53,25 +53,27 @@ def _inputs_probe(answer, x, targets, members, repetition, seed):
     keys = jax.random.split(jax.random.key(seed), 500)
     result = draw(keys)
     if result is None:
-        return {"inputs": None}
+        yield "inputs", None
+        return
     inputs, chosen = (np.asarray(part) for part in result)
     if inputs.shape[1:] != (len(x), members, x.shape[1]) or (
         chosen.shape[1:] != (len(x), members, *targets.shape[1:])
     ):
-        return {"inputs": inputs[0], "targets": chosen[0]}
+        yield "inputs", inputs[0]
+        yield "targets", chosen[0]
+        return
     rows = np.abs(inputs[0, :, :, None, 0] - x[:, 0]).argmin(axis=2)
     one, other = np.triu_indices(members, 1)  # all pairs of members
     same = (inputs[:, :, one] == inputs[:, :, other]).all(3).sum(1).astype(float)
-    return {
-        "inputs": np.sort(inputs[0], axis=0),
-        "targets": np.abs(chosen[0] - targets[rows]),
-        "reproducible": np.abs(np.asarray(draw(keys)[0]) - inputs).max(),
-        "same row": same.mean(0),
-        "spread of same rows": same.var(0),
-        "fewest same rows": np.minimum(same.min(0), round(repetition * len(x))),
-        "first row": inputs[:, 0, 0, 0].mean(),
-        "last row": inputs[:, -1, 0, 0].mean(),
-    }
+    yield "inputs", np.sort(inputs[0], axis=0)
+    yield "targets", np.abs(chosen[0] - targets[rows])
+    yield "same row", same.mean(0)
+    yield "spread of same rows", same.var(0)
+    fewest = np.minimum(same.min(0), round(repetition * len(x)))
+    yield "fewest same rows", fewest
+    yield "first row", inputs[:, 0, 0, 0].mean()
+    yield "last row", inputs[:, -1, 0, 0].mean()
+    yield "reproducible", np.abs(np.asarray(draw(keys)[0]) - inputs).max()
 
 
 def _inputs_oracle(x, targets, members, repetition, seed):
