@@ -36,7 +36,8 @@ from project.jax_options import share_context
 
 ROOT = Path(__file__).parents[1]
 # How many draws one process judges: JAX needs a minute to start.
-BLOCKS = {"references": 2500, "right answers": 100, "wrong answers": 2500}
+BLOCKS = {"references and wrong answers": 2500, "right answers": 100}
+REFERENCE = "reference"
 SECONDS = 5  # between two reports of a process
 ALONE = {
     "OMP_NUM_THREADS": "1",
@@ -59,14 +60,13 @@ def sources_of(stem: str) -> str:
 def answers(task: Task, kind: str) -> Iterator[tuple[str, Any]]:
     """Yield the name of each answer of this kind to a task, and the answer."""
     stem = stem_of(task.id)
-    if kind == "references":
-        solutions = importlib.import_module(f"solutions.{stem}")
-        yield "reference", getattr(solutions, task.name)
-        return
-    if kind == "wrong answers":
+    folder = "right_answers"
+    if kind != "right answers":
+        folder, solutions = "wrong_answers", f"solutions.{stem}"
+        yield REFERENCE, getattr(importlib.import_module(solutions), task.name)
         for number, mistake in enumerate(task.misconceptions, 1):
             yield f"misconception {number}: {mistake.hint}", mistake.answer
-    planted = importlib.import_module(f"{kind.replace(' ', '_')}.{stem}").ANSWERS
+    planted = importlib.import_module(f"{folder}.{stem}").ANSWERS
     yield from planted.get(task.name, {}).items()
 
 
@@ -153,14 +153,15 @@ def judged(
     for label, answer in answers(task, kind):
         name, reason, count = (task.id, label), None, count + 1
         last = refusals.cases.get(name, 0)
-        if kind == "wrong answers" and refusals.by_far(name, cases[last], right[last]):
+        is_right = kind == "right answers" or label == REFERENCE
+        if not is_right and refusals.by_far(name, cases[last], right[last]):
             continue
         # Up to the first refusal.
         for at in sorted(range(len(cases)), key=lambda number: number != last):
             if reason := refused(task, answer, cases[at], right[at]):
                 refusals.add(task, name, answer, at)
                 break
-        if (kind == "wrong answers") != bool(reason):
+        if is_right == bool(reason):
             verdict = f"case {at}: {reason}"[:300] if reason else "accepted"
             failed.append([task.id, seed, label, verdict])
     return count, failed

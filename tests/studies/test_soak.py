@@ -49,20 +49,22 @@ def task(drawn):
 
 
 def test_both_kinds_of_wrong_verdicts_are_reported(task, monkeypatch):
+    both = "references and wrong answers"
     rows = {
         "right answers": [
             ("the sum", total_of),
             ("the first", lambda x: x[0]),
         ],
-        "wrong answers": [
+        both: [
+            ("reference", total_of),
             ("the sum", total_of),
             ("the first", lambda x: x[0]),
             ("changes its input", changes_its_input),
             ("raises", lambda x: x.no_such_method()),
         ],
     }
-    wrong = {"right answers": "the first", "wrong answers": "the sum"}
-    said = {"right answers": "key='total'", "wrong answers": "accepted"}
+    wrong = {"right answers": "the first", both: "the sum"}
+    said = {"right answers": "key='total'", both: "accepted"}
     monkeypatch.setattr(soak, "answers", lambda task, kind: rows[kind])
     refusals = soak.Refusals()
     for _ in range(2):  # the second time, the case that refused is tried first
@@ -73,6 +75,13 @@ def test_both_kinds_of_wrong_verdicts_are_reported(task, monkeypatch):
             assert said[kind] in verdict
     refused = {"the first": 1, "changes its input": 0, "raises": 0}
     assert refusals.cases == {(task.id, name): case for name, case in refused.items()}
+
+
+def test_a_reference_that_is_refused_is_reported(task, monkeypatch):
+    row = "reference", lambda x: x[0]
+    monkeypatch.setattr(soak, "answers", lambda task, kind: [row])
+    kind = "references and wrong answers"
+    assert soak.judged(task, kind, 3, soak.Refusals())[1][0][2] == "reference"
 
 
 def test_a_probe_is_asked_for_no_more_than_refuses_an_answer(task):
@@ -137,7 +146,8 @@ def test_compiled_answers_are_refused_only_if_they_are_wrong_by_far(task, monkey
         run, refusals = [0, 0], soak.Refusals()
         monkeypatch.setattr(soak, "answers", lambda *_, row=(name, answer): [row])
         wrong = [
-            soak.judged(task, "wrong answers", seed, refusals)[1] for seed in (1, 2, 3)
+            soak.judged(task, "references and wrong answers", seed, refusals)[1]
+            for seed in (1, 2, 3)
         ]
         assert [bool(rows) for rows in wrong] == [name.startswith("right")] * 3
         assert run == eager_and_compiled[name], name
@@ -145,7 +155,7 @@ def test_compiled_answers_are_refused_only_if_they_are_wrong_by_far(task, monkey
 
 def test_inputs_are_those_of_a_graded_run(task, drawn, monkeypatch):
     monkeypatch.setattr(soak, "answers", lambda task, kind: [])
-    soak.judged(task, "references", 7, {})
+    soak.judged(task, "right answers", 7, soak.Refusals())
     key_of(task, 7)
     ours, graders = drawn
     for one, other in zip(ours, graders, strict=True):
@@ -161,37 +171,34 @@ def test_it_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch):
 
     status, results = judge(1)
     assert (status, results["failed"]) == (0, [])
-    reference, right, wrong = (
+    right, wrong = (
         f"{STEM}, {kind}, {int(results['sources'][STEM][:8], 16)}"
-        for kind in ("references", "right answers", "wrong answers")
+        for kind in ("right answers", "references and wrong answers")
     )
     some, many = results["done"][right][1], results["done"][wrong][1]
-    assert results["done"] == {reference: [1, 1], right: [1, some], wrong: [1, many]}
+    assert results["done"] == {right: [1, some], wrong: [1, many]}
     assert many > 10 > some > 1
-    assert "acting_on_uncertainty, references: 1 answers" in capsys.readouterr().out
+    said = f"acting_on_uncertainty, references and wrong answers: {many} answers"
+    assert said in capsys.readouterr().out
 
     # The first draw is not judged again: what is noted of it stays. Of the right answers,
     # another draw is not asked for.
-    results["done"][reference] = [1, 100]
+    results["done"][wrong] = [1, 100]
     results["failed"] = [[TASK, 1, "reference", "noted before"]]
     out.write_text(json.dumps(results), "utf-8")
     status, results = judge(2, "--right", "1")
     assert status == 1
-    assert results["done"] == {
-        reference: [2, 101],
-        right: [1, some],
-        wrong: [2, 2 * many],
-    }
+    assert results["done"] == {right: [1, some], wrong: [2, 100 + many]}
 
     # What other sources change is judged again, and nothing else; a process that breaks off is
     # no success.
-    results["done"]["warm_up, references, 5"] = [3, 4]
+    results["done"]["warm_up, right answers, 5"] = [3, 4]
     results["sources"][STEM] = "others"
     out.write_text(json.dumps(results), "utf-8")
     monkeypatch.setattr(soak.sys, "executable", "/bin/false")
     status, results = judge(2)
     assert (status, results["failed"]) == (1, [])
-    assert results["done"] == {"warm_up, references, 5": [3, 4]}
+    assert results["done"] == {"warm_up, right answers, 5": [3, 4]}
 
 
 def test_a_practicals_counts_depend_on_its_checks_solutions_and_answers(monkeypatch):
