@@ -69,19 +69,28 @@ def _watched_function(function, left, generators, builds=False, first=0):
     except (TypeError, ValueError):  # built-in functions may have none
         signature = None
 
+    names_of = {}  # by number of arguments and keywords; to bind takes long
+
+    def named(args, kwargs):
+        names = [""] * len(args)
+        if signature is None:
+            return names
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            count = len(args) - first
+            given = f"{count} argument{'s' * (count != 1)} by position"
+            given += "".join(f", {name}=…" for name in kwargs)
+            raise WrongCall(f"could not be called with {given}: {error}") from None
+        found = list(bound.arguments)[: len(args)]
+        return found + names[len(found) :]
+
     @functools.wraps(function, updated=())
     def called(*args, **kwargs):
-        names = [""] * len(args)
-        if signature is not None:
-            try:
-                bound = signature.bind(*args, **kwargs)
-            except TypeError as error:
-                count = len(args) - first
-                given = f"{count} argument{'s' * (count != 1)} by position"
-                given += "".join(f", {name}=…" for name in kwargs)
-                raise WrongCall(f"could not be called with {given}: {error}") from None
-            names = list(bound.arguments)[: len(args)]
-            names += [""] * (len(args) - len(names))
+        form = len(args), *kwargs
+        if form not in names_of:
+            names_of[form] = named(args, kwargs)
+        names = names_of[form]
         if generators.in_use:
             return function(*args, **kwargs)
         before, given, copies = _modes(), [], list(args)
