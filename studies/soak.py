@@ -93,9 +93,9 @@ def refused(task: Task, answer: Any, case: Case, right: Mapping[str, Close]) -> 
 class Refusals:
     """What refused the answers to a task last, so that it is tried first.
 
-    Most wrong answers are refused by the same case of each draw. Those of a practical with JAX
-    are compiled for it: what they return is refused if it is wrong by a hundred tolerances,
-    more than rounding does; all else is judged as it is.
+    Most wrong answers are refused by the same case of each draw. In JAX they are also compiled
+    for it: one whose compiled values are off by a hundred tolerances, more than rounding
+    explains, is refused. All others are judged as the grader does, uncompiled.
     """
 
     def __init__(self) -> None:

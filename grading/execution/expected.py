@@ -212,14 +212,14 @@ def draw(
     """
     stem = lab.stem
     # The arrays are small: threads would wait for each other, ten times as long if others work.
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    # Options as in kernels: a mistake's values may depend on how it is compiled.
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "XLA_FLAGS": XLA_FLAGS}
     if compiled is not None:
         environment |= {
             CACHE: str(compiled),
             "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "none",
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         }
-        environment["XLA_FLAGS"] = XLA_FLAGS  # programs are kept by their options
     wanted = "" if shown is None or shown.exists() else str(shown)
     kept = "" if compiled is None else str(lab.root / PROGRAMS / stem / _machine())
     command = [sys.executable, "-m", __name__, stem, str(target), wanted, kept]

@@ -53,8 +53,8 @@ settings = dataclasses.replace(settings, limits=Limits(**json.loads(limits)))
 results = grade_folder(Path(submissions), settings, None, Screen(), "last")
 sys.exit(not all(result.graded for result in results))
 """
-# So that nobody waits half a minute for each endless loop.
-SHORT = {"task": 5.0, "start": 45.0, "submission": 150.0}
+# So that nobody waits half a minute for each endless loop, nor long for each flood.
+SHORT = {"task": 5.0, "start": 45.0, "submission": 150.0, "output": 4 * 2**20}
 SCRIPT = "<script>hacked()</script>"
 NAMES = (
     "=1+1",

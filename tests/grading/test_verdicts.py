@@ -233,14 +233,30 @@ def test_another_process_computes_the_same_keys(name, tmp_path):
     drawing.finish()
 
 
-def test_programs_that_were_compiled_for_a_draw_are_kept_for_the_next(tmp_path):
+@pytest.fixture
+def one_task(tmp_path):
     tasks = ["warm-up/squared-errors"]
-    lab = SimpleNamespace(stem="warm_up", root=tmp_path, tasks=lambda: tasks)
+    return SimpleNamespace(stem="warm_up", root=tmp_path, tasks=lambda: tasks)
+
+
+def test_mistakes_are_compiled_with_the_options_of_kernels(
+    one_task, tmp_path, monkeypatch
+):
+    """Whether programs are kept or not; a process with these options would not start."""
+    monkeypatch.setenv("XLA_FLAGS", "--no-such-option")
+    drawing = draw(one_task, 1, path := tmp_path / "new")
+    assert read(path)[one_task.tasks()[0]].mistakes[0].values
+    drawing.finish()
+
+
+def test_programs_that_were_compiled_for_a_draw_are_kept_for_the_next(
+    one_task, tmp_path
+):
     found = []
     for number in (1, 2):
         compiled = tmp_path / f"compiled {number}"
         compiled.mkdir()
-        draw(lab, number, tmp_path / f"{number}.new", compiled).finish()
+        draw(one_task, number, tmp_path / f"{number}.new", compiled).finish()
         found.append({path.name for path in compiled.glob("*-cache")})
     kept = {path.name for path in (tmp_path / PROGRAMS).rglob("*-cache")}
     assert found[0]
