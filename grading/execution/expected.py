@@ -15,8 +15,6 @@ import functools
 import gc
 import json
 import os
-import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +32,7 @@ import numpy as np
 from course.task import Case, Close, Task, tasks_of
 from grading.execution import examples
 from grading.execution.probe import probe_source
+from grading.execution.programs import copy_new, folder_of, mark_of
 from grading.execution.runner import new_folder, remove
 from project.errors import CourseError
 from project.jax_options import XLA_FLAGS, share_context
@@ -43,7 +42,6 @@ Values = list[dict[str, Any]]
 ARRAY = 1  # the MessagePack extension code of an array
 READY = "ready\n"
 ASKING = 128  # processes at a time, at most, that wait for known mistakes
-PROGRAMS = "_build/programs"  # in the checkout
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 
 
@@ -221,7 +219,7 @@ def draw(
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         }
     wanted = "" if shown is None or shown.exists() else str(shown)
-    kept = "" if compiled is None else str(lab.root / PROGRAMS / stem / _machine())
+    kept = "" if compiled is None else str(folder_of(lab.root, stem))
     command = [sys.executable, "-m", __name__, stem, str(target), wanted, kept]
     command += lab.tasks()
     drawing = Drawing(stem, command, environment)
@@ -253,14 +251,19 @@ def key_of(task: Task, seed: int) -> Key:
 
 
 def mistakes_of(
-    task: Task, cases: Sequence[Case], failed: list[str] | None = None
+    task: Task,
+    cases: Sequence[Case],
+    failed: list[str] | None = None,
+    ended: threading.Event | None = None,
 ) -> list[KnownMistake]:
-    """Compute the values of a task's misconceptions.
+    """Compute the values of a task's misconceptions, until ``ended`` is set.
 
     One that raises an exception has no values; a sentence about it is added to ``failed``.
     """
     mistakes = []
     for number, misconception in enumerate(task.misconceptions, start=1):
+        if ended is not None and ended.is_set():
+            break
         try:
             values = [dict(task.probe(misconception.answer, **case)) for case in cases]
         except Exception as error:  # it must not keep the class from being graded
@@ -297,41 +300,30 @@ MISTAKES = msgspec.msgpack.Decoder(list[KnownMistake], ext_hook=_unpacked)
 RAW = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
 
 
-def _machine() -> str:
-    """A name of this processor's features: compiled programs may need them."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith(("flags", "Features")):
-                return f"{zlib.crc32(line.encode()):08x}"
-    return platform.machine()
+def _answer(
+    listener: Listener, known: Callable[[str], bytes], ended: threading.Event
+) -> list[str]:
+    """Send the known mistakes of each task that is asked for, until standard input ends.
 
-
-def _copy_new(source: Path, target: Path) -> None:
-    """Copy the files that ``target`` lacks, each whole or not at all."""
-    with contextlib.suppress(OSError):  # such a cache only saves time
-        target.mkdir(parents=True, exist_ok=True)
-        for path in source.glob("*-cache"):
-            if not (target / path.name).exists():
-                part = target / f".{os.getpid()}"
-                shutil.copyfile(path, part)
-                part.replace(target / path.name)
-
-
-def _answer(listener: Listener, known: Callable[[str], bytes]) -> None:
-    """Send the known mistakes of each task that is asked for, until standard input ends."""
+    Returns:
+        The tasks that were asked for.
+    """
 
     def end() -> None:
         sys.stdin.read()
+        ended.set()
         with Client(listener.address) as last:
             last.send_bytes(b"")
 
     threading.Thread(target=end, daemon=True).start()
+    asked_for = []
     while True:
         # The process that asks may be stopped at any time.
         with contextlib.suppress(EOFError, OSError), listener.accept() as other:
             task = other.recv_bytes().decode()
             if not task:
-                return
+                return asked_for
+            asked_for.append(task)
             other.send_bytes(known(task))
 
 
@@ -346,29 +338,51 @@ def _main(stem: str, target: str, shown: str, kept: str, *rest: str) -> None:
     share_context()
     keys = {id_: key_of(task, seed) for id_, task in tasks.items()}
     compiled, programs = Path(os.environ.get(CACHE, "")), Path(kept)
-    if kept:
-        _copy_new(programs, compiled)
-    failed: list[str] = []
+    marks = {}
+    if compiles := kept and "jax" in sys.modules:
+        copy_new(programs, compiled)
+        for id_, task in tasks.items():
+            marks[id_] = mark_of(id_, keys[id_].cases, len(task.misconceptions))
+    failed: dict[str, list[str]] = {id_: [] for id_ in tasks}
+    locks, ended = {id_: threading.Lock() for id_ in tasks}, threading.Event()
+    new_marks = []
 
     @functools.cache
+    def encoded(id_: str) -> bytes:
+        found = mistakes_of(tasks[id_], keys[id_].cases, failed[id_], ended)
+        if compiles and not ended.is_set():
+            new_marks.append(marks[id_])
+        return ENCODER.encode(found)
+
     def known(id_: str) -> bytes:
-        return ENCODER.encode(mistakes_of(tasks[id_], keys[id_].cases, failed))
+        with locks[id_]:
+            return encoded(id_)
+
+    def compile_ahead() -> None:
+        """Submissions run most programs that known mistakes need."""
+        for id_ in tasks:
+            if not (programs / marks[id_]).exists():
+                known(id_)
 
     usual = os.umask(0o077)  # nobody else may read what is written here
+    ahead = threading.Thread(target=compile_ahead)
     with Listener(address, backlog=ASKING) as listener:
         Path(target).write_bytes(ENCODER.encode(list(keys.values())))
         print(READY, end="", flush=True, file=sys.__stdout__)
-        if "jax" in sys.modules:  # submissions run most programs that this compiles
-            for id_ in tasks:
-                known(id_)
+        if compiles:
+            ahead.start()
         if shown:
             with contextlib.suppress(Exception):  # the feedback does without
                 examples.write(stem, Path(shown))
-        _answer(listener, known)
-    failures(Path(target)).write_text(json.dumps(failed), "utf-8")
+        asked_for = _answer(listener, known, ended)
+    if compiles:
+        ahead.join()
+    # What is said must not depend on how far the thread came.
+    said = [text for id_ in tasks if id_ in asked_for for text in failed[id_]]
+    failures(Path(target)).write_text(json.dumps(said), "utf-8")
     os.umask(usual)
-    if kept:
-        _copy_new(compiled, programs)
+    if compiles:
+        copy_new(compiled, programs, new_marks)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from graded_class import LAB, ROOT, write_submissions
@@ -15,12 +16,16 @@ from pages import text_of
 
 from course.task import Misconception, tasks_of
 from grading.execution.expected import asked, draw, failures, key_of, mistakes_of
+from grading.execution.programs import folder_of
 from grading.faults import keep_faults, read_faults
 
 HINT = "you divide by an empty list."
-# A misconception that raises, added to a task of the process that draws.
+SEVERAL = ["kl-categorical", "squared-errors", "rounded", "log-mean-exp"]
+SEVERAL = [f"warm-up/{name}" for name in SEVERAL]
+# Misconceptions that raise, added to tasks of the process that draws; one of them takes long,
+# one leaves a file.
 PLANTED = f"""
-import dataclasses
+import dataclasses, pathlib, time
 import course.task
 
 original = course.task.tasks_of
@@ -28,11 +33,22 @@ original = course.task.tasks_of
 def broken(*args, **kwargs):
     raise ZeroDivisionError("hidden inputs")
 
+def slow(*args, **kwargs):
+    time.sleep(2)
+    broken()
+
+def seen(*args, **kwargs):
+    pathlib.Path(__file__).with_name("seen").touch()
+    broken()
+
+planted = {{"acting-on-uncertainty/pinball-loss": broken}}
+planted |= dict(zip({SEVERAL}, [broken, broken, slow, seen]))
+
 def tasks_of(stem):
     tasks = dict(original(stem))
     for id_, task in tasks.items():
-        if id_ == "acting-on-uncertainty/pinball-loss":
-            bad = course.task.Misconception(broken, "{HINT}")
+        if id_ in planted:
+            bad = course.task.Misconception(planted[id_], "{HINT}")
             both = (*task.misconceptions, bad)
             tasks[id_] = dataclasses.replace(task, misconceptions=both)
     return tasks
@@ -92,6 +108,20 @@ def test_it_is_found_when_the_known_mistakes_of_its_task_are_asked_for(tmp_path)
     assert unasked == []  # nothing was computed that no verdict needs
     assert "misconception" in said
     assert HINT in said
+
+
+@pytest.mark.usefixtures("planted")
+def test_what_is_compiled_ahead_is_not_waited_for_nor_reported(tmp_path):
+    lab = SimpleNamespace(stem="warm_up", root=tmp_path, tasks=lambda: SEVERAL)
+    (compiled := tmp_path / "compiled").mkdir()
+    drawing = draw(lab, 3, path := tmp_path / "new", compiled)
+    asked(path, SEVERAL[1])  # after the first, and before the third has come to its end
+    drawing.finish()
+    (said,) = json.loads(failures(path).read_text("utf-8"))
+    assert SEVERAL[1] in said
+    assert not (tmp_path / "planted" / "seen").exists()
+    # What was computed whole is not compiled ahead again.
+    assert len([*folder_of(tmp_path, "warm_up").glob("*.mark")]) == 2
 
 
 @pytest.mark.long

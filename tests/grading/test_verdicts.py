@@ -18,7 +18,6 @@ from course.task import Close, stems, tasks_of
 from grading.execution.expected import (
     ENCODER,
     KEYS,
-    PROGRAMS,
     Key,
     KnownMistake,
     asked,
@@ -29,6 +28,7 @@ from grading.execution.expected import (
     mistakes_of,
     read,
 )
+from grading.execution.programs import folder_of, mark_of
 from grading.execution.values import VALUES
 from grading.execution.verdicts import UNWRITTEN, judge, raised
 
@@ -252,16 +252,35 @@ def test_mistakes_are_compiled_with_the_options_of_kernels(
 def test_programs_that_were_compiled_for_a_draw_are_kept_for_the_next(
     one_task, tmp_path
 ):
-    found = []
+    found, marks = [], []
+    kept = folder_of(tmp_path, "warm_up")
     for number in (1, 2):
         compiled = tmp_path / f"compiled {number}"
         compiled.mkdir()
-        draw(one_task, number, tmp_path / f"{number}.new", compiled).finish()
+        drawing = draw(one_task, number, path := tmp_path / f"{number}.new", compiled)
+        asked(path, *one_task.tasks())
+        drawing.finish()
         found.append({path.name for path in compiled.glob("*-cache")})
-    kept = {path.name for path in (tmp_path / PROGRAMS).rglob("*-cache")}
+        marks.append({path.name for path in kept.glob("*.mark")})
     assert found[0]
-    assert found[1] == kept  # not compiled again, though the folder has another name
+    # Not compiled again, though the folder has another name.
+    assert found[1] == {path.name for path in kept.glob("*-cache")}
     assert len(found[1]) < 1.5 * len(found[0])
+    assert len(marks[0]) == 1
+    assert marks[1] == marks[0]  # other numbers of the same shapes
+
+
+def test_a_mark_is_of_a_task_its_shapes_and_its_mistakes():
+    case = {"x": np.zeros(3), "scale": 2.0}
+    same = mark_of("a/b", [{"x": np.ones(3), "scale": 1.0}], 4)
+    others = [
+        mark_of("a/c", [case], 4),
+        mark_of("a/b", [{**case, "x": np.zeros(2)}], 4),
+        mark_of("a/b", [case, case], 4),
+        mark_of("a/b", [case], 5),
+    ]
+    assert mark_of("a/b", [case], 4) == same
+    assert len({same, *others}) == 5
 
 
 @pytest.fixture
