@@ -2,8 +2,9 @@
 
 ``python -m studies.soak 200`` judges each reference, the wrong answers (misconceptions and
 ``tests/wrong_answers``) and ``tests/right_answers``. It keeps its counts in ``_build/soak.json``
-and goes on where it was stopped, but for the practicals whose sources have changed. To repeat
-a failure: ``python -m studies.soak 1 --first SEED --only ID``.
+and goes on where it was stopped, but for the practicals whose sources have changed; those
+towards 10,000 draws are in ``studies/soak.json`` (``--out``). To repeat a failure:
+``python -m studies.soak 1 --first SEED --only ID``.
 """
 
 from __future__ import annotations
