@@ -69,8 +69,7 @@ def _inputs_probe(answer, x, targets, members, repetition, seed):
     yield "targets", np.abs(chosen[0] - targets[rows])
     yield "same row", same.mean(0)
     yield "spread of same rows", same.var(0)
-    fewest = np.minimum(same.min(0), round(repetition * len(x)))
-    yield "fewest same rows", fewest
+    yield "fewest same rows", np.minimum(same.min(0), round(repetition * len(x)))
     yield "first row", inputs[:, 0, 0, 0].mean()
     yield "last row", inputs[:, -1, 0, 0].mean()
     yield "reproducible", np.abs(np.asarray(draw(keys)[0]) - inputs).max()
