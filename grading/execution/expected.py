@@ -377,7 +377,7 @@ def _main(stem: str, target: str, shown: str, kept: str, *rest: str) -> None:
         asked_for = _answer(listener, known, ended)
     if compiles:
         ahead.join()
-    # What is said must not depend on how far the thread came.
+    # The report must not depend on how many tasks the thread has reached.
     said = [text for id_ in tasks if id_ in asked_for for text in failed[id_]]
     failures(Path(target)).write_text(json.dumps(said), "utf-8")
     os.umask(usual)

@@ -236,6 +236,14 @@ class Layer(nn.Module):
         return self.linear(x)
 
 
+def test_a_wrong_call_is_seen_after_a_right_one_with_as_many_arguments():
+    with watched(lambda x, *, scale=1.0: scale * x, []) as scaled:
+        assert scaled(2.0) == 2.0
+        assert scaled(2.0, scale=3.0) == 6.0
+        with pytest.raises(WrongCall, match="1 argument by position, shape=…"):
+            scaled(2.0, shape=3)
+
+
 def test_methods_of_a_class_are_watched_but_not_how_a_layer_is_built():
     left = []
     with watched(Layer, left) as observed:

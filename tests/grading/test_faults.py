@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -16,39 +17,34 @@ from pages import text_of
 
 from course.task import Misconception, tasks_of
 from grading.execution.expected import asked, draw, failures, key_of, mistakes_of
-from grading.execution.programs import folder_of
 from grading.faults import keep_faults, read_faults
 
 HINT = "you divide by an empty list."
+PINBALL = "acting-on-uncertainty/pinball-loss"
 SEVERAL = ["kl-categorical", "squared-errors", "rounded", "log-mean-exp"]
 SEVERAL = [f"warm-up/{name}" for name in SEVERAL]
-# Misconceptions that raise, added to tasks of the process that draws; one of them takes long,
-# one leaves a file.
+# Misconceptions that raise, added to tasks of the process that draws. Each leaves a file with
+# its task's name, and the third of these takes long.
 PLANTED = f"""
 import dataclasses, pathlib, time
 import course.task
 
 original = course.task.tasks_of
 
-def broken(*args, **kwargs):
-    raise ZeroDivisionError("hidden inputs")
+def planted(name):
+    def broken(*args, **kwargs):
+        pathlib.Path(__file__).with_name(name).touch()
+        if name == "rounded":
+            time.sleep(3)
+        raise ZeroDivisionError("hidden inputs")
 
-def slow(*args, **kwargs):
-    time.sleep(2)
-    broken()
-
-def seen(*args, **kwargs):
-    pathlib.Path(__file__).with_name("seen").touch()
-    broken()
-
-planted = {{"acting-on-uncertainty/pinball-loss": broken}}
-planted |= dict(zip({SEVERAL}, [broken, broken, slow, seen]))
+    return broken
 
 def tasks_of(stem):
     tasks = dict(original(stem))
     for id_, task in tasks.items():
-        if id_ in planted:
-            bad = course.task.Misconception(planted[id_], "{HINT}")
+        if id_ in {[*SEVERAL, PINBALL]}:
+            bad = course.task.Misconception(planted(id_.split("/")[1]), "{HINT}")
             both = (*task.misconceptions, bad)
             tasks[id_] = dataclasses.replace(task, misconceptions=both)
     return tasks
@@ -58,7 +54,7 @@ course.task.tasks_of = tasks_of
 
 
 def test_a_misconception_that_raises_is_reported_and_the_others_are_kept():
-    task = tasks_of("acting_on_uncertainty")["acting-on-uncertainty/pinball-loss"]
+    task = tasks_of("acting_on_uncertainty")[PINBALL]
     bad = Misconception(lambda *args: 1 / 0, HINT)
     more = replace(task, misconceptions=(bad, *task.misconceptions))
     failed = []
@@ -97,7 +93,7 @@ def planted(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("planted")
 def test_it_is_found_when_the_known_mistakes_of_its_task_are_asked_for(tmp_path):
     found = []
-    for tasks in ([], ["acting-on-uncertainty/pinball-loss"]):
+    for tasks in ([], [PINBALL]):
         path = tmp_path / f"{len(found)}.msgpack"
         drawing = draw(COURSE.lab(LAB), 3, path)
         for task in tasks:
@@ -113,15 +109,33 @@ def test_it_is_found_when_the_known_mistakes_of_its_task_are_asked_for(tmp_path)
 @pytest.mark.usefixtures("planted")
 def test_what_is_compiled_ahead_is_not_waited_for_nor_reported(tmp_path):
     lab = SimpleNamespace(stem="warm_up", root=tmp_path, tasks=lambda: SEVERAL)
-    (compiled := tmp_path / "compiled").mkdir()
-    drawing = draw(lab, 3, path := tmp_path / "new", compiled)
-    asked(path, SEVERAL[1])  # after the first, and before the third has come to its end
-    drawing.finish()
-    (said,) = json.loads(failures(path).read_text("utf-8"))
+    first, second, third, fourth = (
+        tmp_path / "planted" / id_.partition("/")[2] for id_ in SEVERAL
+    )
+
+    def drawn(*tasks):
+        """Draw, and end while the third task is computed."""
+        (compiled := tmp_path / f"compiled for {len(tasks)}").mkdir()
+        drawing = draw(lab, 3, path := tmp_path / "new", compiled)
+        for task in tasks:
+            asked(path, task)
+        began = time.monotonic()
+        while not third.exists():
+            assert time.monotonic() < began + 60
+            time.sleep(0.01)
+        third.unlink()
+        drawing.finish()
+        return json.loads(failures(path).read_text("utf-8"))
+
+    (said,) = drawn(SEVERAL[1])
     assert SEVERAL[1] in said
-    assert not (tmp_path / "planted" / "seen").exists()
-    # What was computed whole is not compiled ahead again.
-    assert len([*folder_of(tmp_path, "warm_up").glob("*.mark")]) == 2
+    assert not fourth.exists()
+    # The two tasks whose mistakes were all computed are not compiled ahead again.
+    first.unlink()
+    second.unlink()
+    assert drawn() == []
+    assert not first.exists()
+    assert not second.exists()
 
 
 @pytest.mark.long
