@@ -65,8 +65,7 @@ book: .venv/ready  ## build the book and say where to open it
 model-answers: .venv/ready  ## after make book: store the numbers of the model answers
 	$(BIN)/python -m authoring.model_answers
 
-# One worker more than cores, because some tests wait for clocks; one thread each.
-test test-long soak: export OMP_NUM_THREADS = 1
+# One worker more than cores, because some tests wait for clocks.
 WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: .venv/ready  ## run the tests but for the long ones

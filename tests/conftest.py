@@ -17,13 +17,14 @@ from filelock import FileLock
 from page_visits import visited
 from process_settings import settings
 
-from grading.sandbox.bubblewrap import require_sandbox
 from project.errors import CourseError
 from project.jax_options import share_context
 
 ROOT = Path(__file__).parent.parent
 # Looking for garbage took a twentieth of the time, most of it among what stays: modules.
 gc.disable()
+# Workers share the cores already. With more threads, also the last digits may differ.
+os.environ["OMP_NUM_THREADS"] = "1"
 # Chapters, exercises and tests compile the same functions, so keep JAX's compiled programs.
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(ROOT / "_build" / ".jax")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
@@ -127,6 +128,9 @@ def pytest_runtest_setup(item):
 @cache
 def no_sandbox():
     """Return the reason that bubblewrap does not work here; ``None`` if it works."""
+    # NumPy, which comes with it, reads its number of threads when it is imported.
+    from grading.sandbox.bubblewrap import require_sandbox
+
     try:
         require_sandbox()
     except CourseError as error:

@@ -1,4 +1,4 @@
-"""A test that leaves a setting of the process changed is noticed."""
+"""A test that leaves a setting of the process changed is noticed; each test uses one thread."""
 
 import os
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from process_settings import settings
+from threadpoolctl import threadpool_info
 
 from course import feedback
 
@@ -41,3 +42,10 @@ def test_a_changed_setting_is_noticed(name, change):
             os.chdir(folder)
             feedback.ADVICE.pop("planted", None)
     assert [one for one in before if before[one] != after[one]] == [name]
+
+
+def test_libraries_were_told_to_use_one_thread_before_they_were_imported():
+    """However pytest is started: more would change last digits, and slow each other down."""
+    pools = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
+    assert len(pools) >= 2  # of NumPy and of PyTorch
+    assert set(pools.values()) == {1}
