@@ -213,8 +213,8 @@ class _Run:
         for drawing in self.drawings:
             drawing.finish()
         for lab, material in self.materials.items():
-            failed = expected.failures(material.expected)
-            found = json.loads(failed.read_text("utf-8")) if failed.exists() else []
+            failed = expected.read_failures(material.expected).values()
+            found = itertools.chain.from_iterable(failed)
             keep_faults(self.state / FAULTS, lab, self.machinery[lab], found)
 
     def stop(self) -> None:

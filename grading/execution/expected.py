@@ -35,6 +35,7 @@ from grading.execution.probe import probe_source
 from grading.execution.programs import copy_new, folder_of, mark_of
 from grading.execution.runner import new_folder, remove
 from project.errors import CourseError
+from project.files import write_whole
 from project.jax_options import XLA_FLAGS, share_context
 from project.practicals import Lab
 
@@ -120,8 +121,14 @@ def beside(keys: Path) -> Path:
 
 
 def failures(keys: Path) -> Path:
-    """Return the file of the sentences about misconceptions that raised an exception."""
+    """Return the file of sentences about misconceptions that raised an exception, by task."""
     return keys.with_suffix(".failed")
+
+
+def read_failures(keys: Path) -> dict[str, list[str]]:
+    """Read that file; where there is none, nothing has failed."""
+    path = failures(keys)
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
 def _address(keys: Path) -> Path:
@@ -302,12 +309,8 @@ RAW = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
 
 def _answer(
     listener: Listener, known: Callable[[str], bytes], ended: threading.Event
-) -> list[str]:
-    """Send the known mistakes of each task that is asked for, until standard input ends.
-
-    Returns:
-        The tasks that were asked for.
-    """
+) -> None:
+    """Send the known mistakes of each task that is asked for, until standard input ends."""
 
     def end() -> None:
         sys.stdin.read()
@@ -316,14 +319,12 @@ def _answer(
             last.send_bytes(b"")
 
     threading.Thread(target=end, daemon=True).start()
-    asked_for = []
     while True:
         # The process that asks may be stopped at any time.
         with contextlib.suppress(EOFError, OSError), listener.accept() as other:
             task = other.recv_bytes().decode()
             if not task:
-                return asked_for
-            asked_for.append(task)
+                return
             other.send_bytes(known(task))
 
 
@@ -358,6 +359,19 @@ def _main(stem: str, target: str, shown: str, kept: str, *rest: str) -> None:
         with locks[id_]:
             return encoded(id_)
 
+    # A run that was stopped goes on with what it has found.
+    said = read_failures(Path(target))
+
+    def asked_for(id_: str) -> bytes:
+        """The report must not depend on how many tasks the thread has reached."""
+        found = known(id_)
+        if failed[id_] and id_ not in said:
+            said[id_] = failed[id_]
+            in_order = {id_: said[id_] for id_ in tasks if id_ in said}
+            with contextlib.suppress(OSError):  # grades are worth more than a warning
+                write_whole(failures(Path(target)), json.dumps(in_order))
+        return found
+
     def compile_ahead() -> None:
         """Submissions run most programs that known mistakes need."""
         for id_ in tasks:
@@ -374,12 +388,9 @@ def _main(stem: str, target: str, shown: str, kept: str, *rest: str) -> None:
         if shown:
             with contextlib.suppress(Exception):  # the feedback does without
                 examples.write(stem, Path(shown))
-        asked_for = _answer(listener, known, ended)
+        _answer(listener, asked_for, ended)
     if compiles:
         ahead.join()
-    # The report must not depend on how many tasks the thread has reached.
-    said = [text for id_ in tasks if id_ in asked_for for text in failed[id_]]
-    failures(Path(target)).write_text(json.dumps(said), "utf-8")
     os.umask(usual)
     if compiles:
         copy_new(compiled, programs, new_marks)

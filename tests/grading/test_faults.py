@@ -16,7 +16,14 @@ from labs import COURSE
 from pages import text_of
 
 from course.task import Misconception, tasks_of
-from grading.execution.expected import asked, draw, failures, key_of, mistakes_of
+from grading.execution.expected import (
+    asked,
+    draw,
+    failures,
+    key_of,
+    mistakes_of,
+    read_failures,
+)
 from grading.faults import keep_faults, read_faults
 
 HINT = "you divide by an empty list."
@@ -99,11 +106,30 @@ def test_it_is_found_when_the_known_mistakes_of_its_task_are_asked_for(tmp_path)
         for task in tasks:
             asked(path, task)
         drawing.finish()
-        found.append(json.loads(failures(path).read_text("utf-8")))
-    (unasked, [said]) = found
-    assert unasked == []  # nothing was computed that no verdict needs
+        found.append(read_failures(path))
+    unasked, when_asked = found
+    assert unasked == {}  # nothing was computed that no verdict needs
+    (said,) = when_asked.pop(PINBALL)
+    assert when_asked == {}
     assert "misconception" in said
     assert HINT in said
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_run_that_was_stopped_goes_on_with_what_it_has_found(tmp_path):
+    path, last = tmp_path / "expected.msgpack", COURSE.lab(LAB).tasks()[-1]
+    drawing = draw(COURSE.lab(LAB), 3, path)
+    asked(path, PINBALL)
+    drawing.stop()
+    said = read_failures(path)
+    assert HINT in said[PINBALL][0]
+    failures(path).write_text(json.dumps({last: ["another"]}), "utf-8")
+    drawing = draw(COURSE.lab(LAB), 3, path)
+    asked(path, PINBALL)
+    drawing.finish()
+    both = read_failures(path)
+    assert both == {**said, last: ["another"]}
+    assert list(both) == [PINBALL, last]  # as in the lab
 
 
 @pytest.mark.usefixtures("planted")
@@ -116,7 +142,7 @@ def test_what_is_compiled_ahead_is_not_waited_for_nor_reported(tmp_path):
     def drawn(*tasks):
         """Draw, and end while the third task is computed."""
         (compiled := tmp_path / f"compiled for {len(tasks)}").mkdir()
-        drawing = draw(lab, 3, path := tmp_path / "new", compiled)
+        drawing = draw(lab, 3, path := tmp_path / f"{len(tasks)}.new", compiled)
         for task in tasks:
             asked(path, task)
         began = time.monotonic()
@@ -125,15 +151,14 @@ def test_what_is_compiled_ahead_is_not_waited_for_nor_reported(tmp_path):
             time.sleep(0.01)
         third.unlink()
         drawing.finish()
-        return json.loads(failures(path).read_text("utf-8"))
+        return read_failures(path)
 
-    (said,) = drawn(SEVERAL[1])
-    assert SEVERAL[1] in said
+    assert list(drawn(SEVERAL[1])) == [SEVERAL[1]]
     assert not fourth.exists()
     # The two tasks whose mistakes were all computed are not compiled ahead again.
     first.unlink()
     second.unlink()
-    assert drawn() == []
+    assert drawn() == {}
     assert not first.exists()
     assert not second.exists()
 
