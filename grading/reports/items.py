@@ -41,7 +41,8 @@ class ItemRow:
     """The statistics of one item.
 
     ``share`` is the mean share of its points; ``correlation``, ``low`` and ``high`` are None if
-    there is no variation, or if there are fewer than four students.
+    there is no variation, if there are fewer than four students, or if the two scores of all
+    students lie on one line.
     """
 
     id: str
@@ -91,7 +92,7 @@ def correlation(
         return None
     r = float(np.clip(np.corrcoef(item, rest)[0, 1], -1, 1))
     if abs(r) > 1 - 1e-12:
-        return r, r, r
+        return None  # Fisher's transformation of it is infinite
     half = NORMAL / math.sqrt(len(item) - 3) if len(item) > 3 else math.inf
     return r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
 

@@ -68,7 +68,7 @@ def network_log_evidence(
     Returns:
         A scalar, in nats.
 
-    Source: MacKay (1992), section 2; Daxberger et al. (2021), section 2.
+    Source: MacKay (1992); Daxberger et al. (2021), section 2.
     """
     # Start from hurried_network_log_evidence: which term of the log joint is missing?
     ### BEGIN SOLUTION

@@ -63,7 +63,7 @@ class LinearVariational(nn.Module):
 class LocalLinearVariational(LinearVariational):
     """The same layer, its noise drawn where it lands: on every output of each row.
 
-    Source: Kingma, Salimans and Welling (2015), section 2.2.
+    Source: Kingma, Salimans and Welling (2015), section 2.3.
     """
 
     def forward(self, x: Tensor, *, generator: Generator) -> Tensor:

@@ -160,8 +160,8 @@ def train_ensemble(
 
     Raises:
         ValueError: ``y`` does not have one row for each of ``x``, or has the shape
-            (N, 1), or ``categorical_loss`` is given labels that are not one-hot;
-            ``batch_size`` is more than N; ``every`` does not divide ``steps``.
+            (N, 1), or ``categorical_loss`` is given labels that are not (N, K);
+            ``batch_size`` is not from 1 to N; ``every`` does not divide ``steps``.
 
     Source: Lakshminarayanan et al. (2017), algorithm 1; Prechelt (1998) for early
     stopping.

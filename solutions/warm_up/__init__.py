@@ -1,4 +1,4 @@
-"""Warm-up: what the four practicals take for granted, in JAX.
+"""Warm-up: what the practicals take for granted, in JAX.
 
 Shapes: N data points, D inputs, K classes, S draws, B data points in a minibatch; in the modules on
 regression, D features and N' new inputs. Every density is a density of one data point.

@@ -66,6 +66,12 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
     assert abs(hits / 1_000 - 0.95) < 6 * np.sqrt(0.95 * 0.05 / 1_000)
 
 
+@pytest.mark.parametrize("slope", [2, -2])
+def test_a_perfect_correlation_has_no_interval(slope):
+    solved = np.array([1.0, 0.0, 0.0, 0.0, 1.0])
+    assert correlation(solved, slope * solved + 1) is None
+
+
 def test_alpha_is_that_of_parallel_items():
     """Items with the same true score, and noise of the same size: Spearman and Brown."""
     rng = np.random.default_rng(2)
