@@ -12,10 +12,11 @@ QUICKLY := --quiet --disable-pip-version-check --no-compile
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-# The pinned versions first, half of them by each of two processes: pip alone uses one.
+# The pinned versions first, half of them by each of two processes: pip alone uses one. What
+# only PyTorch for CUDA needs, 3.4 GB, is left to the last command: another PyTorch may be found.
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	awk '/==/ { print > ".venv/pinned-" NR % 2 }' constraints.txt
+	awk '/==/ && !/^(cuda|nvidia|triton)/ { print > ".venv/pinned-" NR % 2 }' constraints.txt
 	printf '%s\n' 0 1 | xargs -P 2 -I % $(BIN)/python -m pip install $(QUICKLY) --no-deps -r .venv/pinned-%
 	$(BIN)/python -m pip install $(QUICKLY) -c constraints.txt -e '.[dev]'
 	@touch $@

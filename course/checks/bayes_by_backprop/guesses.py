@@ -71,7 +71,8 @@ GUESSES = guesses(
         ),
     ),
     nll_while_the_loss_falls=QuizQuestion(
-        "At T = 1 the loss falls throughout the training. What does its NLL do?",
+        "At T = 1, but for the noise of its draws, the loss falls throughout the training. "
+        "What does its NLL do?",
         (
             Choice(
                 "It falls throughout, too",

@@ -14,13 +14,13 @@ GUESSES = guesses(
             ),
             Choice(
                 "About 0.01",
-                "With about seven data points in a bin, its accuracy is off by far more than "
-                "that.",
+                "With about thirteen data points in a bin (no confidence is below one half), its "
+                "accuracy is off by far more than that.",
             ),
             Choice(
                 "About 0.1",
-                "With about seven data points in a bin, its accuracy is noisy, and absolute "
-                "values do not average out.",
+                "With about thirteen data points in a bin (no confidence is below one half), its "
+                "accuracy is noisy, and absolute values do not average out.",
                 right=True,
             ),
         ),
@@ -92,7 +92,8 @@ GUESSES = guesses(
         ),
     ),
     flows_for_a_banana=QuizQuestion(
-        "How many planar flows bring the divergence from this target down to 0.1 nats?",
+        "How many planar flows bring the divergence from this target down to 0.1 nats in 300 "
+        "steps of training?",
         (
             Choice(
                 "One",
@@ -101,11 +102,12 @@ GUESSES = guesses(
             ),
             Choice(
                 "Four",
-                "With four, both arms are reached only a little.",
+                "After 300 steps, four reach both arms only a little.",
             ),
             Choice(
                 "More than sixteen",
-                "Each flow adds only one bend, in one direction, so the divergence falls slowly.",
+                "Each flow adds only one bend, in one direction, so the divergence falls slowly. "
+                "Longer training lowers it further.",
                 right=True,
             ),
         ),
