@@ -110,6 +110,8 @@ def example(
     case: Case,
     values: Values,
     right: Mapping[str, Close],
+    *,
+    known: bool = False,
 ) -> Comparison | str:
     """Show the input and, where there are numbers to compare, both values.
 
@@ -120,6 +122,7 @@ def example(
         case: the input.
         values: the answer's numbers on this input.
         right: the expected ones.
+        known: whether the mistake is known; then no cause is guessed.
     """
     shown = inputs(task, answer, case)
     if mismatch.kind not in ("nan", "value") or mismatch.key in PROPERTIES:
@@ -138,6 +141,8 @@ def example(
         with_infinite(close.value, other),
     )
     remarks = [] if name != mismatch.key else _remarks(numbers, close)
+    if known:
+        remarks = [remark for remark in remarks if remark != HUGE]
     return Comparison(shown, task.name, given, expected, tuple(remarks))
 
 

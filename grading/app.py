@@ -118,6 +118,7 @@ def grade_folder(
         found = write_difference(
             settings.out / "grades.json", roster, titles=titles(labs)
         )
+        _say_what_failed(results, console)
         console.print(f"The points of {plural(len(found), 'item')} would change.")
         console.print(f"Open {settings.out / 'difference.html'}", soft_wrap=True)
         return results
@@ -284,17 +285,22 @@ def _grade(
         return grade_class(submissions, settings, report, say)
 
 
+def _say_what_failed(results: list[Result], console: Console) -> None:
+    for result in results:
+        if not result.graded:
+            console.print(
+                f"not graded: {result.student} · {result.notebook}: {result.problem}",
+                markup=False,
+                highlight=False,
+            )
+
+
 def _summary(
     results: list[Result], intake: Intake, settings: Settings, console: Console
 ) -> None:
-    failed = [result for result in results if not result.graded]
-    console.print(f"{len(results) - len(failed)} of {len(results)} notebooks graded.")
-    for result in failed:
-        console.print(
-            f"not graded: {result.student} · {result.notebook}: {result.problem}",
-            markup=False,
-            highlight=False,
-        )
+    failed = sum(not result.graded for result in results)
+    console.print(f"{len(results) - failed} of {len(results)} notebooks graded.")
+    _say_what_failed(results, console)
     stopped = [result for result in results if result.cut_short]
     for result in stopped:
         tasks = [

@@ -75,7 +75,9 @@ def choose(
         for one in taken
     )
     aside = tuple(one for one in group if not any(one is other for other in taken))
-    return Chosen(marked, aside, _note(marked, aside, several, by))
+    by = f"with answers by {by}" if best > UNTOUCHED else f"by {by}"
+    unread = [one for one, level in zip(late, levels, strict=True) if level < 0]
+    return Chosen(marked, aside, _note(marked, aside, unread, several, by))
 
 
 def _in_order(group: Sequence[FoundNotebook]) -> tuple[list[FoundNotebook], str]:
@@ -120,6 +122,7 @@ def _flagged(submission: Submission, code: str, many: int) -> Submission:
 def _note(
     taken: tuple[FoundNotebook, ...],
     aside: tuple[FoundNotebook, ...],
+    unread: Sequence[FoundNotebook],
     several: Several,
     by: str,
 ) -> str:
@@ -128,8 +131,11 @@ def _note(
     if several == "best" and len(taken) > 1:
         text = f"each task counts where it is right, of {', '.join(names)}"
     else:
-        text = f"{names[-1]} counts, the last with answers by {by}"
-    left = [_path(found) for found in aside]
+        text = f"{names[-1]} counts, the last {by}"
+    left = [
+        _path(found) + " (cannot be read)" * any(found is one for one in unread)
+        for found in aside
+    ]
     if left:
         more = f" and {len(left) - MANY} more" if len(left) > MANY else ""
         text += f"; not {', '.join(left[:MANY])}{more}"

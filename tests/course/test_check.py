@@ -13,14 +13,14 @@ from assembled import TASKS
 from course import feedback
 from course.differences import Comparison
 from course.feedback import CheckFailed, check
-from course.task import Close, Task, find
+from course.task import Close, Misconception, Task, find
 from course.wording import PROPERTIES
 from solutions.calibration_and_flows import fit_temperature
 
 REASON = "single precision carries 7 digits"
 
 
-def told(monkeypatch, answer, right, because=REASON, **tolerance):
+def told(monkeypatch, answer, right, because=REASON, known=(), **tolerance):
     """Return the message for a student whose function returns ``answer`` instead of ``right``."""
     task = Task(
         id="a-practical/a-task",
@@ -29,6 +29,7 @@ def told(monkeypatch, answer, right, because=REASON, **tolerance):
         cases=lambda rng: [{"x": 1.5}],
         probe=lambda answer, x: {"value": answer(x)},
         oracle=lambda x: {"value": Close(right, because=because, **tolerance)},
+        misconceptions=known,
     )
     monkeypatch.setattr(feedback, "find", lambda task_id: task)
     with pytest.raises(feedback.CheckFailed) as failure:
@@ -103,6 +104,10 @@ def test_a_number_out_of_all_proportion_gets_a_word(monkeypatch):
     for number, stands in ((1e15, True), (1e5, False)):
         message = told(monkeypatch, np.full(3, number), np.ones(3), rtol=1e-5)
         assert ("hardly has an inverse" in message) is stands
+    known = (Misconception(lambda x: np.full(3, 1e15), "you divide."),)
+    named = told(monkeypatch, np.full(3, 1e15), np.ones(3), known=known, rtol=1e-5)
+    assert "You get this if you divide." in named
+    assert "hardly has an inverse" not in named
 
 
 def test_what_a_singular_matrix_raises_gets_a_word(monkeypatch):

@@ -143,6 +143,11 @@ def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     text = text_of((tmp_path / "out" / "difference.html").read_text("utf-8"))
     assert f"student-00 The pinball loss {task}" in text
+    failed = dataclasses.replace(one("wrong"), graded=False, problem="It is empty.")
+    monkeypatch.setattr(app, "_grade", lambda *_: [failed])
+    said = CliRunner().invoke(main, given).output
+    assert f"not graded: student-00 · {FILE}: It is empty." in " ".join(said.split())
+    monkeypatch.setattr(app, "_grade", lambda *_: [one("right")])
     monkeypatch.setattr(app, "examples", lambda *_: {})
     done = CliRunner().invoke(main, given[:-1])
     assert done.exit_code == 0, done.output

@@ -73,7 +73,11 @@ def test_the_last_with_answers_counts_and_is_named(files, counts, tmp_path):
     assert codes(one) == ["resubmitted"]
     (note,) = intake.notes
     name = next(name for name, data in files.items() if data == counts)
-    assert f"ann/{name} counts, the last with answers by time; not ann/" in note
+    which = "the last by time" if counts == SAVED else "the last with answers by time"
+    assert f"ann/{name} counts, {which}; not ann/" in note
+    broken = next((name for name, data in files.items() if data == FULL[:5000]), None)
+    assert note.count(" (cannot be read)") == bool(broken)
+    assert broken is None or f"{broken} (cannot be read)" in note
     assert sorted(intake.fates.values()) == ["aside"] * (len(files) - 1) + [
         "submission"
     ]
