@@ -45,7 +45,7 @@ def absolute_loss(params: Params, x: Array, y: Array) -> Array:
 
 
 def categorical_loss(params: Params, x: Array, y: Array) -> Array:
-    """The mean categorical NLL of a batch; ValueError unless ``y`` is as large as the logits."""
+    """The mean categorical NLL of a batch; ValueError unless ``y`` is (N, K)."""
     logits = mlp(params, x)
     if jnp.shape(y) != logits.shape:
         classes = logits.shape[-1]
