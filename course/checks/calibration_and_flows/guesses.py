@@ -93,7 +93,7 @@ GUESSES = guesses(
     ),
     flows_for_a_banana=QuizQuestion(
         "How many planar flows bring the divergence from this target down to 0.1 nats in 300 "
-        "steps of training?",
+        "steps?",
         (
             Choice(
                 "One",
