@@ -140,9 +140,7 @@ def example(
         with_infinite(numbers, infinite),
         with_infinite(close.value, other),
     )
-    remarks = [] if name != mismatch.key else _remarks(numbers, close)
-    if known:
-        remarks = [remark for remark in remarks if remark != HUGE]
+    remarks = [] if name != mismatch.key else _remarks(numbers, close, known)
     return Comparison(shown, task.name, given, expected, tuple(remarks))
 
 
@@ -204,15 +202,19 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def _remarks(got: np.ndarray, close: Close) -> list[str]:
-    """Explain the tolerance if the values nearly agree, or comment on numbers far too large."""
+def _remarks(got: np.ndarray, close: Close, known: bool) -> list[str]:
+    """Explain the tolerance if the values nearly agree, or comment on numbers far too large.
+
+    Where the mistake is ``known``, no other cause is guessed.
+    """
     gap, size = np.abs(got - close.value), np.max(np.abs(close.value), initial=0.0)
     near = 10 * (close.atol + close.rtol * np.abs(close.value))
     exact = close.rtol == close.atol == 0
     if np.all(gap <= np.maximum(near, 1e-3 * size)) or exact:
         return [f"    ({_tolerance(close.rtol, close.atol)}: {close.because})"]
     if (
-        size
+        not known
+        and size
         and np.all(np.isfinite(got))
         and 1e10 * size < np.max(np.abs(got), initial=0.0)
     ):

@@ -216,9 +216,10 @@ def _problem(answer: Any, draw: Draw) -> list[str | Comparison] | None:
     elif mismatch.kind in ("shape", "nan", "value") and not is_property(mismatch.key):
         told.append(related(values, right, cases))
     at = mismatch.case
-    inputs_and_values = cases[at], values[at], right[at]
     known = misconception is not None
-    shown = example(task, answer, mismatch, *inputs_and_values, known=known)
+    shown = example(
+        task, answer, mismatch, cases[at], values[at], right[at], known=known
+    )
     parts = [wrapped(" ".join(told).strip()), side_effects, shown]
     return [part for part in parts if part]
 
