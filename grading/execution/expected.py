@@ -359,16 +359,16 @@ def _main(stem: str, target: str, shown: str, kept: str, *rest: str) -> None:
         with locks[id_]:
             return encoded(id_)
 
-    # A run that was stopped goes on with what it has found.
+    # Begin with the faults of a stopped run. Those that only the thread finds are not reported.
     said = read_failures(Path(target))
 
     def asked_for(id_: str) -> bytes:
-        """The report must not depend on how many tasks the thread has reached."""
+        """Return the known mistakes of a task, and keep its faults for the report."""
         found = known(id_)
         if failed[id_] and id_ not in said:
             said[id_] = failed[id_]
             in_order = {id_: said[id_] for id_ in tasks if id_ in said}
-            with contextlib.suppress(OSError):  # grades are worth more than a warning
+            with contextlib.suppress(OSError):  # then they are not reported
                 write_whole(failures(Path(target)), json.dumps(in_order))
         return found
 
