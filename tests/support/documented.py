@@ -41,20 +41,36 @@ class Command:
 
 def commands(page):
     """List the commands of a page in order: lines of ``sh`` blocks, and those in sentences."""
-    text = (ROOT / page).read_text("utf-8")
-    found, heading, after_heading = [], "", False
-    for token in MarkdownIt().parse(re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)):
-        if token.type == "fence" and token.info.strip() == "sh":
-            whole = re.sub(r"\\\n *", "", token.content)  # lines that are continued
-            lines = map(without_comment, whole.splitlines())
+    found = []
+    for heading, token in under_headings(page):
+        if is_shell(token):
+            lines = map(without_comment, joined(token.content).splitlines())
             found += [Command(page, heading, line) for line in lines if line]
-        elif token.type == "inline" and after_heading:
-            heading = token.content
         elif token.type == "inline":
             code = [one.content for one in token.children if one.type == "code_inline"]
             found += [Command(page, heading, one, True) for one in code if runs(one)]
-        after_heading = token.type == "heading_open"
     return found
+
+
+def under_headings(page):
+    """Yield each token of a page's Markdown that is no heading, with the heading above it."""
+    text = (ROOT / page).read_text("utf-8")
+    heading, after_heading = "", False
+    for token in MarkdownIt().parse(re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)):
+        if token.type == "inline" and after_heading:
+            heading = token.content
+        else:
+            yield heading, token
+        after_heading = token.type == "heading_open"
+
+
+def is_shell(token):
+    return token.type == "fence" and token.info.strip() == "sh"
+
+
+def joined(lines):
+    """Join lines of a shell command that are continued."""
+    return re.sub(r"\\\n *", "", lines)
 
 
 def without_comment(line):
@@ -70,10 +86,12 @@ def runs(code):
 
 def block(page, heading, number=0):
     """Return the text of an ``sh`` block under a heading, with continued lines joined."""
-    text = (ROOT / page).read_text("utf-8")
-    section = re.split(r"^#+ ", text.split(f"# {heading}\n", 1)[1], flags=re.M)[0]
-    found = re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)[number]
-    return re.sub(r"\\\n *", "", found)
+    found = [
+        joined(token.content)
+        for above, token in under_headings(page)
+        if above == heading and is_shell(token)
+    ]
+    return found[number]
 
 
 def clone(folder):
