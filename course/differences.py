@@ -90,14 +90,14 @@ class Comparison:
         """Both values side by side, with their first difference marked."""
         given, right = _marked(self.given, self.right)
         columns = "".join(
-            f"<div>{title}{_block(value)}</div>"
+            f"<div>{title}{block(value)}</div>"
             for title, value in (
                 (f"<code>{escape(self.name)}</code> gives", given),
                 ("expected is", right),
             )
         )
         return (
-            f"<div>on the input{_block(escape(self.inputs))}</div>"
+            f"<div>on the input{block(escape(self.inputs))}</div>"
             f'<div style="display: flex; flex-wrap: wrap; column-gap: 2em">{columns}</div>'
             + "".join(f"<p>{escape(remark.strip())}</p>" for remark in self.remarks)
         )
@@ -149,8 +149,11 @@ def with_infinite(numbers: np.ndarray, infinite: np.ndarray) -> np.ndarray:
     return np.where(infinite == 0, numbers, np.copysign(np.inf, infinite))
 
 
-def _block(markup: str) -> str:
-    # Some front ends set the text of blocks in a proportional font.
+def block(markup: str) -> str:
+    """Return markup whose lines and columns are kept.
+
+    Some front ends set the text of such blocks in a proportional font, unless told otherwise.
+    """
     return f'<pre style="font-family: monospace">{markup}</pre>'
 
 

@@ -7,12 +7,13 @@ import re
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from course.differences import Comparison, a, example, headline, inputs
+from course.differences import Comparison, a, block, example, headline, inputs
 from course.errors import CheckFailed, NoSuchHint, WrongUse
 from course.judge import (
     Draw,
@@ -72,20 +73,22 @@ class Check:
         if not isinstance(task_id, str):
             raise WrongUse(_no_id(task_id, answer))
         task = find(task_id)
-        problem = None
-        for seed in SEEDS:
-            problem = _problem(answer, self._drawn(task, seed))
-            if problem is not None:
-                error = _report(task, problem)
-                error.show()
-                raise error from None
-        if task.proof is not None:
-            problem = task.proof(answer)
-            if problem is not None:
-                raise _report(task, [problem]) from None
+        problem = self._problem(task, answer)
+        if problem is not None:
+            error = _report(task, problem)
+            error.show()
+            raise error from None
         word = "point" if task.points == 1 else "points"
         points = f"·\N{NO-BREAK SPACE}{task.points}\N{NO-BREAK SPACE}{word}"
         print(f"✓ {task.id} {points}")
+
+    def _problem(self, task: Task, answer: Any) -> list[str | Comparison] | None:
+        for seed in SEEDS:
+            problem = _problem(answer, self._drawn(task, seed))
+            if problem is not None:
+                return problem
+        unproved = task.proof(answer) if task.proof is not None else None
+        return [unproved] if unproved is not None else None
 
     def _drawn(self, task: Task, seed: int) -> Draw:
         """Return the inputs that a seed draws; they are kept for the next attempt."""
@@ -230,16 +233,26 @@ def _smallest(
     cases: Sequence[Case],
     right: Sequence[Mapping[str, Close]],
 ) -> Mismatch:
-    """Return the same mismatch on the smallest input that shows it."""
+    """Return the same mismatch on the smallest input that shows it, an ordinary one first."""
 
-    def entries(index: int) -> int:
-        return sum(np.size(value) for value in cases[index].values())
+    def size(index: int) -> tuple[bool, int]:
+        values = cases[index].values()
+        return any(map(_extreme, values)), sum(map(np.size, values))
 
-    for index in sorted(range(len(cases)), key=entries):
+    for index in sorted(range(len(cases)), key=size):
         found = compare([values[index]], [right[index]])
         if found and (found.kind, found.key) == (mismatch.kind, mismatch.key):
             return replace(found, case=index)
     return mismatch
+
+
+def _extreme(value: Any) -> bool:
+    """Are there very large or very small numbers, with which it is hard to reckon?"""
+    numbers = np.asarray(value)
+    if not np.issubdtype(numbers.dtype, np.floating):
+        return False
+    sizes = np.abs(numbers[numbers != 0])
+    return bool(np.any((sizes < 1e-3) | (sizes > 1e3)))
 
 
 def _no_id(task_id: Any, answer: Any) -> str:
@@ -267,20 +280,30 @@ def _not_asked_for(task: Task, answer: Any) -> str | None:
 
 
 def _report(task: Task, parts: Sequence[str | Comparison]) -> CheckFailed:
-    """Return the error with the message: as text, and as HTML if numbers are compared."""
+    """Return the error with the message, as text and as HTML."""
     if task.hints:
-        parts = [*parts, f'Stuck? check.hint("{task.id}")']
+        parts = [*parts, f'Stuck? `check.hint("{task.id}")`']
     text = "\n\n".join([f"✗ {task.id}", *map(str, parts)])
-    if not any(isinstance(part, Comparison) for part in parts):
-        return CheckFailed(text)
     return CheckFailed(text, "".join(map(_as_html, parts)))
 
 
 def _as_html(part: str | Comparison) -> str:
     if isinstance(part, Comparison):
         return part._repr_html_()
-    text = CODE.sub(r"<code>\1</code>", html.escape(part))
-    return f'<p style="margin: 0.5em 0">{text}</p>'
+    return "".join(map(_paragraph, part.split("\n\n")))
+
+
+def _paragraph(text: str) -> str:
+    """Return a paragraph as HTML, with its indented lines as they are."""
+    shown = []
+    for indented, lines in groupby(text.splitlines(), lambda line: line[:4].isspace()):
+        markup = html.escape("\n".join(lines))
+        if indented:
+            shown.append(block(markup))
+        else:
+            markup = CODE.sub(r"<code>\1</code>", markup)
+            shown.append(f'<p style="margin: 0.5em 0">{markup}</p>')
+    return "".join(shown)
 
 
 def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:

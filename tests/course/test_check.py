@@ -1,5 +1,6 @@
 """How a difference is shown: never as two equal texts, and with the tolerance only if useful."""
 
+import html
 import re
 
 import jax
@@ -20,21 +21,40 @@ from solutions.calibration_and_flows import fit_temperature
 REASON = "single precision carries 7 digits"
 
 
-def told(monkeypatch, answer, right, because=REASON, known=(), **tolerance):
-    """Return the message for a student whose function returns ``answer`` instead of ``right``."""
+def failed(
+    monkeypatch,
+    answer,
+    right=0.0,
+    *,
+    cases=({"x": 1.5},),
+    oracle=None,
+    because=REASON,
+    known=(),
+    **tolerance,
+):
+    """Return the error for a student whose function returns ``answer`` instead of ``right``.
+
+    An ``oracle`` computes what is right from the input.
+    """
     task = Task(
         id="a-practical/a-task",
         name="a_task",
         points=1,
-        cases=lambda rng: [{"x": 1.5}],
+        cases=lambda rng: list(cases),
         probe=lambda answer, x: {"value": answer(x)},
-        oracle=lambda x: {"value": Close(right, because=because, **tolerance)},
+        oracle=lambda x: {
+            "value": Close(oracle(x) if oracle else right, because=because, **tolerance)
+        },
         misconceptions=known,
     )
     monkeypatch.setattr(feedback, "find", lambda task_id: task)
     with pytest.raises(feedback.CheckFailed) as failure:
         feedback.check(task.id, answer if callable(answer) else lambda x: answer)
-    return str(failure.value)
+    return failure.value
+
+
+def told(monkeypatch, answer, right=0.0, because=REASON, **task):
+    return str(failed(monkeypatch, answer, right, because=because, **task))
 
 
 def rows_of(message):
@@ -247,6 +267,22 @@ def test_the_smallest_input_that_shows_it_is_shown_after_the_sentence():
     assert len(shown) == min(sizes) < max(sizes)
 
 
+@pytest.mark.parametrize("smallest", [1e-6, 1e6])
+def test_an_ordinary_input_is_shown_before_a_smaller_extreme_one(monkeypatch, smallest):
+    cases = [{"x": np.array(x)} for x in ([1.0, 2.0], [smallest])]
+    shown = told(monkeypatch, lambda x: 2 * x, cases=cases, oracle=lambda x: x)
+    assert "x = [1. 2.]" in shown
+    # A mistake that only extreme numbers show is shown with these.
+    shown = told(
+        monkeypatch,
+        lambda x: x if 0.1 < x[0] < 10 else 2 * x,
+        cases=cases,
+        oracle=lambda x: x,
+    )
+    assert "x = [1. 2.]" not in shown
+    assert "on the input\n    x = [1" in shown
+
+
 def test_a_gradient_is_called_one():
     with pytest.raises(CheckFailed) as failure:
         check(
@@ -283,3 +319,30 @@ def test_markup_escapes_what_students_write():
     shown = Comparison("x = 1", "f", "y = '<b>'", "y = [<i>]")._repr_html_()
     assert "<b>" not in shown
     assert "<i>" not in shown
+
+
+def unwritten(x):
+    raise NotImplementedError
+
+
+def raises(x):
+    raise ValueError(f"<b>{x}</b>")
+
+
+def of_another_kind(x):
+    return "a text"
+
+
+@pytest.mark.parametrize(
+    "answer", [None, unwritten, raises, of_another_kind, np.zeros_like]
+)
+def test_every_message_has_markup_with_the_same_words(monkeypatch, answer):
+    error = failed(monkeypatch, answer, 1.0)
+    plain = str(error).replace("`", "").split()
+    in_line = re.sub("</?(code|mark)>|`", "", error.html)
+    assert html.unescape(re.sub("<[^>]+>", " ", in_line)).split() == plain[2:]
+    assert "<b>1" not in error.html
+    # What is indented, such as an input, keeps its columns.
+    blocks = re.findall("<pre[^>]*>(.*?)</pre>", in_line, re.S)
+    assert all(html.unescape(each) in str(error).replace("`", "") for each in blocks)
+    assert any("x = 1.5" in each for each in blocks) == ("x = 1.5" in str(error))
