@@ -157,12 +157,12 @@ def grade_folder(
         )
     if settings.out / "marks-new.csv" in written:
         console.print(
-            "Answers have come in that marks.csv lacks: enter their marks in marks-new.csv, "
-            "which has yours, too, and rename it to marks.csv.",
+            "Answers have come in or changed since marks.csv was written: enter their marks in "
+            "marks-new.csv, which has your others, and rename it to marks.csv.",
             soft_wrap=True,
         )
     honest = {one.id for lab in labs for one in questions(lab) if one.honest}
-    for note in surprises(before, read_grades(sheet), honest) if before else ():
+    for note in surprises(before, read_grades(sheet), honest):
         console.print(f"look: {note}.", markup=False, highlight=False, soft_wrap=True)
     return results
 

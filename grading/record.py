@@ -70,12 +70,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Written:
-    """An answer in words; a person gives ``marks``, None until then, at most ``points``."""
+    """An answer in words; a person gives ``marks``, None until then, at most ``points``.
+
+    ``changed`` says that they were given to an earlier text.
+    """
 
     task: str
     points: int
     text: str
     marks: float | None = None
+    changed: bool = False
 
 
 @dataclass(frozen=True)

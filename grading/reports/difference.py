@@ -106,28 +106,34 @@ def write_difference(
 
 
 def surprises(
-    before: Grades, after: Grades, honest: Collection[str] = ()
+    before: Grades | None, after: Grades, honest: Collection[str] = ()
 ) -> Iterator[str]:
     """Say what would otherwise change, or stay, in silence.
 
     These are marks that stay though the answer has changed, and deductions that are gone.
 
     Args:
-        before: the grades of the last run.
+        before: the grades of the last run, if there are any.
         after: those of this one.
         honest: ids of the questions to which any answer gets full marks.
     """
-    old = {key: answer for key, answer in _written(before) if answer.task not in honest}
+    written = _written(before) if before else ()
+    old = {key: answer for key, answer in written if answer.task not in honest}
     for key, answer in _written(after):
-        was = old.get(key)
-        if was is None or was.marks is None or was.marks != answer.marks:
+        if answer.marks is None:
             continue
-        if was.text.split() != answer.text.split():
+        was = old.get(key)
+        # A table of marks that somebody made need not say which text they are for.
+        stays = was is not None and was.marks == answer.marks
+        if answer.changed is True or (
+            stays and was.text.split() != answer.text.split()
+        ):
             yield (
                 f"{key[0]} · {short(answer.task)}: this answer has changed since it got "
-                f"{number(was.marks)} of {answer.points}; mark it again"
+                f"{number(answer.marks)} of {answer.points}; mark it again"
             )
-    gone = [deducted(one) for one in before.results if one.counts and deducted(one)]
+    earlier = before.results if before else ()
+    gone = [deducted(one) for one in earlier if one.counts and deducted(one)]
     if gone and not any(one.late for one in after.results):
         yield (
             f"the last run deducted points from {plural(len(gone), 'late notebook')} "

@@ -98,6 +98,10 @@ class WrittenAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     points: Points
     text: Annotated[str, about("Markdown.")]
     marks: Annotated[Marks | None, about("Given by a person; null until then.")]
+    changed: (
+        Annotated[bool, about("True if the marks were given to an earlier text.")]
+        | UnsetType
+    ) = UNSET
 
 
 class RaisedFlag(Struct, frozen=True, forbid_unknown_fields=True):
@@ -215,6 +219,9 @@ def _graded(roster: Roster, result: Result) -> dict[str, Any]:
     del data["seconds"], data["code"]
     for verdict in data["verdicts"]:
         del verdict["seconds"], verdict["sketch"]
+    for answer in data["written"]:
+        if not answer["changed"]:
+            del answer["changed"]
     for optional in ("part", "late"):
         if not data[optional]:
             del data[optional]

@@ -7,7 +7,7 @@ for each, to be filled in and read back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,15 @@ from authoring.questions import Question, questions, titles
 from grading.record import Result, Written
 from grading.reports.alike import LONG, Variant, grouped
 from grading.reports.feedback import Comments
-from grading.reports.marks import COLUMNS, SAME, records, rows_of, shown
+from grading.reports.marks import (
+    COLUMNS,
+    SAME,
+    VERSION,
+    records,
+    rows_of,
+    shown,
+    version_of,
+)
 from grading.reports.pages import number, render
 from grading.reports.roster import ColumnGroup, Item, Roster, unanswered
 from grading.reports.sheets import guarded, plain, table
@@ -36,6 +44,9 @@ __all__ = [
     "titles",
     "write_marking",
 ]
+
+
+Key = tuple[str, ...]  # student, practical and question, as a table shows them
 
 
 @dataclass(frozen=True)
@@ -123,18 +134,28 @@ def write_marking(
     """Write ``marking.html`` and the table to fill in; return their paths.
 
     A ``marks.csv`` in which anything has been filled in, or that cannot be read, is not
-    changed. If it lacks rows for new answers, a table with all rows, which includes its
-    entries, is written to ``marks-new.csv``.
+    changed. If it lacks rows for new answers, or answers have changed since it was written, a
+    table with all rows is written to ``marks-new.csv``. It includes the entries but for the
+    marks of answers that have changed.
     """
     write_whole(out / "marking.html", marking_page(roster, asked, comments))
     path, rows = out / "marks.csv", _open_rows(roster, comments, asked)
     filled = _filled(path) if path.exists() else {}
     if filled is None or filled:
         filled = filled or {}
-        if all(shown(row[:3]) in filled for row in rows):
+        keys = [shown(row[:3]) for row in rows]
+        changed = {
+            key
+            for key, row in zip(keys, rows, strict=True)
+            if key in filled and filled[key].version not in (None, "", row[6])
+        }
+        if not changed and filled.keys() >= set(keys):
             return [out / "marking.html", path]
         path = out / "marks-new.csv"
-        rows = [_kept(row, filled.get(shown(row[:3]))) for row in rows]
+        rows = [
+            _kept(row, key, filled, changed)
+            for key, row in zip(keys, rows, strict=True)
+        ]
     write_whole(path, _text(rows))
     return [out / "marking.html", path]
 
@@ -176,14 +197,12 @@ def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
             merged then.
     """
     results = list(results)
-    marks = {
-        row.key: row.marks for row in rows_of(path, results) if row.marks is not None
-    }
+    rows = {row.key: row for row in rows_of(path, results) if row.marks is not None}
     roster = Roster(results)
 
     def marked(result: Result, answer: Written) -> Written:
-        key = result.student, result.practical, answer.task
-        return replace(answer, marks=marks.get(key, answer.marks))
+        row = rows.get((result.student, result.practical, answer.task))
+        return replace(answer, marks=row.marks, changed=row.changed) if row else answer
 
     return [
         replace(
@@ -243,42 +262,70 @@ def _open_rows(
                 if id_ in honest and answer.marks == answer.points and not comment:
                     continue
                 marks = "" if answer.marks is None else number(answer.marks)
+                version = version_of(answer.text)
                 if first is None:
                     first = student, answer.marks, comment
-                    rows.append([student, stem, id_, marks, comment, ""])
+                    rows.append([student, stem, id_, marks, comment, "", version])
                     continue
                 if answer.marks == first[1] and (comment or not first[2]):
                     marks, comment = "", comment if comment != first[2] else ""
-                rows.append([student, stem, id_, marks, comment, first[0]])
+                rows.append([student, stem, id_, marks, comment, first[0], version])
     return rows
 
 
 def _text(rows: Iterable[Sequence[str]]) -> str:
     return table(
-        [(*COLUMNS, SAME), *([guarded(cell) for cell in row] for row in rows)],
+        [(*COLUMNS, SAME, VERSION), *([guarded(cell) for cell in row] for row in rows)],
         mark=True,
     )
 
 
-def _kept(row: list[str], known: tuple[str, str, str | None] | None) -> list[str]:
-    """A new row, with the entries of the old table where it has none itself."""
-    marks, comment, same = known or ("", "", None)
-    same = row[5] if same is None else same
-    return [*row[:3], row[3] or marks, row[4] or comment, same]
+@dataclass(frozen=True)
+class _Entries:
+    """A row of a table as somebody has filled it in; None where there is no such column."""
+
+    marks: str
+    comment: str
+    same: str | None
+    version: str | None
 
 
-def _filled(path: Path) -> dict[tuple[str, ...], tuple[str, str, str | None]] | None:
-    """The entries by row; empty if nobody has written marks or comments, None if unreadable.
+def _kept(
+    row: list[str], key: Key, filled: Mapping[Key, _Entries], changed: Collection[Key]
+) -> list[str]:
+    """A new row, with the entries of the old table where it has none itself.
 
-    The third entry, of the column ``same as``, is None if there is no such column.
+    Marks of an answer that has changed are left out. Another row that referred to them for the
+    same text gets them for its own.
     """
+    old = filled.get(key)
+    if old is None:
+        return row
+    marks, comment = row[3] or old.marks, row[4] or old.comment
+    same = row[5] if old.same is None else old.same
+    if key in changed:
+        marks, same = "", row[5]
+    elif (other := (same, *key[1:])) in changed:
+        marks, comment, same = (
+            marks or filled[other].marks,
+            comment or filled[other].comment,
+            row[5],
+        )
+    return [*row[:3], marks, comment, same, row[6]]
+
+
+def _filled(path: Path) -> dict[Key, _Entries] | None:
+    """The entries by row; empty if nobody has written marks or comments, None if unreadable."""
     found = {}
     try:
         for _, record in records(path):
             cells = [plain(record[name]) for name in COLUMNS]
-            same = plain(record[SAME]) if SAME in record else None
-            found[tuple(cells[:3])] = cells[3], cells[4], same
+            others = (
+                plain(record[name]).strip() if name in record else None
+                for name in (SAME, VERSION)
+            )
+            found[tuple(cells[:3])] = _Entries(*cells[3:], *others)
     except CourseError:
         return None
-    written = any(one.strip() or two.strip() for one, two, _ in found.values())
+    written = any(one.marks.strip() or one.comment.strip() for one in found.values())
     return found if written else {}

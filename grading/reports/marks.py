@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import hashlib
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,9 +17,9 @@ from grading.reports.sheets import plain
 from project.errors import CourseError
 
 COLUMNS = ("student", "practical", "question", "marks", "comment")
-SAME = (
-    "same as"  # a further column: the student whose marks and comment count here, too
-)
+# Further columns: the student whose marks and comment count here, too; what identifies the
+# text that was to be marked.
+SAME, VERSION = "same as", "version"
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 
 
@@ -26,13 +27,25 @@ NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 class Row:
     """A row: student, practical and question, and the entries, with None for no marks.
 
-    ``same`` is the student whose marks count if there are none.
+    ``same`` is the student whose marks count if there are none; ``changed`` says that the row
+    was made for another text than that of the answer.
     """
 
     key: tuple[str, str, str]
     marks: float | None
     comment: str
     same: str = ""
+    changed: bool = False
+
+
+def version_of(text: str) -> str:
+    """Letters that identify a text but for its white space.
+
+    They have no digits, which a spreadsheet might take for a number such as 1e23.
+    """
+    words = " ".join(text.split()).encode("utf-8", "backslashreplace")
+    digits = hashlib.sha256(words).hexdigest()[:8]
+    return "".join(chr(ord("a") + int(digit, 16)) for digit in digits)
 
 
 def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
@@ -135,7 +148,10 @@ def _row(
                 f"Give a number from 0 to {most}.",
             )
     comment = plain(record["comment"]).strip()
-    return Row((student, stem, question), marks, comment, plain(record.get(SAME, "")))
+    version = plain(record.get(VERSION, "")).strip()
+    changed = bool(version) and version != version_of(answers[question].text)
+    same = plain(record.get(SAME, ""))
+    return Row((student, stem, question), marks, comment, same, changed)
 
 
 def records(

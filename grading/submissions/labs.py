@@ -37,27 +37,28 @@ def known_labs(course: Course | None) -> dict[str, KnownLab]:
     }
 
 
-def lab_of(data: bytes, name: str, known: Mapping[str, KnownLab]) -> str:
-    """The name of the lab that a notebook belongs to, or the empty string.
+def lab_of(data: bytes, name: str, known: Mapping[str, KnownLab]) -> tuple[str, str]:
+    """The name of the lab that a notebook belongs to, and what is wrong with the file.
 
-    It is taken from the notebook's metadata, else from its cells' ids, metadata and checks,
-    else from the file's name.
+    Both may be empty. The name is taken from the notebook's metadata, else from its cells'
+    ids, metadata and checks, else from the file's name.
 
     Args:
         data: the content of the file; it may be anything.
         name: the file's name.
         known: all labs by name.
     """
+    problem = ""
     try:
         notebook = load(data)
         course = mapping(mapping(notebook, "metadata"), "course")
         told = course.get("practical"), course.get("lab", "")
         for lab, one in known.items():
             if told == (one.stem, one.part):
-                return lab
+                return lab, ""
         cells = list(cells_of(notebook, _ignore))
-    except NotGradable:
-        cells = []
+    except NotGradable as error:
+        cells, problem = [], str(error)
     ids = [
         {
             cell.id,
@@ -73,14 +74,15 @@ def lab_of(data: bytes, name: str, known: Mapping[str, KnownLab]) -> str:
     labs = max(_by_stem(known).items(), key=lambda item: counts[item[0]], default=None)
     if labs and counts[labs[0]]:
         theirs = {id_ for them in ids for id_ in them}
-        return max(labs[1], key=lambda lab: len(known[lab].cells & theirs))
+        return max(labs[1], key=lambda lab: len(known[lab].cells & theirs)), problem
     plain = re.sub(r"[^a-z0-9]+", "_", PurePath(name).name.lower())
     for stem, labs in _by_stem(known).items():
         if stem in plain:
             number = re.search(rf"\d([a-z])_{stem}", plain)
             part = number[1] if number else ""
-            return next((lab for lab in labs if known[lab].part == part), labs[0])
-    return ""
+            lab = next((lab for lab in labs if known[lab].part == part), labs[0])
+            return lab, problem
+    return "", problem
 
 
 def _by_stem(known: Mapping[str, KnownLab]) -> dict[str, list[str]]:

@@ -159,9 +159,9 @@ def _with_labs(batch: list[LoadedFile], known: Mapping[str, KnownLab]) -> list[C
     contents = []
     for one, is_within in zip(batch, within, strict=True):
         if is_within:
-            lab, seconds = next(found)
+            (lab, problem), seconds = next(found)
             one.budget.seconds -= seconds
-            contents.append(_of_lab(one.content, known.get(lab)))
+            contents.append(_of_lab(one.content, known.get(lab), problem))
         else:
             contents.append(_by_itself(one, known))
     return contents
@@ -169,20 +169,24 @@ def _with_labs(batch: list[LoadedFile], known: Mapping[str, KnownLab]) -> list[C
 
 def _by_itself(one: LoadedFile, known: Mapping[str, KnownLab]) -> Content:
     try:
-        lab = one.budget.call(lab_of, one.data, one.name, known)
+        lab, what = one.budget.call(lab_of, one.data, one.name, known)
     except Exception as error:
         # The name may still determine the lab, at no cost.
-        lab = lab_of(b"", one.name, known)
+        lab, _ = lab_of(b"", one.name, known)
         problem, detail = _problem(error)
         content = _of_lab(one.content, known.get(lab))
         if content.problem:
             return content
         return replace(content, problem=problem, detail=detail)
-    return _of_lab(one.content, known.get(lab))
+    return _of_lab(one.content, known.get(lab), what)
 
 
-def _of_lab(content: Content, lab: KnownLab | None) -> Content:
-    return replace(content, practical=lab.stem, part=lab.part) if lab else content
+def _of_lab(content: Content, lab: KnownLab | None, problem: str = "") -> Content:
+    """Add the lab; if it is unknown, add what is wrong with the file, which may be why."""
+    if lab:
+        return replace(content, practical=lab.stem, part=lab.part)
+    detail = content.detail or problem[:1].lower() + problem[1:].removesuffix(".")
+    return replace(content, detail=detail)
 
 
 def _problem(error: Exception) -> tuple[str, str]:

@@ -292,7 +292,7 @@ def test_another_kernel_or_format_is_flagged(notebook):
 
 def test_the_practical_is_told_by_metadata_then_ids_then_checks_then_name(notebook):
     def stem(name="submission.ipynb"):
-        return lab_of(json.dumps(notebook).encode(), name, KNOWN)
+        return lab_of(json.dumps(notebook).encode(), name, KNOWN)[0]
 
     assert stem("01a-deep-ensembles.ipynb") == "bayes_by_backprop"
     notebook["metadata"]["course"] = {"practical": "no_such"}
@@ -307,8 +307,8 @@ def test_the_practical_is_told_by_metadata_then_ids_then_checks_then_name(notebo
     notebook["cells"] = [c for c in notebook["cells"] if c["source"][0][:6] != "check("]
     assert stem() == ""
     assert stem("doe_77_01-Deep Ensembles (2).ipynb") == "deep_ensembles"
-    assert lab_of(b"\xff", "a/deep-ensembles/x.ipynb", KNOWN) == ""
-    assert lab_of(b"\xff", "deep_ensembles.ipynb", KNOWN) == "deep_ensembles"
+    assert lab_of(b"\xff", "a/deep-ensembles/x.ipynb", KNOWN)[0] == ""
+    assert lab_of(b"\xff", "deep_ensembles.ipynb", KNOWN)[0] == "deep_ensembles"
 
 
 # --- flags ----------------------------------------------------------------------------

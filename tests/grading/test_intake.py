@@ -199,13 +199,23 @@ def test_a_notebook_of_no_practical_is_kept_and_flagged(tmp_path):
     files = {
         "ann/Untitled.ipynb": b'{"cells": []}',
         "ann/Untitled1.ipynb": b"",
+        "ann/Untitled2.ipynb": notebook()[:-9],
         "ann/x.ipynb": notebook(),
     }
     found = find_submissions(tree(tmp_path, files))
     assert [(one.practical, codes(one)) for one in found] == [
         ("", ["unknown-practical"]),
         ("", ["unknown-practical"]),
+        ("", ["unknown-practical"]),
         (DEEP, []),
+    ]
+    # If the file itself is at fault, the sentence says so.
+    details = [re.findall(r"\((.*)\)", one.problem) for one in found]
+    assert details == [
+        ["the notebook has no cells"],
+        ["the file is empty"],
+        ["the file is not valid JSON from line 1 on: it may be cut off"],
+        [],
     ]
 
 

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+import re
 
 import nbformat
 import pytest
@@ -12,6 +13,8 @@ from graded_class import finish, start, table, write_submissions
 from pages import text_of
 
 from grading.record import Result, Written
+from grading.reports.difference import surprises
+from grading.reports.grades import grades
 from grading.reports.marking import (
     COLUMNS,
     Question,
@@ -23,6 +26,7 @@ from grading.reports.marking import (
     read_marks,
     write_marking,
 )
+from grading.reports.marks import version_of
 from grading.reports.roster import Roster
 from project.errors import CourseError
 from project.practicals import title_of
@@ -30,6 +34,7 @@ from project.practicals import title_of
 STEM = "deep_ensembles"
 ONE, TWO = "deep-ensembles/overconfident", "deep-ensembles/survey"
 HEADER = ",".join(COLUMNS)
+BECAUSE, TWO_HOURS = version_of("Because."), version_of("Two hours.")
 
 
 def result(student="ada", **changes):
@@ -284,13 +289,62 @@ def test_filled_table_is_never_written_over(tmp_path):
 
 
 def check_rows_kept(new):
-    rows = csv.DictReader(io.StringIO(new.read_text("utf-8").removeprefix("\ufeff")))
-    assert [tuple(row.values()) for row in rows] == [
-        ("ada", STEM, ONE, "2", "fine", ""),
-        ("bob", STEM, ONE, "", "", "ada"),
-        ("ada", STEM, TWO, "", "", ""),
-        ("bob", STEM, TWO, "", "", "ada"),
+    assert rows_in(new) == [
+        ("ada", STEM, ONE, "2", "fine", "", BECAUSE),
+        ("bob", STEM, ONE, "", "", "ada", BECAUSE),
+        ("ada", STEM, TWO, "", "", "", TWO_HOURS),
+        ("bob", STEM, TWO, "", "", "ada", TWO_HOURS),
     ]
+
+
+def rows_in(path):
+    text = path.read_text("utf-8").removeprefix("\ufeff")
+    return [tuple(row.values()) for row in csv.DictReader(io.StringIO(text))]
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_an_answer_that_changes_is_to_be_marked_again(tmp_path, merged):
+    class_ = [result(name) for name in ("ada", "bob", "cy")]
+    write_marking(Roster(class_), tmp_path, {})
+    path = tmp_path / "marks.csv"
+    filled = path.read_text("utf-8").replace(f"{ONE},,,,", f"{ONE},2,fine,,")
+    path.write_text(filled, encoding="utf-8", newline="")
+    hence, other = Written(ONE, 3, "Hence."), Written(TWO, 3, " Two\nhours. ")
+    class_[0] = result("ada", written=(hence, other))
+    marked = read_marks(path, class_)
+    # Nothing is lost: the marks count until there are others, with a remark.
+    assert [one.written[0].marks for one in marked] == [2, 2, 2]
+    assert [one.written[0].changed for one in marked] == [True, False, False]
+    assert not any(one.written[1].changed for one in marked)
+    for _ in range(2):  # in every run
+        (said,) = surprises(None, grades(Roster(marked)))
+        assert said.startswith("ada · overconfident: this answer has changed since")
+    page = marking_page(Roster(marked), {})
+    assert page.count("This answer has changed since it was marked.") == 1
+    roster, said = Roster(class_), {}
+    if merged:
+        roster, said = Roster(marked), read_comments(path, class_)
+    written = write_marking(roster, tmp_path, {}, said)[1]
+    assert path.read_bytes() == filled.encode("utf-8")
+    assert rows_in(written)[:3] == [
+        ("ada", STEM, ONE, "", "fine", "", version_of("Hence.")),
+        ("bob", STEM, ONE, "2", "fine", "", BECAUSE),
+        ("cy", STEM, ONE, "2", "fine", "bob", BECAUSE),
+    ]
+    # The new table has one answer to mark, and no remark.
+    written.replace(path)
+    again = read_marks(path, class_)
+    assert [one.written[0].marks for one in again] == [None, 2, 2]
+    assert list(surprises(grades(Roster(marked)), grades(Roster(again)))) == []
+    assert write_marking(Roster(again), tmp_path, {})[1] == path
+
+
+def test_a_version_is_no_number_for_a_spreadsheet():
+    versions = {version_of(str(n)) for n in range(1000)}
+    assert len(versions) == 1000
+    assert all(re.fullmatch("[a-p]{8}", one) for one in versions)
+    assert version_of(" a\n b") == version_of("a b") != version_of("ab")
+    assert version_of("\udc80") != version_of("")
 
 
 def test_filled_table_that_has_every_row_is_enough(tmp_path):
