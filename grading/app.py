@@ -41,7 +41,7 @@ from project.errors import CourseError
 from project.files import all_or_none, discard, require_writable
 from project.practicals import Course
 
-NAMED = 5  # rows of the table of times that are named as belonging to nobody
+NAMED = 5  # rows of nobody in the table of times, or skipped files, that are named
 # Folders of a checkout that must not hold grades, besides those that begin with . or _
 PROJECT = {
     *("authoring", "book", "course", "exercises", "grading", "project", "solutions"),
@@ -102,13 +102,10 @@ def grade_folder(
     if manual is not None:
         check_marks(manual, unmarked)
     adjusted(unmarked, policy)
+    results, kept = _grade(intake.submissions, settings, console)
     results = [
         _with_present_flags(result, submission)
-        for result, submission in zip(
-            _grade(intake.submissions, settings, console),
-            intake.submissions,
-            strict=True,
-        )
+        for result, submission in zip(results, intake.submissions, strict=True)
     ]
     if several == "best":
         results = best_by_task(results)
@@ -142,7 +139,7 @@ def grade_folder(
         )
         for suffix in ("csv", "html"):  # of an earlier --diff; now its changes are made
             discard(settings.out / f"difference.{suffix}")
-    _summary(results, intake, settings, console)
+    _summary(results, kept, intake, settings, console)
     if manual is not None:
         console.print(_merged(manual, results), markup=False, soft_wrap=True)
     if policy is not None and (names := unmatched(results, policy)):
@@ -262,7 +259,9 @@ def _check_places(
 
 def _grade(
     submissions: Sequence[Submission], settings: Settings, console: Console
-) -> list[Result]:
+) -> tuple[list[Result], int]:
+    """Return the results, and how many of them an earlier run has graded."""
+    kept = 0
     with Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -277,12 +276,14 @@ def _grade(
         bar = progress.add_task("the reference first", total=len(submissions))
 
         def report(result: Result, new: bool) -> None:
+            nonlocal kept
+            kept += result.graded and not new
             progress.update(bar, advance=1, description="grading" if new else "kept")
 
         def say(text: str) -> None:
             progress.console.print(text, markup=False, highlight=False)
 
-        return grade_class(submissions, settings, report, say)
+        return grade_class(submissions, settings, report, say), kept
 
 
 def _say_what_failed(results: list[Result], console: Console) -> None:
@@ -296,10 +297,15 @@ def _say_what_failed(results: list[Result], console: Console) -> None:
 
 
 def _summary(
-    results: list[Result], intake: Intake, settings: Settings, console: Console
+    results: list[Result],
+    kept: int,
+    intake: Intake,
+    settings: Settings,
+    console: Console,
 ) -> None:
-    failed = sum(not result.graded for result in results)
-    console.print(f"{len(results) - failed} of {len(results)} notebooks graded.")
+    graded = sum(result.graded for result in results)
+    earlier = f", {kept} of them by an earlier run" if kept else ""
+    console.print(f"{graded} of {len(results)} notebooks graded{earlier}.")
     _say_what_failed(results, console)
     stopped = [result for result in results if result.cut_short]
     for result in stopped:
@@ -318,7 +324,14 @@ def _summary(
             console.print(text, markup=False, highlight=False, soft_wrap=True)
     for note in intake.notes:
         console.print(f"look: {note}", markup=False, highlight=False, soft_wrap=True)
-    if intake.ignored:
-        skipped = plural(intake.ignored, "file")
-        console.print(f"Skipped {skipped}: not notebooks.")
+    if intake.skipped:
+        listed = ", ".join(intake.skipped[:NAMED])
+        more = len(intake.skipped) - NAMED
+        also = f" and {plural(more, 'file')} more" if more > 0 else ""
+        console.print(
+            f"Skipped, as no notebook: {listed}{also}.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
     console.print(f"Open {settings.out / 'report.html'}", soft_wrap=True)

@@ -26,7 +26,7 @@ from project.practicals import title_of
 
 REVIEW = 0.6  # a task that a smaller share of the class solves should be looked at
 NORMAL = 1.959964  # the 97.5% quantile of the standard normal distribution
-FEWEST = 4  # students, without whom Fisher's interval does not exist
+FEWEST = 4  # students, without whom there is no interval by Fisher's transformation
 LONGEST, MOST = (
     2_000,
     1_000,
@@ -40,7 +40,7 @@ BARE = re.compile(r"\s*(?:about|ca\.?|~|approximately)?\s*(\d{1,4})\b(?![.,:/]\d
 class ItemRow:
     """The statistics of one item.
 
-    ``share`` is the mean share of its points; ``correlation``, ``low`` and ``high`` are None if
+    ``share`` is the mean share of its points, ``tried`` whether anybody answered; ``correlation``, ``low`` and ``high`` are None if
     there is no variation, if there are fewer than four students, or if the two scores of all
     students lie on one line.
     """
@@ -48,6 +48,7 @@ class ItemRow:
     id: str
     title: str
     share: float
+    tried: bool = True
     correlation: float | None = None
     low: float | None = None
     high: float | None = None
@@ -55,7 +56,8 @@ class ItemRow:
     @property
     def review(self) -> bool:
         """Is it an item to look at?"""
-        return self.share < REVIEW or (self.high is not None and self.high < 0)
+        low = self.tried and self.share < REVIEW
+        return low or (self.high is not None and self.high < 0)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def correlation(
 def cronbach(scores: np.ndarray) -> float | None:
     """Return Cronbach's alpha of scores, shape (students, items); None if it is undefined."""
     students, items = scores.shape
-    if items < 2 or students < 2 or np.ptp(scores.sum(axis=1)) == 0:
+    if items < 2 or students < FEWEST or np.ptp(scores.sum(axis=1)) == 0:
         return None
     parts = scores.var(axis=0, ddof=1).sum()
     return float(items / (items - 1) * (1 - parts / scores.sum(axis=1).var(ddof=1)))
@@ -139,8 +141,9 @@ def lab_items(
         for part, results in sorted(labs.items()):
             columns = _columns(results, honest)
             scores = np.array(list(columns.values()), dtype=float).T
+            tried = _tried(results)
             rows = tuple(
-                _row(scores, index, id_, titles or {})
+                _row(scores, index, id_, titles or {}, tried=id_ in tried)
                 for index, id_ in enumerate(columns)
             )
             minutes = [
@@ -191,10 +194,26 @@ def _columns(results: Sequence[Result], honest: set[str]) -> dict[str, list[floa
     }
 
 
+def _tried(results: Sequence[Result]) -> set[str]:
+    """The items that somebody answered, rightly or wrongly."""
+    tasks = {
+        verdict.task
+        for one in results
+        for verdict in one.verdicts
+        if verdict.status in ("right", "wrong")
+    }
+    return tasks | {
+        answer.task
+        for one in results
+        for answer in one.written
+        if not unanswered(answer)
+    }
+
+
 def _row(
-    scores: np.ndarray, index: int, id_: str, titles: Mapping[str, str]
+    scores: np.ndarray, index: int, id_: str, titles: Mapping[str, str], *, tried: bool
 ) -> ItemRow:
     rest = np.delete(scores, index, axis=1).sum(axis=1)
     found = correlation(scores[:, index], rest) or (None, None, None)
     title = titles.get(id_) or short(id_)
-    return ItemRow(id_, title, float(scores[:, index].mean()), *found)
+    return ItemRow(id_, title, float(scores[:, index].mean()), tried, *found)

@@ -266,7 +266,8 @@ def report_page(
         practical.stem: task_rows(roster, practical, titles)
         for practical in roster.practicals
     }
-    seconds = sorted(result.seconds for result in roster.results)
+    timed = [result for result in roster.results if result.graded]
+    seconds = sorted(result.seconds for result in timed)
     return render(
         "report.html.j2",
         roster=roster,
@@ -297,7 +298,7 @@ def report_page(
         ),
         seconds=seconds,
         median=statistics.median(seconds) if seconds else 0.0,
-        slowest=sorted(roster.results, key=lambda result: -result.seconds)[:5],
+        slowest=sorted(timed, key=lambda result: -result.seconds)[:5],
     )
 
 

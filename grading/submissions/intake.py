@@ -69,7 +69,7 @@ class Intake:
 
     Args:
         submissions: in order of student and lab.
-        ignored: the number of files that are not notebooks.
+        skipped: the files that are not notebooks, those of students first.
         notes: what a person should know about names and about several notebooks, one
             sentence each.
         fates: the fate of each file, and of each folder that cannot be read, by its path
@@ -79,7 +79,7 @@ class Intake:
     """
 
     submissions: tuple[Submission, ...]
-    ignored: int
+    skipped: tuple[str, ...]
     notes: tuple[str, ...] = ()
     fates: Mapping[Place, Fate] = field(default_factory=dict)
 
@@ -153,8 +153,14 @@ def take_in(
     submissions.sort(
         key=lambda one: (one.student, one.practical, one.part, one.notebook)
     )
-    ignored = sum(fate in ("other", "hidden", "beside") for fate in fates.values())
-    return Intake(tuple(_unique(submissions)), ignored, tuple(notes), fates)
+    order = ("other", "hidden", "beside")
+    skipped = sorted(
+        (order.index(fate), "/".join(map(shown, entry.parts)))
+        for entry, _ in named
+        if (fate := fates[_place(entry)]) in order
+    )
+    paths = tuple(path for _, path in skipped)
+    return Intake(tuple(_unique(submissions)), paths, tuple(notes), fates)
 
 
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:

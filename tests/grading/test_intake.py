@@ -187,7 +187,11 @@ def test_what_is_no_notebook_is_counted(tmp_path):
     }
     for path in (tree(tmp_path / "a", files), zipped(tmp_path / "a.zip", files)):
         found = take_in(path)
-        assert found.ignored == 7
+        assert len(found.skipped) == 7
+        assert found.skipped[:2] == (
+            "Ek Bo_5_assignsubmission_file_/figure.png",
+            "Ek Bo_5_assignsubmission_file_/report.pdf",
+        )
         bo, ann = found.submissions
         assert codes(ann) == []
         assert codes(bo) == ["no-notebook"]

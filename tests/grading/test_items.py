@@ -88,8 +88,30 @@ def test_shares_and_review():
     assert [row.share for row in lab.rows] == [0.6, 0.5]
     assert [row.review for row in lab.rows] == [False, True]
     (lab,) = lab_items(roster_of([[True, False]] * 3))
+    assert lab.alpha is None  # as for the correlations, the students are too few
     assert [row.correlation for row in lab.rows] == [None, None]
     assert lab_items(Roster([])) == []
+
+
+def test_what_nobody_tried_is_not_for_review(tmp_path):
+    def one(student, *statuses, text=""):
+        verdicts = [Verdict(f"t{n}", 2, status) for n, status in enumerate(statuses)]
+        written = (Written("w", 3, text),)
+        return Result(
+            student, "deep_ensembles", "a", "0" * 64, verdicts=verdicts, written=written
+        )
+
+    roster = Roster(
+        [one("ada", "not-attempted", "wrong"), one("bo", *["not-attempted"] * 2)]
+    )
+    (lab,) = lab_items(roster)
+    assert [(row.id, row.tried, row.review) for row in lab.rows] == [
+        ("t0", False, False),
+        ("t1", True, True),
+        ("w", False, False),
+    ]
+    text = text_of(write_items(roster, tmp_path).read_text("utf-8"))
+    assert (text.count("nobody tried"), text.count(" review ")) == (2, 1)
 
 
 @pytest.mark.parametrize(

@@ -407,6 +407,7 @@ def test_a_filled_table_in_the_output_folder_counts_in_the_next_run(tmp_path):
     before = table(tmp_path / "out")
     said = finish(start(tmp_path / "in", tmp_path / "out"))
     assert f"1 mark of {marks} was merged." in said
+    assert "1 of 1 notebooks graded, 1 of them by an earlier run." in said
     old, new = (
         list(csv.reader(io.StringIO(text)))[1]
         for text in (before, table(tmp_path / "out"))
