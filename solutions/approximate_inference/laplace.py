@@ -45,7 +45,7 @@ def laplace_covariance(
     Returns:
         The posterior's covariance Σ, shape (D, D).
 
-    Source: MacKay (1992), section 2; Bishop (2006), section 4.4.
+    Source: MacKay (1992); Bishop (2006), section 4.4.
     """
     # Start from hurried_laplace_covariance and fix it: whose Hessian does it invert?
     ### BEGIN SOLUTION

@@ -40,7 +40,7 @@ def probit_predictive(x: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
     Returns:
         Probabilities, shape (N,).
 
-    Source: MacKay (1992), section 2; Bishop (2006), equations 4.153 to 4.155.
+    Source: MacKay (1992); Bishop (2006), equations 4.153 to 4.155.
     """
     ### BEGIN SOLUTION
     logit_mean = x @ mean

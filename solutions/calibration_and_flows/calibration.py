@@ -89,8 +89,7 @@ def calibration_error(probs: Tensor, labels: Tensor, n_bins: int = 15) -> Tensor
     Returns:
         A scalar between 0 and 1.
 
-    Source: Naeini, Cooper and Hauskrecht (2015), section 3; Guo et al. (2017),
-    equation 3.
+    Source: Naeini, Cooper and Hauskrecht (2015); Guo et al. (2017), equation 3.
     """
     ### BEGIN SOLUTION
     bins = calibration_bins(probs, labels, n_bins)
@@ -103,7 +102,7 @@ def maximum_calibration_error(
 ) -> Tensor:
     """MCE = max_b |accuracy_b − confidence_b|: the worst bin, however few its data.
 
-    Source: Naeini, Cooper and Hauskrecht (2015), section 3.
+    Source: Naeini, Cooper and Hauskrecht (2015).
     """
     bins = calibration_bins(probs, labels, n_bins)
     return (bins.accuracy - bins.confidence).abs().max()
@@ -156,7 +155,7 @@ def brier_decomposition(
         the mean of (f − o)² when each forecast is replaced by the mean forecast of its
         bin.
 
-    Source: Murphy (1973), equation 7.
+    Source: Murphy (1973).
     """
     ### BEGIN SOLUTION
     outcome = outcome.to(forecast.dtype)

@@ -95,7 +95,7 @@ def knowledge_uncertainty(probs: Array) -> Array:
     Returns:
         H(1/M Σₘ pₘ) − 1/M Σₘ H(pₘ), shape (N,): total less data uncertainty.
 
-    Source: Malinin, Mlodozeniec and Gales (2020), equation 4.
+    Source: Malinin, Mlodozeniec and Gales (2020).
     """
     ### BEGIN SOLUTION
     total = entropy(jnp.mean(probs, axis=0))

@@ -43,7 +43,7 @@ def last_layer_log_probs(features: Array, weights: Array, covariances: Array) ->
     Returns:
         Log-probabilities, shape (N, K).
 
-    Source: MacKay (1992), section 2; Lu, Ie and Sha (2020).
+    Source: MacKay (1992); Lu, Ie and Sha (2020).
     """
     # jnp.einsum("ni,kij,nj->nk", …) forms all quadratic forms at once.
     ### BEGIN SOLUTION
