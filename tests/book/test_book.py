@@ -163,6 +163,14 @@ def test_menu_and_search_are_there_once_on_every_screen(browser, address):
         page.context.close()
 
 
+# Means over the plane far from the data: they depend on the angles of a few borders between
+# classes, which rounding moves. Two processors differed by 28%.
+FAR_OUT = {
+    *("data-outside", "knowledge-outside", "total-ring"),
+    *("spirals-plain-outside", "spirals-adversarial-outside"),
+}
+
+
 @pytest.mark.long
 def test_every_number_of_the_model_answers_is_found(book):
     """The file that is stored has the numbers of the built book, all of them."""
@@ -176,6 +184,7 @@ def test_every_number_of_the_model_answers_is_found(book):
         (lab, name, stored[lab][name], value)
         for lab, names in found.items()
         for name, value in names.items()
-        if float(stored[lab][name]) != pytest.approx(float(value), rel=0.1, abs=0.01)
+        if float(stored[lab][name])
+        != pytest.approx(float(value), rel=0.5 if name in FAR_OUT else 0.1, abs=0.01)
     ]
     assert stale == [], "run `make model-answers`"
