@@ -247,12 +247,12 @@ def _smallest(
 
 
 def _extreme(value: Any) -> bool:
-    """Are there very large or very small numbers, with which it is hard to reckon?"""
+    """Are there numbers so large or so small that they are hard to check by hand?"""
     numbers = np.asarray(value)
     if not np.issubdtype(numbers.dtype, np.floating):
         return False
     sizes = np.abs(numbers[numbers != 0])
-    return bool(np.any((sizes < 1e-3) | (sizes > 1e3)))
+    return bool(np.any((sizes < 1e-3) | (sizes > 1e2)))
 
 
 def _no_id(task_id: Any, answer: Any) -> str:
@@ -290,13 +290,16 @@ def _report(task: Task, parts: Sequence[str | Comparison]) -> CheckFailed:
 def _as_html(part: str | Comparison) -> str:
     if isinstance(part, Comparison):
         return part._repr_html_()
-    return "".join(map(_paragraph, part.split("\n\n")))
+    # Arrays of three dimensions are printed with blank lines.
+    return "".join(map(_paragraph, re.split("\n\n(?! )", part)))
 
 
 def _paragraph(text: str) -> str:
     """Return a paragraph as HTML, with its indented lines as they are."""
     shown = []
-    for indented, lines in groupby(text.splitlines(), lambda line: line[:4].isspace()):
+    for indented, lines in groupby(
+        text.splitlines(), lambda line: line[:4].strip() == ""
+    ):
         markup = html.escape("\n".join(lines))
         if indented:
             shown.append(block(markup))

@@ -41,7 +41,7 @@ from project.errors import CourseError
 from project.files import all_or_none, discard, require_writable
 from project.practicals import Course
 
-NAMED = 5  # rows of nobody in the table of times, or skipped files, that are named
+NAMED = 5  # unmatched rows of the table of times, or skipped files, that are named
 # Folders of a checkout that must not hold grades, besides those that begin with . or _
 PROJECT = {
     *("authoring", "book", "course", "exercises", "grading", "project", "solutions"),
@@ -154,8 +154,8 @@ def grade_folder(
         )
     if settings.out / "marks-new.csv" in written:
         console.print(
-            "Answers have come in or changed since marks.csv was written: enter their marks in "
-            "marks-new.csv, which has your others, and rename it to marks.csv.",
+            "Answers have come in that marks.csv lacks: enter their marks in marks-new.csv, "
+            "which has yours, too, and rename it to marks.csv.",
             soft_wrap=True,
         )
     honest = {one.id for lab in labs for one in questions(lab) if one.honest}
@@ -327,9 +327,9 @@ def _summary(
     if intake.skipped:
         listed = ", ".join(intake.skipped[:NAMED])
         more = len(intake.skipped) - NAMED
-        also = f" and {plural(more, 'file')} more" if more > 0 else ""
+        also = f" and {more} more" if more > 0 else ""
         console.print(
-            f"Skipped, as no notebook: {listed}{also}.",
+            f"Skipped files that are not submitted notebooks: {listed}{also}.",
             markup=False,
             highlight=False,
             soft_wrap=True,

@@ -72,14 +72,14 @@ class Verdict:
 class Written:
     """An answer in words; a person gives ``marks``, None until then, at most ``points``.
 
-    ``changed`` says that they were given to an earlier text.
+    ``version`` identifies the text that they were given to, None if that is not known.
     """
 
     task: str
     points: int
     text: str
     marks: float | None = None
-    changed: bool = False
+    version: str | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ since a single word such as *not* can turn an answer round.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -69,6 +70,22 @@ def grouped(given: Iterable[tuple[str, Written]]) -> list[tuple[Variant, ...]]:
 def plain(text: str) -> str:
     """A text without capitals, and with single blanks."""
     return " ".join(text.casefold().split())
+
+
+def version_of(text: str) -> str:
+    """Return eight letters that identify a text, but for capitals and white space.
+
+    There are no digits, which a spreadsheet may take for a number such as 1e23.
+    """
+    digits = hashlib.sha256(plain(text).encode("utf-8", "backslashreplace")).hexdigest()
+    return "".join(chr(ord("a") + int(digit, 16)) for digit in digits[:8])
+
+
+def has_changed(answer: Written) -> bool | None:
+    """Whether an answer has changed since it was marked; None if that is not known."""
+    if answer.marks is None or answer.version is None:
+        return None
+    return answer.version != version_of(answer.text)
 
 
 def _near(texts: Sequence[str]) -> list[list[str]]:

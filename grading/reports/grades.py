@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from grading.record import Result, Status
+from grading.reports.alike import has_changed
 from grading.reports.roster import Roster
 
 Id = Annotated[
@@ -99,7 +100,10 @@ class WrittenAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     text: Annotated[str, about("Markdown.")]
     marks: Annotated[Marks | None, about("Given by a person; null until then.")]
     changed: (
-        Annotated[bool, about("True if the marks were given to an earlier text.")]
+        Annotated[
+            bool,
+            about("Whether the marks were given to an earlier text, if that is known."),
+        ]
         | UnsetType
     ) = UNSET
 
@@ -219,9 +223,10 @@ def _graded(roster: Roster, result: Result) -> dict[str, Any]:
     del data["seconds"], data["code"]
     for verdict in data["verdicts"]:
         del verdict["seconds"], verdict["sketch"]
-    for answer in data["written"]:
-        if not answer["changed"]:
-            del answer["changed"]
+    for answer, written in zip(data["written"], result.written, strict=True):
+        del answer["version"]
+        if (changed := has_changed(written)) is not None:
+            answer["changed"] = changed
     for optional in ("part", "late"):
         if not data[optional]:
             del data[optional]

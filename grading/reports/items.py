@@ -26,7 +26,7 @@ from project.practicals import title_of
 
 REVIEW = 0.6  # a task that a smaller share of the class solves should be looked at
 NORMAL = 1.959964  # the 97.5% quantile of the standard normal distribution
-FEWEST = 4  # students, without whom there is no interval by Fisher's transformation
+FEWEST = 4  # students for whom Fisher's interval exists
 LONGEST, MOST = (
     2_000,
     1_000,
@@ -40,9 +40,9 @@ BARE = re.compile(r"\s*(?:about|ca\.?|~|approximately)?\s*(\d{1,4})\b(?![.,:/]\d
 class ItemRow:
     """The statistics of one item.
 
-    ``share`` is the mean share of its points, ``tried`` whether anybody answered; ``correlation``, ``low`` and ``high`` are None if
-    there is no variation, if there are fewer than four students, or if the two scores of all
-    students lie on one line.
+    ``share`` is the mean share of its points, ``tried`` whether anybody answered;
+    ``correlation``, ``low`` and ``high`` are None if there is no variation, if there are fewer
+    than four students, or if the two scores of all students lie on one line.
     """
 
     id: str
@@ -62,7 +62,7 @@ class ItemRow:
 
 @dataclass(frozen=True)
 class LabItems:
-    """The items of a lab, with Cronbach's alpha (None if it is undefined) and the minutes.
+    """The items of a lab, with Cronbach's alpha, as ``cronbach`` returns it, and the minutes.
 
     ``minutes`` are those that students reported for the lab, ascending.
     """
@@ -100,7 +100,10 @@ def correlation(
 
 
 def cronbach(scores: np.ndarray) -> float | None:
-    """Return Cronbach's alpha of scores, shape (students, items); None if it is undefined."""
+    """Return Cronbach's alpha of scores, shape (students, items).
+
+    It is None if it is undefined, or if there are fewer than four students.
+    """
     students, items = scores.shape
     if items < 2 or students < FEWEST or np.ptp(scores.sum(axis=1)) == 0:
         return None
@@ -195,12 +198,12 @@ def _columns(results: Sequence[Result], honest: set[str]) -> dict[str, list[floa
 
 
 def _tried(results: Sequence[Result]) -> set[str]:
-    """The items that somebody answered, rightly or wrongly."""
+    """The items that somebody answered, whether or not it could be judged."""
     tasks = {
         verdict.task
         for one in results
         for verdict in one.verdicts
-        if verdict.status in ("right", "wrong")
+        if verdict.status != "not-attempted"
     }
     return tasks | {
         answer.task

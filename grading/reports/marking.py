@@ -7,23 +7,15 @@ for each, to be filled in and read back.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from authoring.questions import Question, questions, titles
 from grading.record import Result, Written
-from grading.reports.alike import LONG, Variant, grouped
+from grading.reports.alike import LONG, Variant, grouped, has_changed, version_of
 from grading.reports.feedback import Comments
-from grading.reports.marks import (
-    COLUMNS,
-    SAME,
-    VERSION,
-    records,
-    rows_of,
-    shown,
-    version_of,
-)
+from grading.reports.marks import COLUMNS, SAME, VERSION, records, rows_of, shown
 from grading.reports.pages import number, render
 from grading.reports.roster import ColumnGroup, Item, Roster, unanswered
 from grading.reports.sheets import guarded, plain, table
@@ -108,7 +100,13 @@ def marking_page(
         comments: a person's comments on the answers.
     """
     found = list(sections(roster, asked))
-    return render("marking.html.j2", sections=found, comments=comments or {}, long=LONG)
+    return render(
+        "marking.html.j2",
+        sections=found,
+        comments=comments or {},
+        long=LONG,
+        changed=has_changed,
+    )
 
 
 def marks_csv(
@@ -134,28 +132,22 @@ def write_marking(
     """Write ``marking.html`` and the table to fill in; return their paths.
 
     A ``marks.csv`` in which anything has been filled in, or that cannot be read, is not
-    changed. If it lacks rows for new answers, or answers have changed since it was written, a
-    table with all rows is written to ``marks-new.csv``. It includes the entries but for the
-    marks of answers that have changed.
+    changed. If it lacks rows for new answers, a table with all rows, which includes its
+    entries, is written to ``marks-new.csv``.
     """
     write_whole(out / "marking.html", marking_page(roster, asked, comments))
     path, rows = out / "marks.csv", _open_rows(roster, comments, asked)
     filled = _filled(path) if path.exists() else {}
     if filled is None or filled:
+        keys = {shown(row[:3]) for row in rows}
         filled = filled or {}
-        keys = [shown(row[:3]) for row in rows]
-        changed = {
-            key
-            for key, row in zip(keys, rows, strict=True)
-            if key in filled and filled[key].version not in (None, "", row[6])
-        }
-        if not changed and filled.keys() >= set(keys):
+        if filled.keys() >= keys:
             return [out / "marking.html", path]
         path = out / "marks-new.csv"
-        rows = [
-            _kept(row, key, filled, changed)
-            for key, row in zip(keys, rows, strict=True)
-        ]
+        newer = (_filled(path) if path.exists() else None) or {}
+        # Marks that somebody has already entered there are kept.
+        filled |= {key: row for key, row in newer.items() if row.marks or row.comment}
+        rows = [_kept(row, filled, keys) for row in rows]
     write_whole(path, _text(rows))
     return [out / "marking.html", path]
 
@@ -202,7 +194,7 @@ def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
 
     def marked(result: Result, answer: Written) -> Written:
         row = rows.get((result.student, result.practical, answer.task))
-        return replace(answer, marks=row.marks, changed=row.changed) if row else answer
+        return replace(answer, marks=row.marks, version=row.version) if row else answer
 
     return [
         replace(
@@ -261,8 +253,9 @@ def _open_rows(
                 comment = (comments or {}).get((student, stem, id_), "")
                 if id_ in honest and answer.marks == answer.points and not comment:
                     continue
-                marks = "" if answer.marks is None else number(answer.marks)
-                version = version_of(answer.text)
+                marks, version = "", version_of(answer.text)
+                if answer.marks is not None:  # given to a text that may not be known
+                    marks, version = number(answer.marks), answer.version or ""
                 if first is None:
                     first = student, answer.marks, comment
                     rows.append([student, stem, id_, marks, comment, "", version])
@@ -291,27 +284,26 @@ class _Entries:
 
 
 def _kept(
-    row: list[str], key: Key, filled: Mapping[Key, _Entries], changed: Collection[Key]
+    row: list[str], filled: Mapping[Key, _Entries], keys: Container[Key]
 ) -> list[str]:
     """A new row, with the entries of the old table where it has none itself.
 
-    Marks of an answer that has changed are left out. Another row that referred to them for the
-    same text gets them for its own.
+    Marks come with the version of the text that they are for. A row that refers to one that
+    is there no more gets its marks and comment.
     """
+    key = shown(row[:3])
     old = filled.get(key)
     if old is None:
         return row
-    marks, comment = row[3] or old.marks, row[4] or old.comment
-    same = row[5] if old.same is None else old.same
-    if key in changed:
-        marks, same = "", row[5]
-    elif (other := (same, *key[1:])) in changed:
-        marks, comment, same = (
-            marks or filled[other].marks,
-            comment or filled[other].comment,
-            row[5],
-        )
-    return [*row[:3], marks, comment, same, row[6]]
+    marks, comment, same, version = row[3:]
+    if not marks and old.marks:
+        marks, version = old.marks, old.version or ""
+    comment, same = comment or old.comment, same if old.same is None else old.same
+    other = (same, *key[1:])
+    if other in filled and other not in keys:
+        marks = marks or filled[other].marks
+        comment, same = comment or filled[other].comment, row[5]
+    return [*row[:3], marks, comment, same, version]
 
 
 def _filled(path: Path) -> dict[Key, _Entries] | None:
@@ -319,13 +311,14 @@ def _filled(path: Path) -> dict[Key, _Entries] | None:
     found = {}
     try:
         for _, record in records(path):
-            cells = [plain(record[name]) for name in COLUMNS]
+            cells = [plain(record[name]).strip() for name in COLUMNS]
             others = (
                 plain(record[name]).strip() if name in record else None
                 for name in (SAME, VERSION)
             )
-            found[tuple(cells[:3])] = _Entries(*cells[3:], *others)
+            key = cells[0], cells[1].replace("-", "_"), cells[2]
+            found[key] = _Entries(*cells[3:], *others)
     except CourseError:
         return None
-    written = any(one.marks.strip() or one.comment.strip() for one in found.values())
+    written = any(one.marks or one.comment for one in found.values())
     return found if written else {}

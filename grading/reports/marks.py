@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import difflib
-import hashlib
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,14 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grading.record import Result
+from grading.reports.alike import version_of
 from grading.reports.roster import Roster
 from grading.reports.sheets import plain
 from project.errors import CourseError
 
 COLUMNS = ("student", "practical", "question", "marks", "comment")
-# Further columns: the student whose marks and comment count here, too; what identifies the
-# text that was to be marked.
+# Further columns: the student whose marks and comment count here, too; the version of the text
+# that the marks are for.
 SAME, VERSION = "same as", "version"
+LETTERS = re.compile("[a-p]{8}")
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 
 
@@ -27,25 +28,15 @@ NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 class Row:
     """A row: student, practical and question, and the entries, with None for no marks.
 
-    ``same`` is the student whose marks count if there are none; ``changed`` says that the row
-    was made for another text than that of the answer.
+    ``same`` is the student whose marks count if there are none; ``version`` identifies the text
+    that the marks are for, None if that is not known.
     """
 
     key: tuple[str, str, str]
     marks: float | None
     comment: str
     same: str = ""
-    changed: bool = False
-
-
-def version_of(text: str) -> str:
-    """Letters that identify a text but for its white space.
-
-    They have no digits, which a spreadsheet might take for a number such as 1e23.
-    """
-    words = " ".join(text.split()).encode("utf-8", "backslashreplace")
-    digits = hashlib.sha256(words).hexdigest()[:8]
-    return "".join(chr(ord("a") + int(digit, 16)) for digit in digits)
+    version: str | None = None
 
 
 def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
@@ -82,11 +73,20 @@ def rows_of(path: Path, results: list[Result]) -> list[Row]:
             )
         seen[row.key] = line
         rows[row.key] = row
-    return [_with_same(path, seen[row.key], row, rows) for row in rows.values()]
+    texts = {
+        (*key, answer.task): answer.text
+        for key, result in counting.items()
+        for answer in result.written
+    }
+    return [_with_same(path, seen[row.key], row, rows, texts) for row in rows.values()]
 
 
 def _with_same(
-    path: Path, line: int, row: Row, rows: Mapping[tuple[str, str, str], Row]
+    path: Path,
+    line: int,
+    row: Row,
+    rows: Mapping[tuple[str, str, str], Row],
+    texts: Mapping[tuple[str, str, str], str],
 ) -> Row:
     """A row with the marks and the comment of the row that it refers to, if it has none."""
     names = {shown([student])[0]: student for student, *_ in rows}
@@ -102,7 +102,11 @@ def _with_same(
                 f"Correct the cell in the column {SAME!r}, or leave it empty.",
             )
         found = rows[key]
-    return replace(row, marks=found.marks, comment=row.comment or found.comment)
+    version = row.version
+    if version and not found.version:  # somebody marked the text that is there now
+        version = version_of(texts[found.key])
+    comment = row.comment or found.comment
+    return replace(row, marks=found.marks, comment=comment, version=version)
 
 
 def _row(
@@ -148,10 +152,10 @@ def _row(
                 f"Give a number from 0 to {most}.",
             )
     comment = plain(record["comment"]).strip()
-    version = plain(record.get(VERSION, "")).strip()
-    changed = bool(version) and version != version_of(answers[question].text)
     same = plain(record.get(SAME, ""))
-    return Row((student, stem, question), marks, comment, same, changed)
+    version = plain(record.get(VERSION, "")).strip().lower()
+    known = version if LETTERS.fullmatch(version) else None
+    return Row((student, stem, question), marks, comment, same, known)
 
 
 def records(

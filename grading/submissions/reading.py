@@ -185,8 +185,9 @@ def _of_lab(content: Content, lab: KnownLab | None, problem: str = "") -> Conten
     """Add the lab; if it is unknown, add what is wrong with the file, which may be why."""
     if lab:
         return replace(content, practical=lab.stem, part=lab.part)
-    detail = content.detail or problem[:1].lower() + problem[1:].removesuffix(".")
-    return replace(content, detail=detail)
+    if content.problem:  # it has not been read
+        return content
+    return replace(content, detail=problem[:1].lower() + problem[1:].removesuffix("."))
 
 
 def _problem(error: Exception) -> tuple[str, str]:

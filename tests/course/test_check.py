@@ -333,6 +333,14 @@ def of_another_kind(x):
     return "a text"
 
 
+def test_an_array_of_three_dimensions_stays_in_one_piece(monkeypatch):
+    cases = [{"x": np.arange(8.0).reshape(2, 2, 2)}]
+    error = failed(monkeypatch, raises, cases=cases)
+    assert "\n\n" in str(error).partition("on the input")[2].partition("Stuck?")[0]
+    (shown,) = re.findall("<pre[^>]*>(    x = .*?)</pre>", error.html, re.S)
+    assert "7." in shown
+
+
 @pytest.mark.parametrize(
     "answer", [None, unwritten, raises, of_another_kind, np.zeros_like]
 )

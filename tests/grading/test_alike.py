@@ -11,7 +11,7 @@ from labs import COURSE
 from pages import assert_harmless, assert_readable, text_of
 
 from grading.record import Result, Written
-from grading.reports.alike import grouped
+from grading.reports.alike import grouped, version_of
 from grading.reports.feedback import feedback_page
 from grading.reports.marking import (
     COLUMNS,
@@ -74,6 +74,14 @@ def test_answers_alike_are_together_on_the_page_and_in_the_table():
         *(("ada", ""), ("cy", "ada"), ("di", ""), ("bob", ""), ("eve", "bob")),
         ("fay", ""),
     ]
+
+
+def test_a_version_is_no_number_for_a_spreadsheet():
+    versions = {version_of(str(n)) for n in range(1000)}
+    assert len(versions) == 1000
+    assert all(re.fullmatch("[a-p]{8}", one) for one in versions)
+    assert version_of(" a\n B") == version_of("A b") != version_of("ab")
+    assert version_of("\udc80") != version_of("")
 
 
 def test_a_class_of_a_thousand_is_grouped_at_once():

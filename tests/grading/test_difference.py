@@ -136,7 +136,7 @@ def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
 
     write_submissions(tmp_path / "in", 1)
     write_sheets(Roster([one("wrong")]), tmp_path / "out")
-    monkeypatch.setattr(app, "_grade", lambda *_: [one("right")])
+    monkeypatch.setattr(app, "_grade", lambda *_: ([one("right")], 0))
     monkeypatch.chdir(ROOT)
     given = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--diff"]
     done = CliRunner().invoke(main, given)
@@ -144,10 +144,10 @@ def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
     text = text_of((tmp_path / "out" / "difference.html").read_text("utf-8"))
     assert f"student-00 The pinball loss {task}" in text
     failed = dataclasses.replace(one("wrong"), graded=False, problem="It is empty.")
-    monkeypatch.setattr(app, "_grade", lambda *_: [failed])
+    monkeypatch.setattr(app, "_grade", lambda *_: ([failed], 0))
     said = CliRunner().invoke(main, given).output
     assert f"not graded: student-00 · {FILE}: It is empty." in " ".join(said.split())
-    monkeypatch.setattr(app, "_grade", lambda *_: [one("right")])
+    monkeypatch.setattr(app, "_grade", lambda *_: ([one("right")], 0))
     monkeypatch.setattr(app, "examples", lambda *_: {})
     done = CliRunner().invoke(main, given[:-1])
     assert done.exit_code == 0, done.output
@@ -161,7 +161,7 @@ def test_the_command_says_how_many_marks_were_merged(tmp_path, monkeypatch):
     def grade(submissions, *_):
         written = tuple(Written(one, 3, "Because.") for one in asked)
         made = {"verdicts": (Verdict("acting-on-uncertainty/pinball-loss", 2, "right"),), "written": written}  # fmt: skip
-        return [Result(one.student, "acting_on_uncertainty", FILE, "0" * 64, part="a", **made) for one in submissions]  # fmt: skip
+        return [Result(one.student, "acting_on_uncertainty", FILE, "0" * 64, part="a", **made) for one in submissions], 0  # fmt: skip
 
     monkeypatch.setattr(app, "_grade", grade)
     monkeypatch.setattr(app, "examples", lambda *_: {})

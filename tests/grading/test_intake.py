@@ -204,6 +204,7 @@ def test_a_notebook_of_no_practical_is_kept_and_flagged(tmp_path):
         "ann/Untitled.ipynb": b'{"cells": []}',
         "ann/Untitled1.ipynb": b"",
         "ann/Untitled2.ipynb": notebook()[:-9],
+        "ann/Untitled3.ipynb": b" " * (MAX_BYTES + 1),
         "ann/x.ipynb": notebook(),
     }
     found = find_submissions(tree(tmp_path, files))
@@ -211,14 +212,16 @@ def test_a_notebook_of_no_practical_is_kept_and_flagged(tmp_path):
         ("", ["unknown-practical"]),
         ("", ["unknown-practical"]),
         ("", ["unknown-practical"]),
+        ("", ["too-large"]),
         (DEEP, []),
     ]
-    # If the file itself is at fault, the sentence says so.
+    # If the file itself is at fault, the sentence says so; it is not read if it is too large.
     details = [re.findall(r"\((.*)\)", one.problem) for one in found]
     assert details == [
         ["the notebook has no cells"],
         ["the file is empty"],
         ["the file is not valid JSON from line 1 on: it may be cut off"],
+        [],
         [],
     ]
 

@@ -220,7 +220,7 @@ def test_the_command_deducts(tmp_path, monkeypatch):
     """Grades of 8 points stand in for those of kernels."""
 
     def grade(submissions, *_):
-        return [dataclasses.replace(result(one.student), practical=COURSE.lab(LAB).stem, part="a") for one in submissions]  # fmt: skip
+        return [dataclasses.replace(result(one.student), practical=COURSE.lab(LAB).stem, part="a") for one in submissions], 0  # fmt: skip
 
     monkeypatch.setattr(app, "_grade", grade)
     monkeypatch.setattr(app, "examples", lambda *_: {})

@@ -3,7 +3,6 @@
 import csv
 import dataclasses
 import io
-import re
 
 import nbformat
 import pytest
@@ -13,6 +12,7 @@ from graded_class import finish, start, table, write_submissions
 from pages import text_of
 
 from grading.record import Result, Written
+from grading.reports.alike import version_of
 from grading.reports.difference import surprises
 from grading.reports.grades import grades
 from grading.reports.marking import (
@@ -26,7 +26,6 @@ from grading.reports.marking import (
     read_marks,
     write_marking,
 )
-from grading.reports.marks import version_of
 from grading.reports.roster import Roster
 from project.errors import CourseError
 from project.practicals import title_of
@@ -302,49 +301,105 @@ def rows_in(path):
     return [tuple(row.values()) for row in csv.DictReader(io.StringIO(text))]
 
 
-@pytest.mark.parametrize("merged", [False, True])
-def test_an_answer_that_changes_is_to_be_marked_again(tmp_path, merged):
+def filled_in(tmp_path, *changes, name="marks.csv"):
+    """Make each change, a text and what comes in its place, in the table of marks."""
+    text = (tmp_path / name).read_text("utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+
+
+def three_with_the_same_text(tmp_path):
+    """Mark the first; the marks count for the others, too."""
     class_ = [result(name) for name in ("ada", "bob", "cy")]
     write_marking(Roster(class_), tmp_path, {})
+    filled_in(tmp_path, (f"{ONE},,,,", f"{ONE},2,fine,,"))
+    return class_
+
+
+def said_of(results, before=None):
+    notes = surprises(before and grades(Roster(before)), grades(Roster(results)))
+    return [note.partition(":")[0] for note in notes]
+
+
+HENCE = (Written(ONE, 3, "Hence."), Written(TWO, 3, " Two\nHours. "))
+
+
+def test_a_mark_of_an_answer_that_has_changed_gets_a_remark_in_every_run(tmp_path):
+    class_ = three_with_the_same_text(tmp_path)
     path = tmp_path / "marks.csv"
-    filled = path.read_text("utf-8").replace(f"{ONE},,,,", f"{ONE},2,fine,,")
-    path.write_text(filled, encoding="utf-8", newline="")
-    hence, other = Written(ONE, 3, "Hence."), Written(TWO, 3, " Two\nhours. ")
-    class_[0] = result("ada", written=(hence, other))
+    assert said_of(read_marks(path, class_)) == []
+    class_[0] = result("ada", written=HENCE)
     marked = read_marks(path, class_)
-    # Nothing is lost: the marks count until there are others, with a remark.
     assert [one.written[0].marks for one in marked] == [2, 2, 2]
-    assert [one.written[0].changed for one in marked] == [True, False, False]
-    assert not any(one.written[1].changed for one in marked)
-    for _ in range(2):  # in every run
-        (said,) = surprises(None, grades(Roster(marked)))
-        assert said.startswith("ada · overconfident: this answer has changed since")
+    assert said_of(marked) == said_of(marked, marked) == ["ada · overconfident"]
     page = marking_page(Roster(marked), {})
     assert page.count("This answer has changed since it was marked.") == 1
-    roster, said = Roster(class_), {}
-    if merged:
-        roster, said = Roster(marked), read_comments(path, class_)
-    written = write_marking(roster, tmp_path, {}, said)[1]
-    assert path.read_bytes() == filled.encode("utf-8")
-    assert rows_in(written)[:3] == [
-        ("ada", STEM, ONE, "", "fine", "", version_of("Hence.")),
-        ("bob", STEM, ONE, "2", "fine", "", BECAUSE),
-        ("cy", STEM, ONE, "2", "fine", "bob", BECAUSE),
-    ]
-    # The new table has one answer to mark, and no remark.
-    written.replace(path)
-    again = read_marks(path, class_)
-    assert [one.written[0].marks for one in again] == [None, 2, 2]
-    assert list(surprises(grades(Roster(marked)), grades(Roster(again)))) == []
-    assert write_marking(Roster(again), tmp_path, {})[1] == path
+    # It has changed back: nothing is wrong, whatever the last run was.
+    again = read_marks(path, [result("ada"), *class_[1:]])
+    assert said_of(again, marked) == []
 
 
-def test_a_version_is_no_number_for_a_spreadsheet():
-    versions = {version_of(str(n)) for n in range(1000)}
-    assert len(versions) == 1000
-    assert all(re.fullmatch("[a-p]{8}", one) for one in versions)
-    assert version_of(" a\n b") == version_of("a b") != version_of("ab")
-    assert version_of("\udc80") != version_of("")
+def test_the_remark_ends_when_the_answer_is_marked_again(tmp_path):
+    class_ = three_with_the_same_text(tmp_path)
+    class_[0] = result("ada", written=HENCE)
+    filled_in(tmp_path, (f"2,fine,,{BECAUSE}", "0,off,,"))
+    marked = read_marks(tmp_path / "marks.csv", class_)
+    # The others referred to her row for another text than hers is now.
+    assert said_of(marked) == ["bob · overconfident", "cy · overconfident"]
+    filled_in(
+        tmp_path,
+        (f"bob,{STEM},{ONE},,,ada", f"bob,{STEM},{ONE},2,,"),
+        (f"cy,{STEM},{ONE},,,ada", f"cy,{STEM},{ONE},,,bob"),
+    )
+    marked = read_marks(tmp_path / "marks.csv", class_)
+    assert [one.written[0].marks for one in marked] == [0, 2, 2]
+    assert said_of(marked) == []
+
+
+@pytest.mark.parametrize("name", ["marks.csv", "elsewhere.csv"])
+def test_marks_keep_the_version_of_their_text_in_every_table(tmp_path, name):
+    class_ = three_with_the_same_text(tmp_path)
+    (tmp_path / "marks.csv").rename(tmp_path / name)
+    class_[0] = result("ada", written=HENCE)
+    class_.append(result("dan"))
+    marked = read_marks(tmp_path / name, class_)
+    comments = read_comments(tmp_path / name, class_)
+    written = write_marking(Roster(marked), tmp_path, {}, comments)[1]
+    assert written.name == ("marks-new.csv" if name == "marks.csv" else "marks.csv")
+    again = read_marks(written, class_)
+    assert [one.written[0].marks for one in again][:3] == [2, 2, 2]
+    assert said_of(again) == ["ada · overconfident"]
+
+
+def test_versions_that_are_none_say_nothing(tmp_path):
+    class_ = three_with_the_same_text(tmp_path)
+    path = tmp_path / "marks.csv"
+    filled_in(tmp_path, (BECAUSE, BECAUSE.upper()))
+    assert said_of(read_marks(path, class_)) == []
+    filled_in(tmp_path, (BECAUSE.upper(), "2nd version"))
+    class_[0] = result("ada", written=HENCE)
+    assert said_of(read_marks(path, class_)) == []
+
+
+def test_marks_that_were_entered_in_the_new_table_are_kept(tmp_path):
+    class_ = [*three_with_the_same_text(tmp_path), result("dan", written=HENCE)]
+    marked = read_marks(tmp_path / "marks.csv", class_)
+    write_marking(Roster(marked), tmp_path, {})
+    mark = f"dan,{STEM},{ONE},,", f"dan,{STEM},{ONE},1,"
+    filled_in(tmp_path, mark, name="marks-new.csv")
+    write_marking(Roster(marked), tmp_path, {})
+    again = read_marks(tmp_path / "marks-new.csv", class_)
+    assert [one.written[0].marks for one in again] == [2, 2, 2, 1]
+
+
+def test_a_row_gets_the_marks_of_one_that_is_there_no_more(tmp_path):
+    class_ = [*three_with_the_same_text(tmp_path), result("dan")]
+    class_[0] = result("ada", written=(Written(ONE, 3, ""),))
+    write_marking(Roster(class_), tmp_path, {})
+    again = read_marks(tmp_path / "marks-new.csv", class_)
+    assert [one.written[0].marks for one in again] == [None, 2, 2, 2]
 
 
 def test_filled_table_that_has_every_row_is_enough(tmp_path):

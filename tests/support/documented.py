@@ -53,7 +53,7 @@ def commands(page):
 
 
 def under_headings(page):
-    """Yield each token of a page's Markdown that is no heading, with the heading above it."""
+    """Yield each token of a page's Markdown but the text of headings, with the heading above."""
     text = (ROOT / page).read_text("utf-8")
     heading, after_heading = "", False
     for token in MarkdownIt().parse(re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)):
