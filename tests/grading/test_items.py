@@ -87,7 +87,7 @@ def test_shares_and_review():
     (lab,) = lab_items(roster_of(solved))
     assert [row.share for row in lab.rows] == [0.6, 0.5]
     assert [row.review for row in lab.rows] == [False, True]
-    (lab,) = lab_items(roster_of([[True, False]] * 3))
+    (lab,) = lab_items(roster_of([[True, True], [False, True], [False, False]]))
     assert lab.alpha is None  # as for the correlations, the students are too few
     assert [row.correlation for row in lab.rows] == [None, None]
     assert lab_items(Roster([])) == []
