@@ -3,6 +3,7 @@
 import hashlib
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -13,6 +14,11 @@ def first_seed():
     """From the commit; without git, from the sources of the checks. ``SEED`` says another."""
     if "SEED" in os.environ:
         return int(os.environ["SEED"])
+    return _from_commit()
+
+
+@cache  # a thousand tests ask for it
+def _from_commit():
     asked = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
     )
