@@ -212,7 +212,7 @@ def _remarks(got: np.ndarray, close: Close, known: bool) -> list[str]:
     """
     gap, size = np.abs(got - close.value), np.max(np.abs(close.value), initial=0.0)
     near = 10 * (close.atol + close.rtol * np.abs(close.value))
-    exact = close.rtol == close.atol == 0
+    exact = not close.rtol and not np.any(close.atol)
     if np.all(gap <= np.maximum(near, 1e-3 * size)) or exact:
         return [f"    ({_tolerance(close.rtol, close.atol)}: {close.because})"]
     if (
@@ -225,8 +225,11 @@ def _remarks(got: np.ndarray, close: Close, known: bool) -> list[str]:
     return []
 
 
-def _tolerance(rtol: float, atol: float) -> str:
-    parts = [f"{rtol:.1g} of the value"] * (rtol > 0) + [f"{atol:.1g}"] * (atol > 0)
+def _tolerance(rtol: float, atol: float | np.ndarray) -> str:
+    parts = [f"{rtol:.1g} of the value"] * (rtol > 0)
+    least, most = f"{np.min(atol):.1g}", f"{np.max(atol):.1g}"
+    if np.any(atol):
+        parts.append(most if least == most else f"{least} to {most}, by entry")
     return "to within " + " plus ".join(parts) if parts else "exactly"
 
 

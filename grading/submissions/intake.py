@@ -153,14 +153,13 @@ def take_in(
     submissions.sort(
         key=lambda one: (one.student, one.practical, one.part, one.notebook)
     )
-    order = ("other", "hidden", "beside")
-    skipped = sorted(
-        (order.index(fate), "/".join(map(shown, entry.parts)))
+    skipped = [
+        "/".join(map(shown, entry.parts))
+        for kind in ("other", "hidden", "beside")
         for entry, _ in named
-        if (fate := fates[_place(entry)]) in order
-    )
-    paths = tuple(path for _, path in skipped)
-    return Intake(tuple(_unique(submissions)), paths, tuple(notes), fates)
+        if fates[_place(entry)] == kind
+    ]
+    return Intake(tuple(_unique(submissions)), tuple(skipped), tuple(notes), fates)
 
 
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
@@ -331,8 +330,7 @@ class _StudentFiles:
         for one in self.found:
             groups[one.submission.lab].append(one)
         unknown = groups.pop("", [])
-        taken, notes = unknown[:MAX_ROWS_EACH], []
-        aside = unknown[MAX_ROWS_EACH:]
+        taken, aside, notes = unknown[:MAX_ROWS_EACH], unknown[MAX_ROWS_EACH:], []
         if aside:
             notes.append(
                 f"{self.student}: {len(unknown)} notebooks are of no known practical; "
@@ -345,10 +343,8 @@ class _StudentFiles:
             notes += [chosen.note] if chosen.note else []
         digests = {one.submission.digest for one in taken}
         for one in aside:
-            same = one.submission.digest in digests
-            fates[one.submission.path, one.submission.member] = (
-                "copy" if same else "aside"
-            )
+            place = one.submission.path, one.submission.member
+            fates[place] = "copy" if one.submission.digest in digests else "aside"
         for one in taken:
             fates[one.submission.path, one.submission.member] = "submission"
         submissions = [one.submission for one in taken] or [self._nothing()]
@@ -363,9 +359,7 @@ class _StudentFiles:
         detail = "only hidden files, such as Jupyter's checkpoints"
         if self.others:
             suffixes = Counter(shown(Path(e.parts[-1]).suffix) for e, _ in self.others)
-            most = [
-                suffix for suffix, _ in suffixes.most_common(3) if suffix != "\ufffd"
-            ]
+            most = [one for one, _ in suffixes.most_common(3) if one != "\ufffd"]
             count = len(self.others)
             detail = f"{count} {'file' if count == 1 else 'files'}"
             detail += f": {', '.join(most)}" if most else ""

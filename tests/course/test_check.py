@@ -12,8 +12,9 @@ import torch
 from assembled import TASKS
 
 from course import feedback
-from course.differences import Comparison
+from course.differences import Comparison, example
 from course.feedback import CheckFailed, check
+from course.judge import Mismatch
 from course.task import Close, Misconception, Task, find
 from course.wording import PROPERTIES
 from solutions.calibration_and_flows import fit_temperature
@@ -331,6 +332,19 @@ def raises(x):
 
 def of_another_kind(x):
     return "a text"
+
+
+@pytest.mark.parametrize("off", [1e-9, 1e-3, 1.0, 1e12, np.nan])
+def test_a_difference_on_any_input_of_any_task_can_be_shown(off):
+    """Also those that are seldom the smallest: some tolerances are arrays."""
+    for task in TASKS:
+        for case in task.cases(np.random.default_rng(0)):
+            right = dict(task.oracle(**case))
+            values = {key: np.array(close.value + off) for key, close in right.items()}
+            for key, close in right.items():
+                mismatch = Mismatch("value", 0, key, values[key], close)
+                shown = example(task, lambda: None, mismatch, case, values, right)
+                assert "on the input" in str(shown), (task.id, key)
 
 
 def test_an_array_of_three_dimensions_stays_in_one_piece(monkeypatch):
