@@ -35,7 +35,9 @@ answer.source = answer.source.replace(
 NotebookClient(notebook, timeout=300, allow_errors=True).execute()
 for cell in notebook.cells:
     for output in cell.outputs:
-        print(cell["id"], output.get("text") or output.get("traceback") or "drawn")
+        shown = output.get("data", {}).get("text/plain", "")
+        text = output.get("text") or output.get("traceback") or shown
+        print(cell["id"], "drawn" if cell["id"] == drawing else text)
 """
 
 
