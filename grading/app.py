@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -143,10 +143,8 @@ def grade_folder(
     if manual is not None:
         console.print(_merged(manual, results), markup=False, soft_wrap=True)
     if policy is not None and (names := unmatched(results, policy)):
-        listed = ", ".join(map(repr, names[:NAMED]))
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         console.print(
-            f"look: {policy.times} has times for {listed}{more}, which name no student or "
+            f"look: {policy.times} has times for {_some(map(repr, names))}, which name no student or "
             "notebook of the class; they were ignored.",
             markup=False,
             highlight=False,
@@ -162,6 +160,13 @@ def grade_folder(
     for note in surprises(before, read_grades(sheet), honest):
         console.print(f"look: {note}.", markup=False, highlight=False, soft_wrap=True)
     return results
+
+
+def _some(names: Iterable[str]) -> str:
+    """List the first names, and say how many more there are."""
+    names = list(names)
+    first, others = names[:NAMED], names[NAMED:]
+    return ", ".join(first) + (f" and {len(others)} more" if others else "")
 
 
 def _merged(marks: Path, results: Sequence[Result]) -> str:
@@ -325,11 +330,8 @@ def _summary(
     for note in intake.notes:
         console.print(f"look: {note}", markup=False, highlight=False, soft_wrap=True)
     if intake.skipped:
-        listed = ", ".join(intake.skipped[:NAMED])
-        more = len(intake.skipped) - NAMED
-        also = f" and {more} more" if more > 0 else ""
         console.print(
-            f"Skipped files that are not submitted notebooks: {listed}{also}.",
+            f"Skipped files that are not submitted notebooks: {_some(intake.skipped)}.",
             markup=False,
             highlight=False,
             soft_wrap=True,

@@ -288,8 +288,8 @@ def _kept(
 ) -> list[str]:
     """A new row, with the entries of the old table where it has none itself.
 
-    Marks come with the version of the text that they are for. A row that refers to one that
-    is there no more gets its marks and comment.
+    Marks come with the version of the text that they are for. A row that refers to a row that
+    no longer exists gets the marks and the comment of that row.
     """
     key = shown(row[:3])
     old = filled.get(key)

@@ -169,7 +169,7 @@ def _with_labs(batch: list[LoadedFile], known: Mapping[str, KnownLab]) -> list[C
 
 def _by_itself(one: LoadedFile, known: Mapping[str, KnownLab]) -> Content:
     try:
-        lab, what = one.budget.call(lab_of, one.data, one.name, known)
+        lab, problem = one.budget.call(lab_of, one.data, one.name, known)
     except Exception as error:
         # The name may still determine the lab, at no cost.
         lab, _ = lab_of(b"", one.name, known)
@@ -178,7 +178,7 @@ def _by_itself(one: LoadedFile, known: Mapping[str, KnownLab]) -> Content:
         if content.problem:
             return content
         return replace(content, problem=problem, detail=detail)
-    return _of_lab(one.content, known.get(lab), what)
+    return _of_lab(one.content, known.get(lab), problem)
 
 
 def _of_lab(content: Content, lab: KnownLab | None, problem: str = "") -> Content:

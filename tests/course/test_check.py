@@ -364,7 +364,7 @@ def test_every_message_has_markup_with_the_same_words(monkeypatch, answer):
     in_line = re.sub("</?(code|mark)>|`", "", error.html)
     assert html.unescape(re.sub("<[^>]+>", " ", in_line)).split() == plain[2:]
     assert "<b>1" not in error.html
-    # What is indented, such as an input, keeps its columns.
+    # Indented lines, such as those of an input, keep their columns.
     blocks = re.findall("<pre[^>]*>(.*?)</pre>", in_line, re.S)
     assert all(html.unescape(each) in str(error).replace("`", "") for each in blocks)
     assert any("x = 1.5" in each for each in blocks) == ("x = 1.5" in str(error))

@@ -128,7 +128,7 @@ def test_marks_keep_the_version_of_their_text_in_every_table(tmp_path, name):
     assert said_of(again) == ["ada · overconfident"]
 
 
-def test_versions_that_are_none_say_nothing(tmp_path):
+def test_other_entries_in_the_column_of_versions_are_ignored(tmp_path):
     class_ = three_with_the_same_text(tmp_path)
     path = tmp_path / "marks.csv"
     filled_in(tmp_path, (BECAUSE, BECAUSE.upper()))
@@ -149,7 +149,7 @@ def test_marks_that_were_entered_in_the_new_table_are_kept(tmp_path):
     assert [one.written[0].marks for one in again] == [2, 2, 2, 1]
 
 
-def test_a_row_gets_the_marks_of_one_that_is_there_no_more(tmp_path):
+def test_a_row_gets_the_marks_of_a_row_that_no_longer_exists(tmp_path):
     class_ = [*three_with_the_same_text(tmp_path), result("dan")]
     class_[0] = result("ada", written=(Written(ONE, 3, ""),))
     write_marking(Roster(class_), tmp_path, {})
