@@ -161,13 +161,16 @@ def test_the_command_says_how_many_marks_were_merged(tmp_path, monkeypatch):
     def grade(submissions, *_):
         written = tuple(Written(one, 3, "Because.") for one in asked)
         made = {"verdicts": (Verdict("acting-on-uncertainty/pinball-loss", 2, "right"),), "written": written}  # fmt: skip
-        return [Result(one.student, "acting_on_uncertainty", FILE, "0" * 64, part="a", **made) for one in submissions], 0  # fmt: skip
+        return [Result(one.student, "acting_on_uncertainty", FILE, "0" * 64, part="a", **made) for one in submissions], 1  # fmt: skip
 
     monkeypatch.setattr(app, "_grade", grade)
     monkeypatch.setattr(app, "examples", lambda *_: {})
     monkeypatch.setattr(app, "check_marks", lambda *_: None)
     monkeypatch.chdir(ROOT)
     write_submissions(tmp_path / "in", 2)
+    folder = tmp_path / "in" / "student-00"
+    for number in range(7):
+        (folder / f"{number}.pdf").write_bytes(b"%PDF")
     marks = tmp_path / "given.csv"
     rows = [f"student-00,acting_on_uncertainty,{asked[0]},2,Good.", f"student-01,acting_on_uncertainty,{asked[1]},0,", f"student-01,acting_on_uncertainty,{asked[2]},,"]  # fmt: skip
     marks.write_text("student,practical,question,marks,comment\n" + "\n".join(rows))
@@ -175,6 +178,11 @@ def test_the_command_says_how_many_marks_were_merged(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, [*given, "--manual", str(marks)])
     assert done.exit_code == 0, done.output
     assert f"2 marks and 1 comment of {marks} were merged." in done.output
+    said = "2 of 2 notebooks graded, 1 of them by an earlier run."
+    assert said in done.output
+    skipped = ", ".join(f"student-00/{number}.pdf" for number in range(5))
+    said = f"Skipped files that are not submitted notebooks: {skipped} and 2 more."
+    assert said in done.output
 
 
 @pytest.mark.browser

@@ -262,6 +262,23 @@ def test_markdown_keeps_formulas_and_survives_anything():
 # --- the page ---------------------------------------------------------------------------
 
 
+def test_times_are_of_notebooks_that_were_graded():
+    graded = [
+        dataclasses.replace(student(f"s{number}", "right"), seconds=10.0 * number)
+        for number in (1, 2, 3)
+    ]
+    empty, stopped = (
+        Result(
+            name, graded[0].practical, "b.ipynb", "0" * 64, graded=False, seconds=took
+        )
+        for name, took in (("empty", 0.01), ("stopped", 40.0))
+    )
+    page = text_of(report_page(Roster([*graded, empty])))
+    assert "over 3 notebooks; half of them took 20 s or less" in page
+    page = text_of(report_page(Roster([*graded, stopped])))
+    assert "over 4 notebooks; half of them took 25 s or less" in page
+
+
 def test_classes_of_all_kinds():
     broken = student("s", graded=False, problem="It is empty.", verdicts=())
     lost = dataclasses.replace(broken, practical="")
