@@ -8,7 +8,13 @@ from contextlib import contextmanager
 
 from playwright.sync_api import sync_playwright
 
-COMMANDS = ("chromium", "chromium-browser", "google-chrome")
+# The headless shell first: the same engine, but no windows, which take most of the time.
+COMMANDS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+)
 MISSING = (
     f"no Chromium: none of {', '.join(COMMANDS)} is on PATH. "
     "Install one, for example with `apt-get install chromium`."
