@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import sync_playwright
 
-# The headless shell first: the same engine, but no windows, which take most of the time.
+# The headless shell first: the same engine, but it draws no windows, which takes time.
 COMMANDS = (
     "chromium-headless-shell",
     "chromium",
