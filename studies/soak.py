@@ -10,16 +10,19 @@ towards 10,000 draws are in ``studies/soak.json`` (``--out``). To repeat a failu
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import json
 import math
 import os
+import pickle
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from course.judge import compare, expected
+from course.judge import Mismatch, compare, expected
 from course.side_effects import watched
 from course.task import Case, Close, Task, stem_of, stems, tasks_of
 from grading.execution.expected import cases_of
@@ -71,15 +74,22 @@ def answers(task: Task, kind: str) -> Iterator[tuple[str, Any]]:
     yield from planted.get(task.name, {}).items()
 
 
-def refused(task: Task, answer: Any, case: Case, right: Mapping[str, Close]) -> Any:
+def refused(
+    task: Task,
+    answer: Any,
+    case: Case,
+    right: Mapping[str, Close],
+    left: list[tuple[str, str]] | None = None,
+) -> Any:
     """Say why an answer is refused on a case; nothing where it is right.
 
-    Probes that yield their values are asked for no more of them than it takes.
+    Probes that yield their values are asked for no more of them than it takes. What its calls
+    leave behind is added to ``left``; without that list, they are not watched.
     """
     values: dict[str, Any] = {}
-    left: list[tuple[str, str]] = []
+    watching = nullcontext(answer) if left is None else watched(answer, left)
     try:
-        with watched(answer, left) as observed:
+        with watching as observed:
             found = task.probe(observed, **case)
             for name, value in found.items() if isinstance(found, dict) else found:
                 values[name] = value
@@ -94,13 +104,15 @@ def refused(task: Task, answer: Any, case: Case, right: Mapping[str, Close]) -> 
 class Refusals:
     """What refused the answers to a task last, so that it is tried first.
 
-    Most wrong answers are refused by the same case of each draw. In JAX they are also compiled
-    for it: one whose compiled values are off by a hundred tolerances, more than rounding
-    explains, is refused. All others are judged as the grader does, uncompiled.
+    Most wrong answers are refused by the same case of each draw. One whose values are wrong for
+    it, and which left nothing behind, is tried without watching its calls. In JAX it is also
+    compiled: one whose compiled values are off by a hundred tolerances, more than rounding
+    explains, is refused. All others are judged as the grader does, watched and uncompiled.
     """
 
     def __init__(self) -> None:
         self.cases: dict[tuple[str, str], int] = {}
+        self.by_value: set[tuple[str, str]] = set()
         self.programs: dict[tuple[str, str], Callable | None] = {}
 
     def by_far(
@@ -121,9 +133,12 @@ class Refusals:
             return False
         return mismatch is not None and mismatch.kind != "nan"
 
-    def add(self, task: Task, name: tuple[str, str], answer: Any, at: int) -> None:
-        """Keep which case refused an answer."""
+    def add(
+        self, task: Task, name: tuple[str, str], answer: Any, at: int, by_value: bool
+    ) -> None:
+        """Keep which case refused an answer, and whether its values alone did."""
         self.cases[name] = at
+        (self.by_value.add if by_value else self.by_value.discard)(name)
         jax = sys.modules.get("jax")
         if jax is None or name in self.programs:
             return
@@ -151,20 +166,33 @@ def judged(
     """
     cases = cases_of(task, seed)
     right, failed, count = expected(task, cases), [], 0
+    inputs = pickle.dumps(cases)
     for label, answer in answers(task, kind):
         name, reason, count = (task.id, label), None, count + 1
         last = refusals.cases.get(name, 0)
         is_right = kind == "right answers" or label == REFERENCE
-        if not is_right and refusals.by_far(name, cases[last], right[last]):
+        if not is_right and (
+            refusals.by_far(name, cases[last], right[last])
+            or (
+                name in refusals.by_value
+                and refused(task, answer, cases[last], right[last])
+            )
+        ):
             continue
         # Up to the first refusal.
         for at in sorted(range(len(cases)), key=lambda number: number != last):
-            if reason := refused(task, answer, cases[at], right[at]):
-                refusals.add(task, name, answer, at)
+            left: list[tuple[str, str]] = []
+            if reason := refused(task, answer, cases[at], right[at], left):
+                by_value = isinstance(reason, Mismatch) and not left
+                refusals.add(task, name, answer, at, by_value)
                 break
         if is_right == bool(reason):
             verdict = f"case {at}: {reason}"[:300] if reason else "accepted"
             failed.append([task.id, seed, label, verdict])
+    if pickle.dumps(cases) != inputs:
+        raise RuntimeError(
+            f"{task.id}, seed {seed}: an answer changed its inputs unwatched"
+        )
     return count, failed
 
 
@@ -178,6 +206,9 @@ def work(kind: str, stem: str, only: str, seeds: range, until: float) -> None:
         for task in tasks:
             count, found = judged(task, kind, seed, refusals)
             total, failed = total + count, failed + found
+        if draws == 1:
+            # What is there now stays; to look for garbage in it again and again takes long.
+            gc.freeze()
         ends = seed == seeds[-1] or time.time() > until
         if ends or time.monotonic() > printed + SECONDS:
             print(json.dumps([draws, total, failed]), flush=True)

@@ -84,6 +84,48 @@ def test_a_reference_that_is_refused_is_reported(task, monkeypatch):
     assert soak.judged(task, kind, 3, soak.Refusals())[1][0][2] == "reference"
 
 
+def test_calls_are_watched_unless_values_alone_refused_the_answer(task, monkeypatch):
+    def too_large(x):
+        return x.sum() + 1
+
+    def too_large_and_in_place(x):
+        x += 1
+        return x.sum()
+
+    def in_place_but_the_first_time(x):
+        if seen:
+            x += 1
+        seen.append(x)
+        return x.sum() + 1
+
+    watched, seen = [], []
+
+    def watching(answer, left):
+        watched.append(answer)
+        return course_watched(answer, left)
+
+    course_watched = soak.watched
+    monkeypatch.setattr(soak, "watched", watching)
+    kind, refusals = "references and wrong answers", soak.Refusals()
+    known = [
+        too_large,
+        too_large_and_in_place,
+        changes_its_input,
+        lambda x: x.no_such_method(),
+    ]
+    rows = [(answer.__name__, answer) for answer in known]
+    monkeypatch.setattr(soak, "answers", lambda task, kind: rows)
+    for seed in (1, 2, 3):
+        watched.clear()
+        assert soak.judged(task, kind, seed, refusals) == (4, [])
+        assert watched == (known if seed == 1 else known[1:])
+
+    rows[:] = [("in place", in_place_but_the_first_time)]
+    assert soak.judged(task, kind, 1, refusals) == (1, [])
+    with pytest.raises(RuntimeError, match="seed 2: an answer changed its inputs"):
+        soak.judged(task, kind, 2, refusals)
+
+
 def test_a_probe_is_asked_for_no_more_than_refuses_an_answer(task):
     asked = []
 

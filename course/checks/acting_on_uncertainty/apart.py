@@ -50,7 +50,9 @@ def _agree(one, other):
 def _near(a, b):
     size = DISTANCE * np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
     size = max(size, 1e-9)  # where the right value is 0, rounding is no difference
-    return np.allclose(a, b, rtol=0, atol=size, equal_nan=True)
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        near = np.abs(a - b) <= size
+    return bool((near | (a == b) | ((a != a) & (b != b))).all())
 
 
 def binary_probs(rng, n, k):
