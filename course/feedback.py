@@ -73,7 +73,7 @@ class Check:
         if not isinstance(task_id, str):
             raise WrongUse(_no_id(task_id, answer))
         task = find(task_id)
-        problem = self._problem(task, answer)
+        problem = self._first_problem(task, answer)
         if problem is not None:
             error = _report(task, problem)
             error.show()
@@ -82,7 +82,7 @@ class Check:
         points = f"·\N{NO-BREAK SPACE}{task.points}\N{NO-BREAK SPACE}{word}"
         print(f"✓ {task.id} {points}")
 
-    def _problem(self, task: Task, answer: Any) -> list[str | Comparison] | None:
+    def _first_problem(self, task: Task, answer: Any) -> list[str | Comparison] | None:
         for seed in SEEDS:
             problem = _problem(answer, self._drawn(task, seed))
             if problem is not None:
