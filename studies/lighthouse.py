@@ -16,7 +16,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -31,6 +30,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from studies.chromium import executable
 from studies.pdf import BUILT, ROOT, pages
 
 LIGHTHOUSE = ROOT / "_build" / "lighthouse" / "node_modules" / ".bin" / "lighthouse"
@@ -85,7 +85,7 @@ def judge(address: str, options: list[str]) -> dict[str, int]:
     """
     flags = "--chrome-flags=--headless=new --no-sandbox"
     command = [str(LIGHTHOUSE), address, "--output=json", "--quiet", flags, *options]
-    environment = os.environ | {"CHROME_PATH": shutil.which("chromium") or ""}
+    environment = os.environ | {"CHROME_PATH": executable() or ""}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=300
     )

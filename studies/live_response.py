@@ -11,13 +11,12 @@ nothing else.
 
 from __future__ import annotations
 
-import shutil
 import sys
 
-from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.table import Table
 
+from studies.chromium import launched
 from studies.pdf import BUILT
 
 SLOWER, LONGEST = 4, 100  # times; milliseconds
@@ -53,10 +52,7 @@ def main() -> int:
     """Print the table; return 1 if a figure takes longer than ``LONGEST``."""
     table = Table("page", "figure", "slowest move, ms")
     slow = False
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+    with launched() as browser:
         for path in sorted((BUILT / "book").glob("*.html")):
             if 'class="live"' not in path.read_text("utf-8"):
                 continue
@@ -68,7 +64,6 @@ def main() -> int:
                 table.add_row(path.stem, figure, f"{longest:.0f}")
                 slow |= longest > LONGEST
             page.close()
-        browser.close()
     Console().print(table)
     return int(slow)
 

@@ -9,13 +9,12 @@ expanded and links that stay inside the file. It needs Chromium.
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import yaml
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import (
     ArrayObject,
@@ -25,6 +24,8 @@ from pypdf.generic import (
     TextStringObject,
 )
 from rich.progress import track
+
+from studies.chromium import launched
 
 ROOT = Path(__file__).parents[1]
 BUILT = ROOT / "_build" / "html"
@@ -100,10 +101,7 @@ def print_book(built: Path, target: Path, names: list[str]) -> None:
     """Print pages of the built book into one file, with an outline."""
     whole = PdfWriter()
     places = {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+    with launched() as browser:
         for name in track(names, "printing", transient=True):
             address = unquote((built / f"{name}.html").as_uri())
             part = PdfReader(io.BytesIO(printed(browser, built / f"{name}.html")))
@@ -114,7 +112,6 @@ def print_book(built: Path, target: Path, names: list[str]) -> None:
             start = len(whole.pages)
             whole.append(part, import_outline=False)
             whole.add_outline_item(title=title, page_number=start)
-        browser.close()
     whole.root_object.pop("/Names", None)  # the places of each page, whose names clash
     for page in whole.pages:
         lead_inside(page, places, whole)

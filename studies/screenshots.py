@@ -9,7 +9,6 @@ takes some minutes. It writes ``report.png``, ``heat-map.png``, ``feedback.png``
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,9 +16,10 @@ from pathlib import Path
 
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from project.practicals import Course
+from studies.chromium import launched
 from studies.submissions import write_class
 
 ROOT = Path(__file__).parents[1]
@@ -65,10 +65,7 @@ def main() -> None:
         subprocess.run(
             [*command, "--out", str(out), "--jobs", "2"], cwd=ROOT, check=True
         )
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-            )
+        with launched() as browser:
             for name, (address, width, height) in PICTURES.items():
                 page = browser.new_page(
                     viewport={"width": width, "height": height}, device_scale_factor=1.5
@@ -78,7 +75,6 @@ def main() -> None:
                 page.screenshot(path=images / f"{name}.png")
                 page.close()
             exercise(browser, images / "exercise.png")
-            browser.close()
 
 
 if __name__ == "__main__":

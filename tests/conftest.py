@@ -11,14 +11,15 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-import browser as chromium
 import pytest
+from browser import launched, served
 from filelock import FileLock
 from page_visits import visited
 from process_settings import settings
 
 from project.errors import CourseError
 from project.jax_options import share_context
+from studies import chromium
 
 ROOT = Path(__file__).parent.parent
 # Looking for garbage took a twentieth of the time, most of it among what stays: modules.
@@ -210,7 +211,7 @@ def seen(book, this_run):
 @pytest.fixture(scope="module")
 def address(book):
     """The address at which the book is served."""
-    with chromium.served(book) as at:
+    with served(book) as at:
         yield at
 
 
@@ -221,5 +222,5 @@ def browser():
     Playwright keeps an event loop running in this thread, which would break the tests of
     other files.
     """
-    with chromium.launched() as running:
+    with launched() as running:
         yield running

@@ -2,25 +2,13 @@
 
 import functools
 import http.server
-import shutil
 import threading
 from contextlib import contextmanager
 
-from playwright.sync_api import sync_playwright
+from studies import chromium
 
-# The headless shell first: the same engine, but it draws no windows, which takes time.
-COMMANDS = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-)
-MISSING = (
-    f"no Chromium: none of {', '.join(COMMANDS)} is on PATH. "
-    "Install one, for example with `apt-get install chromium`."
-)
-# Chromium's sandbox needs privileges that root in a container lacks. The other flags stop
-# Chromium's own network traffic, so that every recorded request comes from the page.
+# Flags that stop Chromium's own network traffic, so that every recorded request comes from the
+# page.
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -29,13 +17,6 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-
-
-def executable():
-    """Find the first Chromium on PATH; ``None`` if there is none."""
-    return next(filter(None, map(shutil.which, COMMANDS)), None)
-
-
 # Each guess of a page is made, so that tests see the figure after it.
 GUESSED = """
 addEventListener("DOMContentLoaded", () => document
@@ -46,10 +27,7 @@ addEventListener("DOMContentLoaded", () => document
 @contextmanager
 def launched(guessed=True):
     """Start Chromium, and close it at the end; on its pages all guesses are made."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=executable(), args=ARGUMENTS
-        )
+    with chromium.launched(ARGUMENTS) as browser:
         opened = browser.new_context
 
         def new_context(**options):
@@ -59,10 +37,7 @@ def launched(guessed=True):
             return context
 
         browser.new_context = new_context
-        try:
-            yield browser
-        finally:
-            browser.close()
+        yield browser
 
 
 @contextmanager
