@@ -178,9 +178,10 @@ def own_noise(noise):
 
 
 def correlation_of_two(draw, seed):
-    """Return the correlation of two numbers that one call draws, over fifty calls.
+    """Return the correlation of two numbers that one call draws, over twenty calls.
 
-    It is −1 if the noise of a call is centred or standardised, and near 0 if it is independent.
+    It is −1 if the noise of a call is centred or standardised, 1 if both are the same number,
+    and nearer to 0 if they are independent.
 
     Args:
         draw: takes a generator, returns a tensor with two numbers.
@@ -189,7 +190,8 @@ def correlation_of_two(draw, seed):
     import torch
 
     generator = seeded(seed)
-    pairs = [draw(generator).detach().flatten()[[0, -1]] for _ in range(50)]
+    with torch.no_grad():
+        pairs = [draw(generator).flatten()[[0, -1]] for _ in range(20)]
     return torch.corrcoef(torch.stack(pairs, dim=1).double())[0, 1]
 
 

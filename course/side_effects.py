@@ -30,6 +30,7 @@ def watched(answer, left):
     try:
         yield wrap(answer, left, generators)
     finally:
+        _add(left, generators.moved())
         generators.restore()
 
 
@@ -101,6 +102,7 @@ def _watched_function(function, left, generators, builds=False, first=0):
             original, kwargs[name] = _copied(value)
             given.append((name, original, kwargs[name]))
         if builds:
+            _add(left, generators.moved())
             generators.restore()
         generators.in_use = True
         try:
@@ -114,11 +116,13 @@ def _watched_function(function, left, generators, builds=False, first=0):
             ]
             if builds:
                 generators.displace()
-            found += [("generator", name) for name in generators.moved()]
-            found += _restored(before)
-            left.extend(one for one in found if one not in left)
+            _add(left, found + _restored(before))
 
     return called
+
+
+def _add(left, found):
+    left.extend(one for one in found if one not in left)
 
 
 def _copied(value):
@@ -215,11 +219,11 @@ class _Generators:
             generator.write(generator.own)
 
     def moved(self):
-        """Return the names of those that were used since they were displaced."""
+        """Find those that were used since they were displaced; they are left alone from now on."""
         found = [name for name, one in self.unused.items() if one.seen() != one.then]
         for name in found:
             del self.unused[name]
-        return found
+        return [("generator", name) for name in found]
 
 
 class _Generator:

@@ -7,9 +7,10 @@ from course.task import Close
 DRAWS = 2_000
 APART = Close(
     0.0,
-    atol=6 / math.sqrt(50),
-    because="six standard errors of the correlation over fifty calls: the noise of a call is "
-    "independent",
+    # By the t-distribution with 18 degrees of freedom of r √(18 / (1 − r²)).
+    atol=0.95,
+    because="the noise of a call is independent: over twenty calls, its correlation is beyond "
+    "±0.95 with a probability of 2e-10",
 )
 TAILS = Close(1.0, because="some of 8,000 Gaussian draws are beyond 3σ")
 

@@ -285,11 +285,36 @@ def test_calls_within_a_call_are_not_watched_one_by_one():
     left = []
     with watched(Countdown, left) as observed:
         assert list(observed().all(np.arange(3.0))) == [-2.0, -1.0, 0.0]
-        assert left == []
         observed().drawn(np.arange(3.0))
-        assert left == [("generator", "numpy")]
+        assert left == []
         observed().one(np.arange(3.0))
-        assert left[1:] == [("changed", "x")]
+        assert left == [("changed", "x")]
+    assert left[1:] == [("generator", "numpy")]
+
+
+def test_a_draw_is_seen_although_an_exception_or_another_layer_follows():
+    class Drawing:
+        def __init__(self):
+            self.drawn = random.random()  # which layers may do when they are built
+
+        def draw(self):
+            return np.random.normal()  # noqa: NPY002
+
+    def raises():
+        random.random()
+        raise ValueError("on purpose")
+
+    left = []
+    with watched(Drawing, left) as observed:
+        observed().draw()
+        observed()
+        assert left == [("generator", "numpy")]
+    assert left == [("generator", "numpy")]
+
+    left = []
+    with pytest.raises(ValueError, match="purpose"), watched(raises, left) as observed:
+        observed()
+    assert left == [("generator", "random")]
 
 
 @pytest.mark.parametrize(

@@ -223,10 +223,11 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     yield "noise_has_tails", has_tails((w - of_one.mean) / of_one.stddev)
     # With so large a log prior, an estimate is −10⁴ times the mean of two draws.
     one, generator = leaves([0.0], [1.0]), seeded(seed)
-    few = [
-        answer(*one, lambda w: 1e4 * w, draws=2, generator=generator).detach()
-        for _ in range(100)
-    ]
+    with torch.no_grad():
+        few = [
+            answer(*one, lambda w: 1e4 * w, draws=2, generator=generator)
+            for _ in range(100)
+        ]
     yield "spread_of_the_mean_of_two_draws", torch.stack(few).std() / 1e4
 
 
