@@ -4,15 +4,16 @@ Run as a program, because Playwright would keep an event loop in the process of 
 """
 
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import browser as chromium
 import page_facts as ask
 from book_pages import pages_of
+from browser import launched, served
 from filelock import FileLock
 from page_access import OF_COLOURS, SIMPLER, controls, violations
 from seeds import SOAK, first_seed
@@ -98,16 +99,16 @@ def visited(book, screen, run):
     with FileLock(kept.with_suffix(".lock")):
         told = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
         if told.get("run") != run:
-            subprocess.run(
-                [sys.executable, __file__, book, screen, run, kept], check=True
-            )
+            command = [sys.executable, __file__, book, screen, run, kept]
+            paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+            subprocess.run(command, env=os.environ | paths, check=True)
             told = json.loads(kept.read_text("utf-8"))
     return told["pages"]
 
 
 def answered(book, screen, names):
     """Return the answers of some pages; ``names`` gives the options of each visit."""
-    with chromium.served(book) as address, chromium.launched() as browser:
+    with served(book) as address, launched() as browser:
         context = browser.new_context(**SCREENS[screen], reduced_motion="reduce")
         return {
             name: visit(context, address + name, **options)
