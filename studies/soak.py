@@ -175,7 +175,9 @@ def judged(
             refusals.by_far(name, cases[last], right[last])
             or (
                 name in refusals.by_value
-                and refused(task, answer, cases[last], right[last])
+                and isinstance(
+                    refused(task, answer, cases[last], right[last]), Mismatch
+                )
             )
         ):
             continue
@@ -207,7 +209,7 @@ def work(kind: str, stem: str, only: str, seeds: range, until: float) -> None:
             count, found = judged(task, kind, seed, refusals)
             total, failed = total + count, failed + found
         if draws == 1:
-            # What is there now stays; to look for garbage in it again and again takes long.
+            # What exists by now stays, so it need not be searched for garbage.
             gc.freeze()
         ends = seed == seeds[-1] or time.time() > until
         if ends or time.monotonic() > printed + SECONDS:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from studies import chromium
 
-# Flags that stop Chromium's own network traffic, so that every recorded request comes from the
-# page.
+# As in ``chromium.launched``, and no network traffic of Chromium's own, so that every recorded
+# request comes from the page.
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
