@@ -98,7 +98,13 @@ def test_calls_are_watched_unless_values_alone_refused_the_answer(task, monkeypa
         seen.append(x)
         return x.sum() + 1
 
-    watched, seen = [], []
+    def raises_but_the_first_time(x):
+        if called:
+            raise ValueError("on purpose")
+        called.append(x)
+        return x.sum() + 1
+
+    watched, seen, called = [], [], []
 
     def watching(answer, left):
         watched.append(answer)
@@ -112,6 +118,7 @@ def test_calls_are_watched_unless_values_alone_refused_the_answer(task, monkeypa
         too_large_and_in_place,
         changes_its_input,
         lambda x: x.no_such_method(),
+        raises_but_the_first_time,
     ]
     rows = [(answer.__name__, answer) for answer in known]
     monkeypatch.setattr(soak, "answers", lambda task, kind: rows)
@@ -119,7 +126,7 @@ def test_calls_are_watched_unless_values_alone_refused_the_answer(task, monkeypa
     refusals.programs = dict.fromkeys((task.id, name) for name, _ in rows)
     for seed in (1, 2, 3):
         watched.clear()
-        assert soak.judged(task, kind, seed, refusals) == (4, [])
+        assert soak.judged(task, kind, seed, refusals) == (5, [])
         assert watched == (known if seed == 1 else known[1:])
 
     rows[:] = [("in place", in_place_but_the_first_time)]
