@@ -10,11 +10,13 @@ from wrong_answers.spoiling import of_graph, of_noise, without_graph
 from solutions import bayes_by_backprop as right
 
 
-def sampled_kl(shared=False, count=None, divisor=None):
+def sampled_kl(shared=False, count=None, divisor=None, centred=False):
     def answer(mu, rho, log_prior, *, draws, generator):
         number = count or draws
         shape = (number, *mu.shape[:-1], 1) if shared else (number, *mu.shape)
         epsilon = torch.randn(shape, generator=generator, dtype=mu.dtype)
+        if centred:
+            epsilon = epsilon - epsilon.mean()
         w = mu + F.softplus(rho) * epsilon
         terms = right.log_posterior(w, mu, rho) - log_prior(w)
         return terms.sum() / (divisor or number)
@@ -267,6 +269,7 @@ ANSWERS = {
     | of_graph(right.sampled_kl, "mu", "rho")
     | {
         "one ε for all weights of a draw": sampled_kl(shared=True),
+        "centred noise": sampled_kl(centred=True),
         "always 2,000 draws": sampled_kl(count=2_000),
         "always divided by 2,000": sampled_kl(divisor=2_000),
         "never below 0": absolute_kl,

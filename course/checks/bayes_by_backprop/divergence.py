@@ -15,8 +15,14 @@ from course.checks.bayes_by_backprop.sampling import SAMPLED_KL_MISTAKES
 from course.checks.bayes_by_backprop.tolerances import SINGLE, SIX_ERRORS, softplus
 from course.checks.concepts_of_divergences import WRONG_KLS, gaussian_kl
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import DRAWS, TAILS, gaussian_distance
-from course.probing import gradients_of, has_tails, leaves, seeded
+from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
+from course.probing import (
+    correlation_of_two,
+    gradients_of,
+    has_tails,
+    leaves,
+    seeded,
+)
 from course.task import Close, Misconception, Task
 
 
@@ -197,7 +203,10 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
 
     def watched(w):
         seen.append(w.detach().flatten())
-        return log_prior(w)
+        return w
+
+    def draws_seen():
+        return torch.cat(seen) if seen else torch.zeros(2)
 
     alike = [value.flatten()[0] for value in (mu, rho)]
     of_one = Normal(alike[0].detach(), torch.nn.functional.softplus(alike[1].detach()))
@@ -217,18 +226,18 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
     yield "kl_from_two_draws_of_many_weights", estimate(2, at=many) / 1_000
     estimate(2_000, watched, at=alike)
-    w = torch.cat(seen) if seen else torch.zeros(2)
+    w = draws_seen()
     yield "noise_of_its_own", float(len(w.unique()) not in range(2, 7_001))
     yield "mean_distance_in_stds", (w - w.mean()).abs().mean() / w.std()
     yield "noise_has_tails", has_tails((w - of_one.mean) / of_one.stddev)
-    # With so large a log prior, an estimate is −10⁴ times the mean of two draws.
-    one, generator = leaves([0.0], [1.0]), seeded(seed)
-    with torch.no_grad():
-        few = [
-            answer(*one, lambda w: 1e4 * w, draws=2, generator=generator)
-            for _ in range(100)
-        ]
-    yield "spread_of_the_mean_of_two_draws", torch.stack(few).std() / 1e4
+    one = leaves([0.0], [1.0])
+
+    def two_draws(generator):
+        seen.clear()
+        answer(*one, watched, draws=2, generator=generator)
+        return draws_seen()
+
+    yield "correlation_of_two_draws_alone", correlation_of_two(two_draws, seed)
 
 
 def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
@@ -274,11 +283,7 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
         ),
         "mean_distance_in_stds": gaussian_distance(4 * DRAWS),
         "noise_has_tails": TAILS,
-        "spread_of_the_mean_of_two_draws": Close(
-            softplus(1.0) / math.sqrt(2),
-            rtol=6 / math.sqrt(2 * 100),
-            because="six standard errors of the standard deviation over a hundred calls",
-        ),
+        "correlation_of_two_draws_alone": APART,
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same estimate"
         ),
