@@ -21,8 +21,13 @@ from grading.sandbox.warm import Forked
 NAME = "known-unknowns-sandbox"
 LOOK, MOMENT = 0.005, 1.0  # seconds
 # To print the code around each line of a traceback, IPython goes through all modules that are
-# imported, 0.2 s for the first one; it writes each cell into a database.
-QUICKER = ("--InteractiveShell.xmode=Plain", "--HistoryManager.enabled=False")
+# imported, 0.2 s for the first one; it writes each cell into a database; and the kernel sleeps
+# before each reply, so that output comes first, which nbval waits for anyway.
+QUICKER = (
+    "--InteractiveShell.xmode=Plain",
+    "--HistoryManager.enabled=False",
+    "--IPythonKernel._execute_sleep=0",
+)
 
 
 class SandboxProvisioner(LocalProvisioner):

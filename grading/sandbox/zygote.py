@@ -72,15 +72,7 @@ def main(runtime_dirs: str, filter_path: str) -> None:
         # The cell of a failed import fails again in the kernel and shows the error.
         with contextlib.suppress(Exception):
             exec(statement, {})
-    # As ``project.jax_options.share_context`` does; the context is made in each kernel.
-    mlir = sys.modules.get("jax._src.interpreters.mlir")
-    if hasattr(mlir, "make_ir_context"):
-        mlir.make_ir_context = functools.cache(mlir.make_ir_context)
-    # The hash that names a cell's file takes 3 ms of Python for a probe, and only a debugger
-    # needs the same one.
-    compiler = sys.modules.get("ipykernel.compiler")
-    if hasattr(compiler, "murmur2_x86"):
-        compiler.murmur2_x86 = lambda code, seed: zlib.crc32(code.encode(), seed)
+    save_time()
     with open(filter_path, "rb") as file:
         program = file.read()
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -105,6 +97,30 @@ def main(runtime_dirs: str, filter_path: str) -> None:
             if child == 0:
                 listener.close()
                 keep(connection, runtime_dirs, program)
+
+
+def save_time() -> None:
+    """Replace functions of libraries that take long in every kernel."""
+    # As ``project.jax_options.share_context`` does; the context is made in each kernel.
+    mlir = sys.modules.get("jax._src.interpreters.mlir")
+    if hasattr(mlir, "make_ir_context"):
+        mlir.make_ir_context = functools.cache(mlir.make_ir_context)
+    # The hash that names a cell's file takes 3 ms of Python for a probe, and only a debugger
+    # needs the same one.
+    compiler = sys.modules.get("ipykernel.compiler")
+    if hasattr(compiler, "murmur2_x86"):
+        compiler.murmur2_x86 = lambda code, seed: zlib.crc32(code.encode(), seed)
+    # A kernel flushes its streams four times in each cell, and waits for another thread each
+    # time, even if nothing was written to them.
+    stream = getattr(sys.modules.get("ipykernel.iostream"), "OutStream", None)
+    if stream is not None:
+        flush = stream.flush
+
+        def flush_written(self) -> None:
+            if self._flush_pending or self._subprocess_flush_pending:
+                flush(self)
+
+        stream.flush = flush_written
 
 
 def keep(connection: socket.socket, runtime_dirs: str, program: bytes) -> None:

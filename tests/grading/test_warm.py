@@ -159,6 +159,22 @@ def test_each_cell_has_a_file_name_of_its_own(kernel, ready):
     assert Path(one).parent == Path(two).parent
 
 
+def test_what_is_written_arrives_before_the_cell_has_ended(kernel, ready):
+    text = (
+        "import os, sys\n"
+        "print('[1')\n"
+        "sys.stdout.flush()\n"
+        "if (child := os.fork()) == 0:\n"
+        "    print(', 2', end='', flush=True)\n"
+        "    os._exit(0)\n"
+        "os.waitpid(child, 0)\n"
+        "print(', 3')\n"
+        "print(']')\n"
+    )
+    for running in (kernel(), kernel(ready)):
+        assert [ask(running, text) for _ in range(20)] == [[1, 2, 3]] * 20
+
+
 def test_nothing_brings_rights_back(kernel, ready):
     refused = ask(
         kernel(ready),
