@@ -8,10 +8,15 @@ resulting numbers; the notebook does not contain the right ones.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 from unicodedata import normalize
 
-from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat import (
+    NotebookNode,
+    current_nbformat,
+    current_nbformat_minor,
+    from_dict,
+)
 
 from grading.submissions.answers import Added, Answers
 from grading.submissions.effects import Effects
@@ -80,7 +85,7 @@ def assemble(
         if origin(id_) in left_out or not source.strip():
             return
         course = {"task": task, "role": role} if task else {"role": role}
-        cells.append(new_code_cell(source, id=id_, metadata={"course": course}))
+        cells.append(_code(id_, source, course))
 
     def lend(id_: str) -> None:
         for number, source in enumerate(borrowed[id_]):
@@ -105,15 +110,21 @@ def assemble(
             put(cell_id(task, "probe"), probes[task], "probe", task)
         elif cell["id"] in borrowed:
             lend(cell["id"])
-    if guarded and any("sympy" in normalize("NFKC", cell.source) for cell in cells):
-        guard = {"course": {"role": "given"}}
-        cells.insert(0, new_code_cell(GUARD, id="guard", metadata=guard))
+    if guarded and any("sympy" in normalize("NFKC", cell["source"]) for cell in cells):
+        cells.insert(0, _code("guard", GUARD, {"role": "given"}))
     metadata = {
         "kernelspec": dict(released.metadata["kernelspec"]),
         "language_info": {"name": "python"},
         "course": dict(released.metadata.get("course", {})),
     }
-    return new_notebook(cells=cells, metadata=metadata)
+    kind = {"nbformat": current_nbformat, "nbformat_minor": current_nbformat_minor}
+    return from_dict(kind | {"metadata": metadata, "cells": cells})
+
+
+def _code(id_: str, source: str, course: dict[str, str]) -> dict[str, Any]:
+    """A code cell; nbformat validates it when the notebook is written, not each on its own."""
+    kind = {"cell_type": "code", "execution_count": None, "outputs": []}
+    return kind | {"id": id_, "source": source, "metadata": {"course": course}}
 
 
 def origin(cell: str) -> str:

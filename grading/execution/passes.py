@@ -16,7 +16,7 @@ from grading.sandbox.bubblewrap import Limits, Sandbox
 from project.files import write_whole
 
 NOTEBOOK, INPUT, RESULT = "graded.ipynb", "input.json", "result.json"
-SENT = "sent"  # the ids of the cells that were sent, one on each line
+PROGRESS = "progress"  # each cell that was sent and each verdict, one on each line
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,12 @@ class PassResult:
     def send(self, cell: str, folder: Path) -> None:
         """Note which cell is sent, without writing everything before each one."""
         self.running = cell
-        with open(folder / SENT, "a", encoding="utf-8") as file:
-            file.write(f"{cell}\n")
+        _append(folder, {"running": cell})
+
+    def decide(self, verdict: Verdict, excused: float, folder: Path) -> None:
+        """Note a verdict and the seconds excused by now, without writing everything."""
+        self.verdicts[verdict.task], self.excused = verdict, excused
+        _append(folder, {"verdict": vars(verdict), "excused": excused})
 
     def save(self, folder: Path) -> None:
         """Write it into the folder of the pass."""
@@ -127,6 +131,16 @@ class PassResult:
             task: Verdict(**verdict) for task, verdict in data["verdicts"].items()
         }
         data["flags"] = [Flag(**flag) for flag in data["flags"]]
-        if (sent := folder / SENT).exists():
-            data["running"] = ["", *sent.read_text("utf-8").splitlines()][-1]
+        progress = folder / PROGRESS
+        if not data["finished"] and progress.exists():
+            for line in progress.read_text("utf-8").splitlines():
+                noted = json.loads(line)
+                if verdict := noted.pop("verdict", None):
+                    data["verdicts"][verdict["task"]] = Verdict(**verdict)
+                data |= noted
         return cls(**data)
+
+
+def _append(folder: Path, noted: dict[str, Any]) -> None:
+    with open(folder / PROGRESS, "a", encoding="utf-8") as file:
+        file.write(f"{json.dumps(noted)}\n")

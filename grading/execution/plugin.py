@@ -225,15 +225,13 @@ class PassCell(IPyNbCell):
                 notebook.input.number,
             )
             self._decide(wrong(notebook.keys[task], reason, pass_number=number), began)
-        else:
-            notebook.save()
+        notebook.save()
 
     def _decide(self, verdict: Verdict, began: float) -> None:
         seconds = round(time.monotonic() - began, 3)
-        self.parent.result.verdicts[verdict.task] = dataclasses.replace(
-            verdict, seconds=seconds
-        )
-        self.parent.save()
+        verdict = dataclasses.replace(verdict, seconds=seconds)
+        notebook = self.parent
+        notebook.result.decide(verdict, notebook.kernel.excused, notebook.folder)
 
 
 class NotRight(Exception):

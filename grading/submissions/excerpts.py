@@ -17,6 +17,7 @@ from grading.submissions.sources import (
     REACHING,
     bound,
     free,
+    kept,
     quietly,
 )
 
@@ -52,8 +53,8 @@ def definitions(
         return []
     barred = {*barred, *REACHING, *imported(source, APART)}
     binding: dict[str, list[int]] = {}
-    for index, node in enumerate(body):
-        for name in _defined(node, barred, effects):
+    for index, (node, called) in enumerate(zip(body, _calls(source), strict=True)):
+        for name in _defined(node, called, barred, effects):
             binding.setdefault(name, []).append(index)
     kept: dict[int, str] = {}
     waiting, seen = list(names), set(names)
@@ -102,19 +103,22 @@ def defined(source: str) -> set[str]:
     return {node.name for node in _statements(source) if isinstance(node, kinds)}
 
 
-def definitions_of(source: str) -> Iterator[tuple[str, str]]:
-    """Yield each name that a statement of a cell binds or fills, with its source."""
+@kept
+def definitions_of(source: str) -> list[tuple[str, str]]:
+    """Return each name that a statement of a cell binds or fills, with its source."""
     try:
         body = _statements(source)
     except GIVES_UP:
-        return
+        return []
+    found = []
     for node in body:
         try:
             text = quietly(ast.unparse, node)
             names = bound(text) | {*filled(node)}
         except GIVES_UP:
             continue
-        yield from ((name, text) for name in sorted(names))
+        found += [(name, text) for name in sorted(names)]
+    return found
 
 
 def imported(source: str, packages: Collection[str]) -> set[str]:
@@ -146,6 +150,7 @@ def _sure(node: ast.stmt) -> bool:
     return True
 
 
+@kept
 def _statements(source: str) -> list[ast.stmt]:
     """A cell's statements; an import of several names counts as several imports.
 
@@ -156,6 +161,12 @@ def _statements(source: str) -> list[ast.stmt]:
     if tree is None:
         raise SyntaxError("The cell does not compile.")
     return [one for node in tree.body for one in _one_by_one(node)]
+
+
+@kept
+def _calls(source: str) -> list[set[str]]:
+    """The names that each statement of a cell calls when it runs."""
+    return [*map(_called, _statements(source))]
 
 
 def _one_by_one(node: ast.stmt) -> list[ast.stmt]:
@@ -176,19 +187,20 @@ def _package(node: ast.Import | ast.ImportFrom) -> str:
 
 
 def _defined(
-    node: ast.stmt, barred: Collection[str], effects: Effects | None = None
+    node: ast.stmt, called: set[str], barred: set[str], effects: Effects | None = None
 ) -> set[str]:
     """The names that a statement defines, provided that it is quick and can run anywhere."""
+    is_quick = called.isdisjoint(barred)
     if effects is not None:
         if not effects.defines(node):
             return set()
         if extended(node):
             return {extended(node)}
-        if isinstance(node, WITHIN) and quick(node, barred):
+        if isinstance(node, WITHIN) and is_quick:
             return _bound_within(node)
     if isinstance(node, ast.Import | ast.ImportFrom):
         return set() if _package(node) in ("", *APART) else {_alias(node)}
-    if not quick(node, barred):
+    if not is_quick:
         return set()
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -214,16 +226,22 @@ def _bound_within(node: ast.stmt) -> set[str]:
 
 def quick(node: ast.stmt, barred: Collection[str]) -> bool:
     """Does it call none of the barred names, which may be slow or affect other code?"""
+    return _called(node).isdisjoint(barred)
+
+
+def _called(node: ast.stmt) -> set[str]:
+    """The names that a statement calls when it runs, also as parts, like ``jax.jit``."""
     decorators = getattr(node, "decorator_list", [])
-    called = [part.func for part in _at_once(node) if isinstance(part, ast.Call)]
-    for function in [*called, *decorators]:
+    calls = [part.func for part in _at_once(node) if isinstance(part, ast.Call)]
+    names = set()
+    for function in [*calls, *decorators]:
         while isinstance(function, ast.Call | ast.Attribute | ast.Subscript):
             function = (
                 function.func if isinstance(function, ast.Call) else function.value
             )
-        if isinstance(function, ast.Name) and function.id in barred:
-            return False
-    return True
+        if isinstance(function, ast.Name):
+            names.add(function.id)
+    return names
 
 
 def _at_once(node: ast.AST) -> Iterator[ast.AST]:

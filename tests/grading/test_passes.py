@@ -10,7 +10,8 @@ from environments import limited, material_of, prepared
 
 from grading.execution import runner
 from grading.execution.grader import STOOD_IN, canary, grade
-from grading.execution.passes import SENT, PassResult
+from grading.execution.passes import PROGRESS, PassResult
+from grading.record import Verdict
 from grading.sandbox.bubblewrap import Limits
 from grading.sandbox.zygote import NAME
 from grading.submissions.answers import Added, Answer, Answers
@@ -347,8 +348,23 @@ def test_a_pass_that_is_killed_has_noted_the_cell_that_it_sent_last(tmp_path):
     for cell in ("one", "two"):
         result.send(cell, tmp_path)
     assert PassResult.load(tmp_path) == result
-    (tmp_path / SENT).write_text("")  # killed before it was written
+    (tmp_path / PROGRESS).write_text("")  # killed before it was written
     assert PassResult.load(tmp_path).running == ""
+
+
+def test_a_pass_that_is_killed_has_noted_the_verdicts_by_then(tmp_path):
+    tasks = ("a/one", "a/two")
+    result = PassResult({task: Verdict(task, 1) for task in tasks}, started=True)
+    result.save(tmp_path)
+    result.send("a--one--probe", tmp_path)
+    result.decide(Verdict("a/one", 1, "right"), 2.5, tmp_path)
+    result.send("a--two--probe", tmp_path)
+    killed = PassResult.load(tmp_path)
+    assert killed == result
+    assert (killed.running, killed.excused) == ("a--two--probe", 2.5)
+    result.finished, result.excused = True, 3.5
+    result.save(tmp_path)
+    assert PassResult.load(tmp_path) == result
 
 
 WRONG = {FIRST: "def reparametrise(mu, rho, epsilon):\n    return mu"}
