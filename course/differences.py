@@ -226,8 +226,8 @@ def _remarks(got: np.ndarray, close: Close, known: bool) -> list[str]:
 
 
 def _tolerance(rtol: float, atol: float | np.ndarray) -> str:
-    parts = [f"{rtol:.1g} of the value"] * (rtol > 0)
-    least, most = f"{np.min(atol):.1g}", f"{np.max(atol):.1g}"
+    parts = [f"{rtol:.2g} of the value"] * (rtol > 0)
+    least, most = f"{np.min(atol):.2g}", f"{np.max(atol):.2g}"
     if np.any(atol):
         parts.append(most if least == most else f"{least} to {most}, by entry")
     return "to within " + " plus ".join(parts) if parts else "exactly"
