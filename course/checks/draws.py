@@ -12,6 +12,10 @@ APART = Close(
     because="the noise of a call is independent: over twenty calls, its correlation is beyond "
     "±0.95 with a probability of 2e-10",
 )
+CENTRED = (
+    "you subtract the mean of the noise of a draw, or standardise it. Its ε are then not "
+    "independent, and those of few weights are far from standard normal."
+)
 TAILS = Close(1.0, because="some of 8,000 Gaussian draws are beyond 3σ")
 
 

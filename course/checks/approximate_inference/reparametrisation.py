@@ -11,7 +11,13 @@ import torch.nn.functional as F
 from course.checks.approximate_inference.concepts import STDS_SAID
 from course.checks.approximate_inference.tolerances import six_errors
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
+from course.checks.draws import (
+    APART,
+    CENTRED,
+    DRAWS,
+    TAILS,
+    gaussian_distance,
+)
 from course.probing import (
     correlation_of_two,
     drawn,
@@ -113,6 +119,11 @@ def _noise(like, generator):
     return torch.randn(like.shape, generator=generator)
 
 
+def _centred(like, generator):
+    noise = _noise(like, generator)
+    return noise - noise.mean()
+
+
 REPARAMETRISED_SAMPLE = Task(
     name="reparametrised_sample",
     points=2,
@@ -212,6 +223,12 @@ REPARAMETRISED_SAMPLE = Task(
         Misconception(
             lambda mu, rho, *, generator: mu * F.softplus(rho) * _noise(mu, generator),
             "you multiply µ by the noise: add the noise to it.",
+        ),
+        Misconception(
+            lambda mu, rho, *, generator: (
+                mu + F.softplus(rho) * _centred(mu, generator)
+            ),
+            CENTRED,
         ),
     ],
     hints=[

@@ -20,12 +20,13 @@ def _sampled(
     at=lambda w, mu: w,
     p_at=lambda w, mu: w,
     shape_of=lambda draws, mu: (draws, *mu.shape),
+    change=lambda noise: noise,
 ):
     def answer(mu, rho, log_prior, *, draws, generator):
         std = std_of(rho)
         shape, source = shape_of(draws, mu), noise_of(generator)
-        w = mu + std * torch.randn(shape, generator=source, dtype=mu.dtype)
-        w = draw_of(w)
+        noise = torch.randn(shape, generator=source, dtype=mu.dtype)
+        w = draw_of(mu + std * change(noise))
         log_q = Normal(mu, std, validate_args=False).log_prob(at(w, mu))
         return reduce(difference(log_q, log_prior(p_at(w, mu))), draws)
 
@@ -109,4 +110,9 @@ SAMPLED_KL_MISTAKES = [
         "you return one value for each draw; the task asks for their mean.",
     ),
     *wrong_stds(lambda std_of: _sampled(std_of=std_of)),
+    Misconception(
+        _sampled(change=lambda noise: noise - noise.mean()),
+        "you subtract the mean of the noise of a call, or standardise it. Its ε are then not independent: those of "
+        "two draws of one weight cancel.",
+    ),
 ]

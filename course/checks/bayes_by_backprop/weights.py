@@ -11,7 +11,13 @@ import torch.nn.functional as F
 
 from course.checks.bayes_by_backprop.tolerances import EXACT, SIX_ERRORS, softplus
 from course.checks.concepts_of_weights import wrong_stds
-from course.checks.draws import APART, DRAWS, TAILS, gaussian_distance
+from course.checks.draws import (
+    APART,
+    CENTRED,
+    DRAWS,
+    TAILS,
+    gaussian_distance,
+)
 from course.probing import (
     correlation_of_two,
     drawn,
@@ -214,11 +220,7 @@ SAMPLE_WEIGHTS = Task(
                 (lambda mu: (), ""),
             )
         ),
-        Misconception(
-            _centred,
-            "you subtract the mean of the noise of a draw, or standardise it. Its ε are then not independent, and those "
-            "of few weights are far from standard normal.",
-        ),
+        Misconception(_centred, CENTRED),
         *wrong_stds(
             lambda std_of: (
                 lambda mu, rho, *, generator: mu + std_of(rho) * _randn(mu, generator)
