@@ -345,6 +345,12 @@ def test_a_difference_on_any_input_of_any_task_can_be_shown(off):
                 mismatch = Mismatch("value", 0, key, values[key], close)
                 shown = example(task, lambda: None, mismatch, case, values, right)
                 assert "on the input" in str(shown), (task.id, key)
+                told = re.search(r"\(to within ([^:]*):", str(shown))
+                near = re.findall(r"(\d[\d.e+-]*)( of)?", told[1]) if told else []
+                for number, of_value in near:
+                    known = close.rtol, np.min(close.atol), np.max(close.atol)
+                    allowed = known[:1] if of_value else known[1:]
+                    assert np.isclose(float(number), allowed, 0.05, 0).any()
 
 
 def test_an_array_of_three_dimensions_stays_in_one_piece(monkeypatch):
