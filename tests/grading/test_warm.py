@@ -160,17 +160,10 @@ def test_each_cell_has_a_file_name_of_its_own(kernel, ready):
 
 
 def test_what_is_written_arrives_before_the_cell_has_ended(kernel, ready):
-    text = (
-        "import os, sys\n"
-        "print('[1')\n"
-        "sys.stdout.flush()\n"
-        "if (child := os.fork()) == 0:\n"
-        "    print(', 2', end='', flush=True)\n"
-        "    os._exit(0)\n"
-        "os.waitpid(child, 0)\n"
-        "print(', 3')\n"
-        "print(']')\n"
-    )
+    text = """import os
+print('[1', flush=True)
+if (child := os.fork()) == 0: os._exit(print(', 2', end='', flush=True) or 0)
+os.waitpid(child, 0), print(', 3'), print(']')"""
     for running in (kernel(), kernel(ready)):
         assert [ask(running, text) for _ in range(20)] == [[1, 2, 3]] * 20
 
