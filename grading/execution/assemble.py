@@ -122,7 +122,7 @@ def assemble(
 
 
 def _code(id_: str, source: str, course: dict[str, str]) -> dict[str, Any]:
-    """A code cell; nbformat validates it when the notebook is written, not each on its own."""
+    """Make a code cell without validating it, which takes long for each cell on its own."""
     kind = {"cell_type": "code", "execution_count": None, "outputs": []}
     return kind | {"id": id_, "source": source, "metadata": {"course": course}}
 

@@ -1,7 +1,7 @@
 """The input and the result of a pass, stored in files.
 
 The grader writes the input, nbval runs the pass in a process of its own, and the grader reads
-the result. If that process is killed, the file contains the results up to then.
+the result. If that process is killed, the files contain the results up to then.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class PassResult:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """The inverse of ``save``; an empty result if there is no file."""
+        """Read what was saved, and noted since; an empty result if there is no file."""
         path = folder / RESULT
         if not path.exists():
             return cls()
@@ -134,10 +134,14 @@ class PassResult:
         progress = folder / PROGRESS
         if not data["finished"] and progress.exists():
             for line in progress.read_text("utf-8").splitlines():
-                noted = json.loads(line)
-                if verdict := noted.pop("verdict", None):
+                try:
+                    noted = json.loads(line)
+                except json.JSONDecodeError:  # killed while it was written
+                    break
+                if verdict := noted.get("verdict"):
                     data["verdicts"][verdict["task"]] = Verdict(**verdict)
-                data |= noted
+                data["running"] = noted.get("running", data["running"])
+                data["excused"] = max(data["excused"], noted.get("excused", 0.0))
         return cls(**data)
 
 

@@ -1,8 +1,8 @@
 """Let nbval run one pass over a submission, and compare the numbers outside its kernel.
 
 A pytest plugin: ``pytest -p nbval.plugin -p grading.execution.plugin --pass FOLDER``. Items are
-named by cell id; a notebook's instructions to nbval (tags, ``# NBVAL_SKIP``) are ignored. The
-result is written whenever it changes, so that it survives if the session is killed.
+named by cell id; a notebook's instructions to nbval (tags, ``# NBVAL_SKIP``) are ignored. What
+is known is written at once, so that it survives if the session is killed.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ class PassCell(IPyNbCell):
             result.flags.append(flag("forged-values", self.name))
             notebook.save()
         if role == "probe":
-            verdict = self._judged(task)
-            self._decide(verdict, began)
+            verdict = _timed(self._judged(task), began)
+            result.decide(verdict, notebook.kernel.excused, notebook.folder)
             if verdict.status != "right":
                 raise NotRight(verdict)
         elif error is not None:
@@ -224,14 +224,9 @@ class PassCell(IPyNbCell):
                 f"{STOPPED}: {because}.",
                 notebook.input.number,
             )
-            self._decide(wrong(notebook.keys[task], reason, pass_number=number), began)
+            verdict = wrong(notebook.keys[task], reason, pass_number=number)
+            result.verdicts[task] = _timed(verdict, began)
         notebook.save()
-
-    def _decide(self, verdict: Verdict, began: float) -> None:
-        seconds = round(time.monotonic() - began, 3)
-        verdict = dataclasses.replace(verdict, seconds=seconds)
-        notebook = self.parent
-        notebook.result.decide(verdict, notebook.kernel.excused, notebook.folder)
 
 
 class NotRight(Exception):
@@ -239,6 +234,10 @@ class NotRight(Exception):
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(verdict.reason)
+
+
+def _timed(verdict: Verdict, began: float) -> Verdict:
+    return dataclasses.replace(verdict, seconds=round(time.monotonic() - began, 3))
 
 
 def _where(outputs: list[dict[str, Any]] | None) -> tuple[str, str, int | None]:

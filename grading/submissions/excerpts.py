@@ -56,23 +56,23 @@ def definitions(
     for index, (node, called) in enumerate(zip(body, _calls(source), strict=True)):
         for name in _defined(node, called, barred, effects):
             binding.setdefault(name, []).append(index)
-    kept: dict[int, str] = {}
+    taken: dict[int, str] = {}
     waiting, seen = list(names), set(names)
     while waiting:  # include what a definition uses
         for index in binding.get(waiting.pop(), ()):
-            if index not in kept:
+            if index not in taken:
                 try:
-                    kept[index] = quietly(ast.unparse, body[index])
+                    taken[index] = quietly(ast.unparse, body[index])
                 except GIVES_UP:  # unparse has tighter limits than parse
-                    kept[index] = ""
-                new = free(kept[index]) - seen
+                    taken[index] = ""
+                new = free(taken[index]) - seen
                 seen |= new
                 waiting += new
-    groups = itertools.groupby(sorted(kept), lambda index: _sure(body[index]))
+    groups = itertools.groupby(sorted(taken), lambda index: _sure(body[index]))
     return [
         piece
         for sure, group in groups
-        for piece in _pieces([kept[index] for index in group], together=sure)
+        for piece in _pieces([taken[index] for index in group], together=sure)
     ]
 
 
@@ -91,10 +91,10 @@ def additions(source: str, released: str) -> tuple[str, bool]:
         ]
         names = {name for node in theirs for name in bound(ast.unparse(node))}
         sources = [quietly(ast.unparse, node) for node in new]
-        kept = [text for text in sources if not bound(text) & names]
+        added = [text for text in sources if not bound(text) & names]
     except GIVES_UP:
         return "", False
-    return "\n".join(kept), wanted <= set(there) and len(kept) == len(new)
+    return "\n".join(added), wanted <= set(there) and len(added) == len(new)
 
 
 def defined(source: str) -> set[str]:
@@ -103,22 +103,19 @@ def defined(source: str) -> set[str]:
     return {node.name for node in _statements(source) if isinstance(node, kinds)}
 
 
-@kept
-def definitions_of(source: str) -> list[tuple[str, str]]:
-    """Return each name that a statement of a cell binds or fills, with its source."""
+def definitions_of(source: str) -> Iterator[tuple[str, str]]:
+    """Yield each name that a statement of a cell binds or fills, with its source."""
     try:
         body = _statements(source)
     except GIVES_UP:
-        return []
-    found = []
+        return
     for node in body:
         try:
             text = quietly(ast.unparse, node)
             names = bound(text) | {*filled(node)}
         except GIVES_UP:
             continue
-        found += [(name, text) for name in sorted(names)]
-    return found
+        yield from ((name, text) for name in sorted(names))
 
 
 def imported(source: str, packages: Collection[str]) -> set[str]:

@@ -12,7 +12,7 @@ import re
 import symtable
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import Any, TypeVar
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -116,7 +116,7 @@ def reached(name: str, sources: Mapping[str, str]) -> set[str]:
     return found - {name}
 
 
-@lru_cache(maxsize=512)
+@kept
 def free(source: str) -> frozenset[str]:
     """The names that a cell uses but does not define, including built-in ones."""
     if len(source) > MAX_SOURCE:

@@ -362,6 +362,14 @@ def test_a_pass_that_is_killed_has_noted_the_verdicts_by_then(tmp_path):
     killed = PassResult.load(tmp_path)
     assert killed == result
     assert (killed.running, killed.excused) == ("a--two--probe", 2.5)
+    progress = tmp_path / PROGRESS
+    whole = progress.read_text("utf-8")
+    torn = whole.splitlines()[1][:40]  # killed while it was written
+    progress.write_text(whole + torn, "utf-8")
+    assert PassResult.load(tmp_path) == result
+    result.excused = 3.0
+    result.save(tmp_path)
+    assert PassResult.load(tmp_path) == result
     result.finished, result.excused = True, 3.5
     result.save(tmp_path)
     assert PassResult.load(tmp_path) == result
