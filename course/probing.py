@@ -129,6 +129,16 @@ def flow_values(flow, **inputs):
     return {"points": points, "log_det": log_det, **gradients_of(total, **named)}
 
 
+def unwrapped(value):
+    """Return a tensor as it is outside of ``torch.func.vmap`` and the like."""
+    import torch
+
+    functions = torch._C._functorch
+    while functions.is_functorch_wrapped_tensor(value):
+        value = functions.get_unwrapped(value)
+    return value
+
+
 def seeded(seed):
     """Return a random generator of PyTorch with this seed."""
     import torch

@@ -70,6 +70,25 @@ def kl_of_rows(mu, rho, log_prior, *, draws, generator):
     return (log_normal(w, mu, std) - log_prior(w)).mean(1).sum()
 
 
+def kl_about_the_mean(mu, rho, log_prior, *, draws, generator):
+    at_mean = log_prior(mu)
+    many = [value.expand(draws, *value.shape) for value in (mu, rho)]
+    w = ref.sample_weights(*many, generator=generator)
+    terms = ref.log_posterior(w, mu, rho) - (log_prior(w) - at_mean)
+    assert log_prior(w[0]).shape == mu.shape
+    return terms.sum() / draws - at_mean.sum()
+
+
+def kl_by_vmap(mu, rho, log_prior, *, draws, generator):
+    many = [value.expand(draws, *value.shape) for value in (mu, rho)]
+    w = ref.sample_weights(*many, generator=generator)
+
+    def terms(w):
+        return ref.log_posterior(w, mu, rho) - log_prior(w)
+
+    return torch.vmap(terms)(w).sum() / draws
+
+
 class ByHand(ref.BayesianLinear):
     def forward(self, x, *, generator):
         bias = single_draw(self.bias_mu, self.bias_rho, generator=generator)
@@ -256,7 +275,12 @@ ANSWERS = {
         "distributions": mixture_of_distributions,
         "logsumexp": mixture_by_logsumexp,
     },
-    "sampled_kl": {"a loop": kl_in_a_loop, "draws last": kl_of_rows},
+    "sampled_kl": {
+        "a loop": kl_in_a_loop,
+        "draws last": kl_of_rows,
+        "the prior at the mean as well": kl_about_the_mean,
+        "vmap": kl_by_vmap,
+    },
     "BayesianLinear": {"by hand": ByHand},
     "sample_activations": {"by hand": activations},
     "kl_weights": {

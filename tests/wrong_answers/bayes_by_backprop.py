@@ -10,9 +10,9 @@ from wrong_answers.spoiling import of_graph, of_noise, without_graph
 from solutions import bayes_by_backprop as right
 
 
-def sampled_kl(shared=False, count=None, divisor=None, centred=False):
+def sampled_kl(shared=False, count=None, divisor=None, centred=False, times=1):
     def answer(mu, rho, log_prior, *, draws, generator):
-        number = count or draws
+        number = count or times * draws
         shape = (number, *mu.shape[:-1], 1) if shared else (number, *mu.shape)
         epsilon = torch.randn(shape, generator=generator, dtype=mu.dtype)
         if centred:
@@ -271,6 +271,7 @@ ANSWERS = {
         "one ε for all weights of a draw": sampled_kl(shared=True),
         "centred noise": sampled_kl(centred=True),
         "always 2,000 draws": sampled_kl(count=2_000),
+        "ten times as many draws": sampled_kl(times=10),
         "always divided by 2,000": sampled_kl(divisor=2_000),
         "never below 0": absolute_kl,
         "cut off at 0": clipped_kl,

@@ -22,6 +22,7 @@ from course.probing import (
     has_tails,
     leaves,
     seeded,
+    unwrapped,
 )
 from course.task import Close, Misconception, Task
 
@@ -202,11 +203,8 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     seen = []
 
     def watched(w):
-        seen.append(w.detach().flatten())
+        seen.append(unwrapped(w).detach().flatten())
         return w
-
-    def draws_seen():
-        return torch.cat(seen) if seen else torch.zeros(2)
 
     alike = [value.flatten()[0] for value in (mu, rho)]
     of_one = Normal(alike[0].detach(), torch.nn.functional.softplus(alike[1].detach()))
@@ -226,18 +224,23 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     many = [value.expand(1_000, *value.shape) for value in (mu, rho)]
     yield "kl_from_two_draws_of_many_weights", estimate(2, at=many) / 1_000
     estimate(2_000, watched, at=alike)
-    w = draws_seen()
+    w = torch.cat(seen) if seen else torch.zeros(2)
     yield "noise_of_its_own", float(len(w.unique()) not in range(2, 7_001))
     yield "mean_distance_in_stds", (w - w.mean()).abs().mean() / w.std()
     yield "noise_has_tails", has_tails((w - of_one.mean) / of_one.stddev)
-    one = leaves([0.0], [1.0])
+    one, counts = leaves([0.0], [1.0]), set()
 
     def two_draws(generator):
         seen.clear()
         answer(*one, watched, draws=2, generator=generator)
-        return draws_seen()
+        # Each draw once, without the mean 0: the prior may be asked for either as well.
+        found = dict.fromkeys(w for values in seen for w in values.tolist() if w)
+        counts.add(len(found))
+        return torch.tensor([*found] or [0.0])
 
-    yield "correlation_of_two_draws_alone", correlation_of_two(two_draws, seed)
+    correlation = correlation_of_two(two_draws, seed)
+    yield "number_of_draws", float(max(counts))
+    yield "correlation_of_two_draws_alone", correlation
 
 
 def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
@@ -283,6 +286,7 @@ def _sampled_oracle(mu, rho, share, wide_std, narrow_std, seed):
         ),
         "mean_distance_in_stds": gaussian_distance(4 * DRAWS),
         "noise_has_tails": TAILS,
+        "number_of_draws": Close(2.0, because="`draws` is 2"),
         "correlation_of_two_draws_alone": APART,
         "reproducible": Close(
             1.0, because="the same generator in the same state gives the same estimate"

@@ -112,7 +112,7 @@ SAMPLED_KL_MISTAKES = [
     *wrong_stds(lambda std_of: _sampled(std_of=std_of)),
     Misconception(
         _sampled(change=lambda noise: noise - noise.mean()),
-        "you subtract the mean of the noise of a call, or standardise it. Its ε are then not independent: those of "
-        "two draws of one weight cancel.",
+        "you subtract the mean of the noise of a call, or standardise it. Its ε are then not independent: with "
+        "two draws of one weight, they cancel.",
     ),
 ]
