@@ -233,7 +233,7 @@ def _sampled_probe(answer, mu, rho, share, wide_std, narrow_std, seed):
     def two_draws(generator):
         seen.clear()
         answer(*one, watched, draws=2, generator=generator)
-        # Each draw once, without the mean 0: the prior may be asked for either as well.
+        # An answer may evaluate the prior at a draw again, or at the mean 0.
         found = dict.fromkeys(w for values in seen for w in values.tolist() if w)
         counts.add(len(found))
         return torch.tensor([*found] or [0.0])
