@@ -155,7 +155,11 @@ class Result:
         return sum(verdict.points for verdict in self.verdicts)
 
     @property
+    def possible(self) -> int:
+        """The points that the tasks that could be judged are worth."""
+        return sum(v.points for v in self.verdicts if v.status != "not-graded")
+
+    @property
     def cut_short(self) -> bool:
         """Was a task stopped or not reached? A busy machine may be the cause."""
-        late = any(v.stopped or v.status == "not-reached" for v in self.verdicts)
-        return late or self.problem.startswith(NOT_RUN)
+        return any(v.stopped or v.status == "not-reached" for v in self.verdicts)

@@ -16,7 +16,7 @@ from grading.reports.pages import WORDS, number, plural, render, short
 from grading.reports.roster import Roster, by_name
 from grading.reports.sheets import guarded, table
 from project.errors import CourseError
-from project.files import write_whole
+from project.files import all_or_none, write_whole
 
 HEADER = ("student", "practical", "item", "before", "after", "change", "why")
 LARGEST = 500_000_000  # bytes of a grades.json that is read
@@ -102,8 +102,9 @@ def write_difference(
         shown=_shown,
         short=short,
     )
-    write_whole(path.with_name("difference.csv"), table(rows, mark=True))
-    write_whole(path.with_name("difference.html"), page)
+    with all_or_none():
+        write_whole(path.with_name("difference.csv"), table(rows, mark=True))
+        write_whole(path.with_name("difference.html"), page)
     return found
 
 

@@ -134,7 +134,8 @@ def _grade(one: NotebookGrade) -> LabGrade:
         for answer in one.written
     )
     deducted = float(one.late.deducted) if one.late else 0.0
-    points = one.earned + marks - deducted if one.graded else None
+    # The deduction is rounded, so it may be larger by a rounding error.
+    points = max(0.0, one.earned + marks - deducted) if one.graded else None
     return LabGrade(points, possible, unmarked, deducted)
 
 

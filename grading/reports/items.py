@@ -95,7 +95,7 @@ def correlation(
     r = float(np.clip(np.corrcoef(item, rest)[0, 1], -1, 1))
     if abs(r) > 1 - 1e-12:
         return None  # Fisher's transformation of it is infinite
-    half = NORMAL / math.sqrt(len(item) - 3) if len(item) > 3 else math.inf
+    half = NORMAL / math.sqrt(len(item) - 3)
     return r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
 
 
@@ -112,14 +112,15 @@ def cronbach(scores: np.ndarray) -> float | None:
 
 
 def minutes_in(text: str) -> float | None:
-    """Return the minutes that an answer reports: the first hours and minutes, or a number."""
+    """Return the minutes that an answer reports: the first hours and minutes, or a number.
+
+    Beside hours, sixty minutes and more say the same once more, as in "1.5 h (90 min)".
+    """
     text = text[:LONGEST]
     hours, minutes = HOURS.search(text), MINUTES.search(text)
-    total = 0.0
-    if hours:
+    total = float(minutes[1]) if minutes else 0.0
+    if hours and total < 60:
         total += 60 * float(hours[1].replace(",", "."))
-    if minutes:
-        total += float(minutes[1])
     if not hours and not minutes and (bare := BARE.match(text)):
         total = float(bare[1])
     return total if 0 < total <= MOST else None

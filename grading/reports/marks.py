@@ -58,6 +58,8 @@ def shown(cells: Iterable[str]) -> tuple[str, ...]:
 def rows_of(path: Path, results: list[Result]) -> list[Row]:
     """Read the rows of a table, and check them against the results of the class.
 
+    Rows of notebooks that could not be graded are not returned, but others may refer to them.
+
     Raises:
         CourseError: a row is invalid.
     """
@@ -78,7 +80,11 @@ def rows_of(path: Path, results: list[Result]) -> list[Row]:
         for key, result in counting.items()
         for answer in result.written
     }
-    return [_with_same(path, seen[row.key], row, rows, texts) for row in rows.values()]
+    return [
+        _with_same(path, seen[key], row, rows, texts)
+        for key, row in rows.items()
+        if key in texts
+    ]
 
 
 def _with_same(
@@ -103,7 +109,8 @@ def _with_same(
             )
         found = rows[key]
     version = row.version
-    if version and not found.version:  # somebody marked the text that is there now
+    if version and not found.version and found.key in texts:
+        # Somebody marked the text that is there now.
         version = version_of(texts[found.key])
     comment = row.comment or found.comment
     return replace(row, marks=found.marks, comment=comment, version=version)
@@ -128,14 +135,14 @@ def _row(
     if stem not in stems:
         raise _unknown(path, line, f"practical of {student!r}", stem, stems)
     answers = {answer.task: answer for answer in counting[student, stem].written}
-    question = plain(record["question"]).strip()
-    if not counting[student, stem].graded:  # its questions are not known: keep the row
-        return Row((student, stem, question), None, "")
-    if question not in answers:
+    question, graded = plain(record["question"]).strip(), counting[student, stem].graded
+    if question not in answers and graded:
         raise _unknown(path, line, f"question of {stem}", question, set(answers))
-    text, most = plain(record["marks"]).strip(), answers[question].points
-    marks = None
-    if text:
+    text, marks = plain(record["marks"]).strip(), None
+    if not graded:  # its questions are not known
+        marks = float(text.replace(",", ".")) if NUMBER.fullmatch(text) else None
+    elif text:
+        most = answers[question].points
         if not NUMBER.fullmatch(text):
             raise CourseError(
                 path,

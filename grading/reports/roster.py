@@ -57,7 +57,7 @@ class ColumnGroup:
 class Score:
     """A student's points for the tasks and marks for the answers in words.
 
-    ``possible`` is the worth of the practicals that were graded; ``unmarked`` is the number of
+    ``possible`` is the worth of the labs that were graded; ``unmarked`` is the number of
     answers that a person has not marked yet; ``deducted`` is deducted for lateness.
     """
 
@@ -74,8 +74,8 @@ class Score:
 
     @property
     def final(self) -> float:
-        """The total less the deduction for lateness."""
-        return self.total - self.deducted
+        """The total less the deduction for lateness; at least 0, for a deduction is rounded."""
+        return max(0.0, self.total - self.deducted)
 
     @property
     def share(self) -> float:
@@ -88,7 +88,7 @@ class Roster:
 
     Args:
         results: any number of them, in any order.
-        order: stems of practicals, first to last; others follow by name.
+        order: stems of all practicals, first to last; others follow by name.
 
     If a student submitted several notebooks of one lab, the one with the most points for its
     tasks counts, and among equals the first by file name and content. The others are in
@@ -96,7 +96,7 @@ class Roster:
     """
 
     def __init__(self, results: Iterable[Result], order: Sequence[str] = ()) -> None:
-        self.results = sorted(results, key=_key)
+        self.results, self.order = sorted(results, key=_key), tuple(order)
         self.students = sorted({result.student for result in self.results}, key=by_name)
         stems = {result.practical for result in self.results if result.practical}
         rank = {stem: index for index, stem in enumerate(order)}
@@ -196,7 +196,7 @@ def score_of(*results: Result) -> Score:
     return Score(
         points=sum(result.earned for result in results),
         written=sum(answer.marks or 0 for answer in answers),
-        possible=sum(result.points for result in results)
+        possible=sum(result.possible for result in results)
         + sum(answer.points for answer in answers),
         unmarked=sum(
             answer.marks is None and not unanswered(answer) for answer in answers

@@ -34,6 +34,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +52,7 @@ from grading.reports.roster import (
     unanswered,
     verdicts_of,
 )
-from project.files import write_whole
+from project.files import discard, write_whole
 
 # Characters that begin a formula in a spreadsheet (in some countries in full width), or that
 # would make the guard ambiguous; then the places where a cell can begin.
@@ -230,6 +231,9 @@ def write_sheets(roster: Roster, out: Path) -> list[Path]:
             texts[f"moodle-{practical.stem}.csv"] = worksheet_csv(roster, practical)
     for name, text in texts.items():
         write_whole(out / name, text)
+    for stem in roster.order:  # an earlier run may have had more practicals
+        if (name := f"moodle-{stem}.csv") not in texts:
+            discard(out / name)
     return [out / name for name in texts]
 
 
@@ -260,11 +264,12 @@ def _total(result: Result | None) -> tuple[str, str]:
         # Leave the grade open: a notebook that could not be graded is not worth zero.
         return "", f"Could not be graded: {result.problem}"
     score = score_of(result)
-    right = sum(verdict.status == "right" for verdict in result.verdicts)
-    words = f"{right} of {plural(len(result.verdicts), 'task')} right"
-    missing = sum(verdict.status == "not-attempted" for verdict in result.verdicts)
-    if missing:
+    kinds = Counter(verdict.status for verdict in result.verdicts)
+    words = f"{kinds['right']} of {plural(len(result.verdicts), 'task')} right"
+    if missing := kinds["not-attempted"]:
         words += f", {missing} not attempted"
+    if failed := kinds["not-graded"]:  # of another lab
+        words += f", {failed} could not be graded"
     if score.unmarked:
         words += f"; {plural(score.unmarked, 'answer')} in words not marked yet"
     if score.deducted:

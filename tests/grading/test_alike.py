@@ -1,6 +1,7 @@
 """Answers with the same or nearly the same text: together, and marked once."""
 
 import csv
+import dataclasses
 import io
 import re
 import time
@@ -123,6 +124,25 @@ def test_marks_and_comment_of_the_first_count_for_the_same_text(tmp_path):
     page = text_of(marking_page(Roster(marked), {}, comments))
     assert page.count("Comment. Say why.") == 2
     assert "Comment. Late." in page
+
+
+@pytest.mark.parametrize("version", ["", ",abcdabcd"])
+def test_marks_of_a_notebook_that_cannot_be_graded_now_still_count_for_others(
+    tmp_path, version
+):
+    """Its questions are not known, but another row may refer to its own."""
+    ada, bob = a_class(ada=SENTENCE, bob=SENTENCE)
+    ada = dataclasses.replace(ada, graded=False, problem="Unreadable.", written=())
+    path = tmp_path / "marks.csv"
+    path.write_text(
+        f"{','.join(COLUMNS)},same as{',version' if version else ''}\n"
+        f"ada,{STEM},{ONE},2,Say why.,\n"
+        f"bob,{STEM},{ONE},,,ada{version}\n"
+    )
+    unmarked, marked = read_marks(path, [ada, bob])
+    assert unmarked == ada
+    assert marked.written[0].marks == 2
+    assert read_comments(path, [ada, bob]) == {("bob", STEM, ONE): "Say why."}
 
 
 @pytest.mark.parametrize("marks", ["", "2"])

@@ -92,6 +92,17 @@ def test_points_before_and_after_are_kept(tmp_path):
     assert data["results"][0]["late"] == {"seconds": 90_000, "deducted": 2}
 
 
+def test_a_rounded_deduction_makes_no_grade_negative(tmp_path):
+    """0.7 and 0.1 are a little less than the 0.8 that are deducted of them."""
+    written = tuple(Written(f"x/{k}", 2, "So.", k) for k in (0.7, 0.1))
+    one = dataclasses.replace(result("ada", 0), written=written)
+    (one,) = adjusted([one], policy(tmp_path, "ada,2027-01-01 00:00"))
+    assert one.late.deducted > 0.7 + 0.1
+    write_sheets(Roster([one]), tmp_path)
+    assert Roster([one]).score("ada").final == 0
+    assert gradebook([tmp_path / "grades.json"]).total("ada")[0] == 0
+
+
 def test_without_a_policy_nothing_changes():
     results = [result("ada"), result("bob", 2)]
     assert adjusted(results, None) == results

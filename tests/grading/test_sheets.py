@@ -15,6 +15,7 @@ from grading.record import Result, Verdict, Written
 from grading.reports.difference import changes
 from grading.reports.gradebook import gradebook
 from grading.reports.grades import grades, schema
+from grading.reports.report import histogram
 from grading.reports.roster import Roster
 from grading.reports.sheets import (
     Identity,
@@ -289,6 +290,33 @@ def test_written_whole_and_nothing_else(roster, tmp_path):
         "timings.json",
     }
     assert set(tmp_path.iterdir()) == set(written)
+
+
+def test_worksheets_of_an_earlier_class_are_removed_and_no_other_file(tmp_path):
+    (tmp_path / "moodle-export.csv").write_text("mine")
+    both = Roster(classroom(9, STEMS), STEMS)
+    write_sheets(both, tmp_path)
+    one = [result for result in both.results if result.practical != STEMS[1]]
+    write_sheets(Roster(one, STEMS), tmp_path)
+    found = {path.name for path in tmp_path.glob("moodle-*.csv")}
+    assert found == {f"moodle-{STEMS[0]}.csv", "moodle-export.csv"}
+
+
+def test_a_lab_that_could_not_be_graded_costs_no_points():
+    """Another lab of the same practical was graded."""
+    failed = (Verdict("deep-ensembles/lost", 12, "not-graded"),)
+    lost = {
+        "graded": False,
+        "problem": "Unreadable.",
+        "verdicts": failed,
+        "written": (),
+    }
+    roster = Roster([result(part="a", marks=1), result(part="b", **lost)])
+    assert roster.score("ada").possible == 6
+    assert rows(grades_csv(roster))[1][-3] == "6"
+    told = rows(moodle_csv(roster))[1][-1]
+    assert told == "2 of 3 tasks right, 1 could not be graded."
+    assert histogram(roster, roster.practicals[0]).shares == (1.0,)
 
 
 def test_empty_class(tmp_path):
