@@ -378,7 +378,7 @@ def _main(stem: str, target: str, shown: str, kept: str, *rest: str) -> None:
             if not (programs / marks[id_]).exists():
                 known(id_)
 
-    usual = os.umask(0o077)  # nobody else may read what is written here
+    usual = os.umask(0o077)  # nobody else may read the expected values
     ahead = threading.Thread(target=compile_ahead)
     with Listener(address, backlog=ASKING) as listener:
         Path(target).write_bytes(ENCODER.encode(list(keys.values())))

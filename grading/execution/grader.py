@@ -156,10 +156,10 @@ class _Passes:
         failures = 0
         while todo and self._left() > 0:
             result = self._one(todo)
-            self.number += 1
             # A pass that was not stopped has judged all tasks, or the grader is at fault.
             began = result.started and result.running
             began = began and (result.stopped or self._judged(result))
+            self.number += bool(began)
             # If it ended in a cell of the grader's, code that outlived its own cell ended it.
             lost = not began or (result.stopped and not self._culprit(result))
             if lost and (self.is_apart or not began):

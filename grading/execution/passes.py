@@ -26,7 +26,7 @@ class PassInput:
     Args:
         number: of the pass, from 1.
         expected: the file of the expected values.
-        judged: the tasks that are judged; the reference stands in for the others.
+        judged: the tasks that are judged.
         sandbox: where the kernel runs.
         seconds: the limit of the time that counts.
     """
@@ -87,7 +87,6 @@ class PassResult:
         because: why it ended.
         slow: the ids of the student's own cells that took long.
         flags: what a person should know.
-        peak: the largest memory use that was measured, in bytes.
         finished: whether the pass was completed.
         unsure: whether a time limit ended it for which a busy machine may be to blame.
         excused: the seconds that do not count, because others used the processor.
@@ -100,7 +99,6 @@ class PassResult:
     because: str = ""
     slow: list[str] = field(default_factory=list)
     flags: list[Flag] = field(default_factory=list)
-    peak: int = 0
     finished: bool = False
     unsure: bool = False
     excused: float = 0.0

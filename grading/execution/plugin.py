@@ -103,7 +103,7 @@ class PassNotebook(IPyNbFile):
         try:
             self.kernel = WatchedKernel(self.input.sandbox, self.input.seconds)
         except TooSlow as slow:
-            self.result.unsure = slow.unsure
+            self.result.unsure, self.result.excused = slow.unsure, slow.excused
             self.save()
             raise
         self.result.started = True
@@ -113,7 +113,6 @@ class PassNotebook(IPyNbFile):
         """Stop the kernel and write the result."""
         self.result.finished = True
         if self.kernel is not None:
-            self.result.peak = self.kernel.peak
             self.kernel.stop()
         self.save()
 

@@ -3,7 +3,8 @@
 A student learns what kind of thing is wrong and which known mistake it is. The inputs and the
 right values stay hidden, and so do texts that the student's own code produces: an exception's
 message could carry the hidden inputs, or a reference solution that stood in for an earlier
-task. Therefore only its type is named, and only if it is a known one.
+task. Therefore only its type, if it is a known one, its line, and a name that occurs in the
+answer are given.
 """
 
 from __future__ import annotations

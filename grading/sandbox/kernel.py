@@ -39,11 +39,12 @@ class TooSlow(Stopped):
     Args:
         message: which limit.
         unsure: True if the machine was so busy that it may be to blame.
+        excused: the seconds since the kernel's start that do not count.
     """
 
-    def __init__(self, message: str, *, unsure: bool) -> None:
+    def __init__(self, message: str, *, unsure: bool, excused: float = 0.0) -> None:
         super().__init__(message)
-        self.unsure = unsure
+        self.unsure, self.excused = unsure, excused
 
 
 class OutOfTime(Stopped):
@@ -158,12 +159,6 @@ class WatchedKernel(RunningKernel):
         passed = self.clock.now() - self.born
         return passed.wall - passed.counted
 
-    @property
-    def peak(self) -> int:
-        """The largest memory use that the supervisor has measured, in bytes."""
-        supervisor = self._supervisor()
-        return supervisor.peak if supervisor else 0
-
     def _meet(self) -> None:
         """Wait until the kernel answers and its published messages arrive."""
         while True:
@@ -230,7 +225,8 @@ class WatchedKernel(RunningKernel):
         else:
             allowed = self.limit * (1 if patient else self.limits.patience)
             because = f"it ran for more than {allowed:g} s"
-        raise TooSlow(because, unsure=not sure and (not patient or passed.busy))
+        unsure = not sure and (not patient or passed.busy)
+        raise TooSlow(because, unsure=unsure, excused=self.excused)
 
     def _supervisor(self):
         return getattr(

@@ -57,7 +57,7 @@ CREDENTIALS = struct.Struct(
 
 
 class Zygote:
-    """A process that kernels of one practical are forked from.
+    """A process that kernels of one lab are forked from.
 
     Args:
         notebook: the release; the zygote imports what its cells import.

@@ -15,6 +15,7 @@ from test_passes import (  # noqa: F401
 )
 
 from grading.execution import grader, runner
+from grading.execution.passes import PassResult
 from grading.submissions.forms import without_shows
 
 pytestmark = pytest.mark.sandbox
@@ -92,6 +93,23 @@ def test_an_honest_notebook_takes_one_pass_and_its_trials_are_not_run(
         assert len(seen) == 1
         assert ("half" in own) == any("half" in source for source in seen[0])
         assert not any("1 / 0" in source for source in seen[0])
+
+
+def test_a_pass_whose_kernel_does_not_start_is_made_again_as_if_it_had_not_been(
+    graded, monkeypatch
+):
+    left = [PassResult(because="no kernel started")]
+
+    def fails_once(*given, **how):
+        return left.pop() if left else runner.run_pass(*given, **how)
+
+    monkeypatch.setattr(grader, "run_pass", fails_once)
+    result, verdicts = graded()
+    assert not left
+    assert {(v.status, v.attempt, v.reason) for v in verdicts.values()} == {
+        ("right", 1, "")
+    }
+    assert result.flags == ()
 
 
 def test_a_mistake_beside_cells_that_do_nothing_but_define_takes_no_pass_more(

@@ -1,12 +1,14 @@
 """Clocks on a busy machine: time in which other programs have the processor is not counted."""
 
 import contextlib
+import dataclasses
 import os
 import sys
 import threading
 import time
 from pathlib import Path
 
+import nbformat
 import psutil
 import pytest
 from busy import busy_loops
@@ -229,6 +231,18 @@ def test_a_right_answer_that_a_busy_machine_has_stopped_is_right(practical, grad
         verdict, other, _ = graded(answer, patience=3.0)
     assert asked.is_set()
     assert (verdict.status, other.status) == ("right", "right"), verdict
+
+
+@pytest.mark.sandbox
+def test_what_a_busy_machine_takes_of_a_start_is_excused(practical, environment):
+    """A start that is too slow says how much of its time does not count."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")])
+    notebook.cells[0].metadata["course"] = {"role": "given"}
+    cold = dataclasses.replace(limited(environment, start=0.3), runtime_dirs={})
+    with busy_loops(3 * os.cpu_count()):
+        result = runner.run_pass(notebook, 1, [], practical.expected, cold, 60.0, LAB)
+    assert not result.started
+    assert result.excused > 0.1
 
 
 def test_one_that_is_alone_waits_for_the_others_and_they_for_it():
