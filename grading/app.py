@@ -81,7 +81,7 @@ def grade_folder(
         manual: the table with marks for the answers in words; by default the one in the
             output folder, if somebody has written in it.
         console: for the progress and the summary.
-        several: which of several notebooks of one student and practical counts.
+        several: which of several notebooks of one student and lab counts.
         answers: show the model answers in the feedback.
         diff: only compare with the grades of the last run, and write no others.
         policy: deducts points from late notebooks.
@@ -278,7 +278,7 @@ def _grade(
         console=console,
         transient=True,
     ) as progress:
-        bar = progress.add_task("the reference first", total=len(submissions))
+        bar = progress.add_task("checking the reference", total=len(submissions))
 
         def report(result: Result, new: bool) -> None:
             nonlocal kept
@@ -312,13 +312,13 @@ def _summary(
     earlier = f", {kept} of them by an earlier run" if kept else ""
     console.print(f"{graded} of {len(results)} notebooks graded{earlier}.")
     _say_what_failed(results, console)
-    stopped = [result for result in results if result.cut_short]
+    stopped = [result for result in results if result.graded and result.cut_short]
     for result in stopped:
         tasks = [
             v.task for v in result.verdicts if v.stopped or v.status == "not-reached"
         ]
         console.print(
-            f"stopped: {result.student} · {', '.join(tasks) or result.problem}",
+            f"stopped: {result.student} · {', '.join(tasks)}",
             markup=False,
             highlight=False,
         )

@@ -45,7 +45,7 @@ class Read(click.ParamType):
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="How many at a time.",
+    help="How many notebooks are graded at a time.",
 )
 @click.option(
     "--manual",
@@ -107,9 +107,9 @@ class Read(click.ParamType):
     type=click.Choice(["last", "best"]),
     default="last",
     show_default=True,
-    help="What counts of several notebooks of one student and practical: the last one with "
-    "answers (by the platform's upload number, else by time, else by name), or each task "
-    "if it is right in any of them.",
+    help="Which of several notebooks of one student and lab counts: the last one with "
+    "answers (by the platform's upload number, else by time, else by name), or the best, where "
+    "each task counts if it is right in any of them.",
 )
 @click.option(
     "--warm/--cold",
@@ -224,7 +224,13 @@ def _policy(
 
 @click.command()
 @click.argument("grades", type=Place(), nargs=-1, required=True)
-@click.option("--out", type=Place(), metavar="DIR", required=True, help="The folder.")
+@click.option(
+    "--out",
+    type=Place(),
+    metavar="DIR",
+    required=True,
+    help="The folder for gradebook.csv and gradebook.html.",
+)
 def gradebook(grades: tuple[Path, ...], out: Path) -> None:
     """Merge the grades of a term: gradebook.csv and gradebook.html, with all labs.
 

@@ -29,10 +29,9 @@ FLAGS = {
     "alike-name": "Another student's name is nearly the same; they were treated as two students.",
     "no-notebook": "The submission contains no notebook.",
     "late": "The notebook was submitted late.",
-    "resubmitted": "The practical was submitted more than once: the last notebook with answers "
-    "counts.",
-    "best-of-several": "The practical was submitted more than once: each task counts if it is "
-    "right in any of the notebooks.",
+    "resubmitted": "The lab was submitted more than once: the last notebook with answers counts.",
+    "best-of-several": "The lab was submitted more than once: each task counts if it is right in "
+    "any of the notebooks.",
     "unknown-practical": "It is not clear which practical the notebook belongs to.",
     # The notebook.
     "old-format": "The notebook's format differs from the release's; it was read anyway.",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grading.execution.examples import Example
+from grading.flags import LOOK
 from grading.record import Result, Verdict
 from grading.reports.pages import beginning, plural, render, sentence, short
 from grading.reports.roster import ColumnGroup, Roster, verdicts_of
@@ -118,9 +119,9 @@ class Histogram:
         low = sum(self.counts[: BINS // 2])
         return (
             f"Scores in {self.title}: {plural(len(self.shares), 'notebook')}, "
-            f"the median has {self.median:.0%} of the points; most, {self.counts[best]}, "
-            f"are between {best * 100 // BINS}% and {(best + 1) * 100 // BINS}%; "
-            f"{low} are below 50%."
+            f"the median has {self.median:.0%} of the points; the fullest range, "
+            f"{best * 100 // BINS}% to {(best + 1) * 100 // BINS}%, "
+            f"has {self.counts[best]}; {low} {'is' if low == 1 else 'are'} below 50%."
         )
 
 
@@ -224,17 +225,17 @@ def talking_points(
 
 def histogram(roster: Roster, practical: ColumnGroup) -> Histogram | None:
     """The histogram of the scores in a practical, or None if there are none."""
-    results = [result for result in roster.graded(practical.stem) if result.points]
+    results = [result for result in roster.graded(practical.stem) if result.possible]
     if not results:
         return None
     # Integer division: a rounding error must not put 7 of 10 points below 70%.
     bins = Counter(
-        min(result.earned * BINS // result.points, BINS - 1) for result in results
+        min(result.earned * BINS // result.possible, BINS - 1) for result in results
     )
     return Histogram(
         practical.title,
         tuple(bins[index] for index in range(BINS)),
-        tuple(result.earned / result.points for result in results),
+        tuple(result.earned / result.possible for result in results),
     )
 
 
@@ -266,6 +267,7 @@ def report_page(
         practical.stem: task_rows(roster, practical, titles)
         for practical in roster.practicals
     }
+    asked = [row for found in rows.values() for row in found if row.of]
     timed = [one for one in roster.results if one.graded or one.seconds >= 1]
     seconds = sorted(result.seconds for result in timed)
     return render(
@@ -282,6 +284,9 @@ def report_page(
         bins=BINS,
         students=_by_score(roster),
         cells=verdicts_of,
+        failed_lab=lambda one: (
+            not all(lab.graded for lab in roster.labs(one.student, one.practical))
+        ),
         pages=pages or {},
         places=places or {},
         examples=examples or {},
@@ -291,11 +296,10 @@ def report_page(
         stopped=stopped(roster, titles),
         graded=graded,
         failed=[result for result in roster.results if not result.graded],
-        flagged=[result for result in roster.results if result.flags],
+        flagged=[one for one in roster.results if {f.code for f in one.flags} & LOOK],
         unmarked=sum(roster.score(student).unmarked for student in roster.students),
-        lowest=min(
-            (row.share for found in rows.values() for row in found if row.of), default=0
-        ),
+        lowest=min((row.share for row in asked if row.tried), default=0),
+        untried=not all(row.tried for row in asked),
         seconds=seconds,
         median=statistics.median(seconds) if seconds else 0.0,
         slowest=sorted(timed, key=lambda result: -result.seconds)[:5],
