@@ -49,6 +49,7 @@ from project.files import write_whole
 from project.practicals import Course
 
 STATE = ".grading"
+RUN = "run.json"  # the seed of a run that has not ended
 FAULTS = "faults.json"  # of the course
 EXAMPLES = "examples"  # the folder of public examples, which are kept between runs
 NEEDED = 1024 * 1024  # bytes of disk space without which nothing can be graded
@@ -95,6 +96,10 @@ def grade_class(
             if result is not None:
                 report(result, False)
         todo = [index for index, result in enumerate(results) if result is None]
+        if not todo and (state / RUN).exists():  # stopped after its last grade
+            run = _Run(course, settings, state, machinery)
+            run.finish()
+            run.close()
         if todo:
             run = _Run(course, settings, state, machinery)
             stack.callback(run.stop)
@@ -133,7 +138,7 @@ class _Run:
     ) -> None:
         self.course, self.settings = course, settings
         self.state, self.machinery = state, machinery
-        self.path = state / "run.json"
+        self.path = state / RUN
         self.kept = self._begin()
         self.materials: dict[str, LabMaterial] = {}
         self.drawings: list[expected.Drawing] = []
@@ -212,10 +217,10 @@ class _Run:
         """
         for drawing in self.drawings:
             drawing.finish()
-        for lab, material in self.materials.items():
-            failed = expected.read_failures(material.expected).values()
+        for lab, machinery in self.machinery.items():
+            failed = expected.read_failures(self._expected(lab)).values()
             found = itertools.chain.from_iterable(failed)
-            keep_faults(self.state / FAULTS, lab, self.machinery[lab], found)
+            keep_faults(self.state / FAULTS, lab, machinery, found)
 
     def stop(self) -> None:
         """End the processes that drew, whatever they are doing."""
@@ -228,6 +233,10 @@ class _Run:
         for path in self.state.glob("expected-*"):
             path.unlink(missing_ok=True)
 
+    def _expected(self, lab: str) -> Path:
+        """The file of a lab's expected values."""
+        return self.state / f"expected-{self.machinery[lab][:16]}.msgpack"
+
     def _drawn(self, lab: str, compiled: Path | None) -> LabMaterial | CourseError:
         try:
             return self._material(lab, compiled)
@@ -236,7 +245,7 @@ class _Run:
 
     def _material(self, name: str, compiled: Path | None) -> LabMaterial:
         lab = self.course.lab(name)
-        path = self.state / f"expected-{self.machinery[name][:16]}.msgpack"
+        path = self._expected(name)
         new = path.with_suffix(".new")
         try:
             shown = examples.kept_in(self.state / EXAMPLES, lab)
@@ -273,8 +282,7 @@ class _Run:
         )
 
     def _keep(self) -> None:
-        write_whole(self.path, json.dumps(self.kept))
-        self.path.chmod(0o600)
+        write_whole(self.path, json.dumps(self.kept), mode=0o600)
 
 
 @contextlib.contextmanager

@@ -28,10 +28,10 @@ class _Pending:
 _pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes, mode: int = 0o644) -> None:
     """Write a file atomically: readers see the old content or the new, never a part.
 
-    Text is written as UTF-8, with its line ends unchanged.
+    Text is written as UTF-8, with its line ends unchanged. ``mode`` are the file's permissions.
 
     Raises:
         OSError: it cannot be written; the error names ``path``.
@@ -44,7 +44,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(content if isinstance(content, bytes) else content.encode())
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         if pending is None:
             os.replace(temporary, path)
         else:

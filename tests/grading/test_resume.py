@@ -27,11 +27,14 @@ from graded_class import (
 from labs import COURSE
 from seeds import SOAK, first_seed
 
-from grading.classroom import STATE, grade_class
+from grading.classroom import FAULTS, RUN, STATE, grade_class
+from grading.execution.expected import failures
 from grading.execution.grader import Graded
+from grading.faults import read_faults
 from grading.record import NOT_RUN
 from grading.sandbox.provisioner import dying_with
 from grading.settings import Settings
+from grading.store import machinery_of
 from grading.submissions.intake import take_in
 
 pytestmark = pytest.mark.sandbox
@@ -91,6 +94,21 @@ def test_only_what_changed_is_graded_again(copied):
     after = kept(out)
     assert len(after) == 5
     assert {name: after[name] for name in before} == before
+
+
+def test_a_run_that_was_killed_after_its_last_grade_is_ended_by_the_next(copied):
+    settings, state = Settings(ROOT, copied / "out"), copied / "out" / STATE
+    lab = COURSE.lab(LAB)
+    machinery = machinery_of(lab, settings.limits, settings.sandboxed)
+    (state / RUN).write_text('{"seed": 7, "proven": {}}')
+    expected = state / f"expected-{machinery[:16]}.msgpack"
+    failures(expected).write_text(json.dumps({lab.tasks()[0]: ["A fault."]}))
+    seen = []
+    submissions = take_in(copied / "in", COURSE).submissions
+    grade_class(submissions, settings, lambda result, new: seen.append(new))
+    assert seen == [False] * 4
+    assert read_faults(state / FAULTS, [LAB]) == ["A fault."]
+    assert not [*state.glob("expected-*"), *state.glob(RUN)]
 
 
 def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
