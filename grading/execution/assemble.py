@@ -78,7 +78,7 @@ def assemble(
     own: dict[str, list[Added]] = {}
     for added in answers.added:
         own.setdefault(added.before, []).append(added)
-    borrowed = _borrowed(released, answers, judged, reduced, effects)
+    borrowed = _borrowed(released, answers, own, judged, reduced, effects)
     cells = []
 
     def put(id_: str, source: str, role: str, task: str = "") -> None:
@@ -145,18 +145,18 @@ def differing(some: NotebookNode, others: NotebookNode) -> set[str]:
 def _borrowed(
     released: NotebookNode,
     answers: Answers,
+    own: Mapping[str, list[Added]],
     judged: Collection[str],
     reduced: Collection[str],
     effects: Effects | None,
 ) -> dict[str, list[str]]:
-    """The definitions that a student's code needs of cells not run as a whole, by cell id."""
+    """The definitions that a student's code needs of cells not run as a whole, by cell id.
+
+    ``own`` are the student's own cells, by the cell of the release that they precede.
+    """
     wanted: set[str] = set()
     order: list[tuple[str, str, bool]] = []  # id, source, is it the student's?
     whole: list[str] = []
-    own: dict[str, list[Added]] = {}
-    for added in answers.added:
-        own.setdefault(added.before, []).append(added)
-
     borrowed: dict[str, list[str]] = {}
 
     def take(id_: str, source: str) -> None:

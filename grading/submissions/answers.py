@@ -32,6 +32,7 @@ from grading.submissions.suspicion import suspicions
 from project.practicals import cell_id
 
 MAX_ADDED = 2_000  # cells of a student's own
+NAMED = 5  # tasks of other labs that are named
 NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")
 NBVAL_COMMENT = re.compile(r"^[ \t]*#[# \t]*(NBVAL_|PYTEST_VALIDATE_)", re.MULTILINE)
 
@@ -155,6 +156,8 @@ def _look_for_other_labs(
     cells: Iterable[SubmittedCell], released: NotebookNode, flags: _Flags
 ) -> None:
     """Flag cells that belong to tasks of the practical for which this lab does not ask."""
+    if "lab" not in released.metadata.course:  # the practical has no other
+        return
     ours = {cell["id"] for cell in released.cells}
     prefix = released.metadata.course.practical.replace("_", "-") + "--"
     ids = [(cell.id, cell.other_id, cell_id(cell.task)) for cell in cells]
@@ -165,7 +168,9 @@ def _look_for_other_labs(
         if id_.startswith(prefix) and id_ not in ours
     }
     if found:
-        flags.add("other-lab", detail=", ".join(found))
+        names, more = [*found][:NAMED], len(found) - NAMED
+        also = f" and {more} more" if more > 0 else ""
+        flags.add("other-lab", detail=", ".join(names) + also)
 
 
 def _look_at_code(

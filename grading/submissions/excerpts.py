@@ -11,7 +11,14 @@ import itertools
 from collections.abc import Collection, Iterator
 
 from grading.submissions.effects import Effects
-from grading.submissions.forms import COMPOUND, extended, filled, parsed
+from grading.submissions.forms import (
+    COMPOUND,
+    FUNCTIONS,
+    at_once,
+    extended,
+    filled,
+    parsed,
+)
 from grading.submissions.sources import (
     GIVES_UP,
     REACHING,
@@ -23,7 +30,7 @@ from grading.submissions.sources import (
 
 APART = ("course", "matplotlib")  # their functions draw, train or check
 WITHIN = (*COMPOUND, ast.AugAssign, ast.Expr)  # may bind or fill names
-INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+INNER = (*FUNCTIONS, ast.Lambda)
 
 
 def definitions(
@@ -229,7 +236,7 @@ def quick(node: ast.stmt, barred: Collection[str]) -> bool:
 def _called(node: ast.stmt) -> set[str]:
     """The names that a statement calls when it runs, also as parts, like ``jax.jit``."""
     decorators = getattr(node, "decorator_list", [])
-    calls = [part.func for part in _at_once(node) if isinstance(part, ast.Call)]
+    calls = [part.func for part in at_once(node) if isinstance(part, ast.Call)]
     names = set()
     for function in [*calls, *decorators]:
         while isinstance(function, ast.Call | ast.Attribute | ast.Subscript):
@@ -239,16 +246,3 @@ def _called(node: ast.stmt) -> set[str]:
         if isinstance(function, ast.Name):
             names.add(function.id)
     return names
-
-
-def _at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a statement that run with it, without the bodies of functions."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        if isinstance(part, INNER):
-            later = {*part.body} if isinstance(part.body, list) else {part.body}
-            waiting += [c for c in ast.iter_child_nodes(part) if c not in later]
-        else:
-            waiting += ast.iter_child_nodes(part)

@@ -111,7 +111,7 @@ def only_defines(node: ast.stmt) -> bool:
                 return False
     return not any(
         isinstance(part, ast.Name) and part.id in ("print", "display")
-        for part in _at_once(node)
+        for part in at_once(node)
     )
 
 
@@ -166,9 +166,9 @@ def _names(target: ast.expr) -> bool:
     return isinstance(target, ast.Name)
 
 
-def _at_once(node: ast.stmt) -> Iterator[ast.AST]:
+def at_once(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the parts of a statement that run with it, without the bodies of functions."""
-    waiting: list[ast.AST] = [node]
+    waiting = [node]
     while waiting:
         part = waiting.pop()
         yield part

@@ -10,6 +10,7 @@ has a ``Fate``.
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -390,11 +391,11 @@ def _unique(found: list[Submission]) -> list[Submission]:
     seen: set[tuple[str, str]] = set()
     result = []
     for one in found:
-        stem, dot, suffix = one.notebook.rpartition(".")
+        stem, suffix = os.path.splitext(one.notebook)
         name, number = one.notebook, 1
         while (one.student.casefold(), name.casefold()) in seen:
             number += 1
-            name = f"{stem} ({number}){dot}{suffix}"
+            name = f"{stem} ({number}){suffix}"
         seen.add((one.student.casefold(), name.casefold()))
         result.append(replace(one, notebook=name))
     return result

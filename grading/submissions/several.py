@@ -9,7 +9,7 @@ from typing import Literal
 from grading.flags import flag
 from grading.submissions.cells import NotGradable
 from grading.submissions.names import Name, shown
-from grading.submissions.reading import UNTOUCHED, ReadingBudget, written
+from grading.submissions.reading import ANSWERED, UNTOUCHED, ReadingBudget, written
 from grading.submissions.submission import Submission
 from project.practicals import Course
 
@@ -75,7 +75,7 @@ def choose(
         for one in taken
     )
     aside = tuple(one for one in group if not any(one is other for other in taken))
-    by = f"with answers by {by}" if best > UNTOUCHED else f"by {by}"
+    by = f"with answers by {by}" if best == ANSWERED else f"by {by}"
     unread = [one for one, level in zip(late, levels, strict=True) if level < 0]
     return Chosen(marked, aside, _note(marked, aside, unread, several, by))
 
@@ -106,7 +106,7 @@ def _level(one: FoundNotebook, course: Course | None, budget: ReadingBudget) -> 
     if submission.problem:
         return -2
     if course is None or not submission.lab:
-        return UNTOUCHED + 1
+        return ANSWERED
     try:
         exercise = course.lab(submission.lab).exercise
         return written(submission.read(), exercise, budget)

@@ -11,7 +11,7 @@ import gc
 import re
 import symtable
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -94,15 +94,6 @@ def problem_of(source: str) -> str:
     except GIVES_UP:
         return "The cell holds characters that Python does not read."
     return ""
-
-
-def uses(source: str, names: Iterable[str]) -> set[str]:
-    """Those of ``names`` that a cell or a definition uses but does not define.
-
-    Parameters of its own functions do not count either. Source that does not compile uses
-    no names.
-    """
-    return set(free(source) & set(names))
 
 
 def reached(name: str, sources: Mapping[str, str]) -> set[str]:

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 
 from grading.submissions.cells import course_of
 from grading.submissions.excerpts import APART, INNER, defined, imported, quick
+from grading.submissions.origins import root_of
 from grading.submissions.sources import (
     GIVES_UP,
     MAGIC,
@@ -319,16 +320,10 @@ def _changes(node: ast.stmt) -> set[str]:
     for part in _at_once(node):
         match part:
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                found.add(_root(part))
+                found.add(root_of(part))
             case ast.Expr(value=ast.Call(func=ast.Attribute() as method)):
-                found.add(_root(method))
+                found.add(root_of(method))
     return found - {""}
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _at_once(node: ast.AST) -> Iterator[ast.AST]:

@@ -2,13 +2,15 @@
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 from submission_files import BACKPROP, DEEP, codes, notebook, tree, zipped
 
 from grading.submissions.cells import MAX_BYTES, NotGradable
-from grading.submissions.intake import find_submissions, take_in
+from grading.submissions.intake import _unique, find_submissions, take_in
 from grading.submissions.names import read_name, shown
+from grading.submissions.submission import Submission
 from project.errors import CourseError
 
 
@@ -172,6 +174,12 @@ def test_notebooks_of_one_name_get_names_of_their_own(tmp_path):
     }
     found = find_submissions(tree(tmp_path, files))
     assert {one.notebook for one in found} == {"X.ipynb", "x (2).ipynb"}
+
+
+def test_names_without_a_suffix_get_a_number_at_their_end():
+    blank = Submission("ann", "", "", "solution", Path("solution"))
+    names = [one.notebook for one in _unique([blank, blank])]
+    assert names == ["solution", "solution (2)"]
 
 
 def test_what_is_no_notebook_is_counted(tmp_path):

@@ -83,6 +83,17 @@ def test_the_last_with_answers_counts_and_is_named(files, counts, tmp_path):
     ]
 
 
+def test_where_none_has_answers_the_note_says_so(tmp_path):
+    """Cells of a student's own are more than nothing, but no answers."""
+    notebook = nbformat.reads(COPY.decode(), as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell("x = 1"))
+    one = nbformat.writes(notebook).encode()
+    files = {"a.ipynb": one, "b.ipynb": one + b"\n", "c.ipynb": COPY}
+    intake = take_in(write_submissions(tmp_path, files), COURSE)
+    (note,) = intake.notes
+    assert "ann/b.ipynb counts, the last by time; not ann/" in note
+
+
 def test_times_in_a_zip_tell_the_last_if_they_differ(tmp_path):
     path = tmp_path / "class.zip"
     with zipfile.ZipFile(path, "w") as archive:
