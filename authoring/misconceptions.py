@@ -19,6 +19,7 @@ from authoring.chapter import LABEL, TASK_INFO
 from authoring.sphinx_ext import fold
 from authoring.typography import with_code
 from course.task import find
+from project.closure import closure
 from project.practicals import Course
 
 # The tasks that use each concept. A task may use several; every task uses at least one.
@@ -180,7 +181,14 @@ class Misconceptions(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return a fold for each concept."""
-        self.exercises = exercises(Course.read(Path(self.env.srcdir)))
+        root = Path(self.env.srcdir)
+        course = Course.read(root)
+        labs = course.labs()
+        checks = {lab.checks for lab in labs}
+        read = closure(root, "", root / "_config.yml", *checks)
+        for path in (*read, *(lab.chapter for lab in labs)):
+            self.env.note_dependency(str(path))
+        self.exercises = exercises(course)
         order = list(self.exercises)  # by lab and number
         return [
             fold(

@@ -11,17 +11,23 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import jupytext
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from authoring.questions import STORED, glued, prompts, questions
 from project.errors import CourseError
 from project.files import write_whole
-from project.practicals import Course
+from project.practicals import Course, Lab
+
+if TYPE_CHECKING:
+    from jupyter_cache.cache.main import JupyterCacheBase
 
 RECORD = "application/papermill.record/text/plain"
 # Browsers know no variant of a letter but the upright one; Unicode has letters for the others.
@@ -103,24 +109,32 @@ def numbers(course: Course, cache: Path) -> dict[str, dict[str, str]]:
 
     if not cache.is_dir():
         raise CourseError(cache, None, "There is no built book.", "Run `make book`.")
-    store, known = get_cache(cache), {}
-    # The newest outputs of a page come last.
-    for record in sorted(store.list_cache_records(), key=lambda one: one.pk):
-        for cell in store.get_cache_bundle(record.pk).nb.cells:
-            for output in cell.get("outputs", []):
-                name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-                if name and RECORD in output["data"]:
-                    known.setdefault(Path(record.uri).stem, {})[name] = output["data"][
-                        RECORD
-                    ]
+    store = get_cache(cache)
     found: dict[str, dict[str, str]] = {}
     for lab in course.labs():
-        page = known.get(lab.chapter.stem, {})
-        for name in sorted(glued(lab)):
+        names = sorted(glued(lab))
+        page = _glued_by(store, lab) if names else {}
+        for name in names:
             if name not in page:
                 problem = f"The built page has no number {name!r}."
                 raise CourseError(lab.chapter, None, problem, "Run `make book`.")
             found.setdefault(lab.name, {})[name] = page[name]
+    return found
+
+
+def _glued_by(store: JupyterCacheBase, lab: Lab) -> dict[str, str]:
+    """Return the numbers of a page as it is now, by name; none if it has not been built."""
+    page = jupytext.reads(lab.chapter.read_text("utf-8"), fmt="md:myst")
+    try:
+        record = store.match_cache_notebook(page)
+    except KeyError:
+        return {}
+    found = {}
+    for cell in store.get_cache_bundle(record.pk).nb.cells:
+        for output in cell.get("outputs", []):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            if name and RECORD in output["data"]:
+                found[name] = output["data"][RECORD]
     return found
 
 
@@ -134,4 +148,7 @@ def main(root: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(__file__).parents[1])
+    try:
+        main(Path(__file__).parents[1])
+    except CourseError as error:
+        sys.exit(str(error))

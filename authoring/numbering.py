@@ -28,7 +28,7 @@ class ByPractical(TocTreeCollectorWithStyles):
         """Number the labs' pages; return the pages to write again."""
         rewritten = super().assign_section_numbers(env)
         for lab in Course.read(Path(env.srcdir)).labs():
-            page = f"book/{lab.chapter.stem}"
+            page = lab.chapter.relative_to(lab.root).with_suffix("").as_posix()
             if page not in env.tocs:
                 continue
             number = (f"{int(lab.number)}{lab.part}",)

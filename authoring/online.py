@@ -26,7 +26,7 @@ from sphinx.util.docutils import SphinxDirective
 from authoring.sphinx_ext import is_class
 from project.errors import CourseError
 from project.practicals import Course
-from project.publication import Publication
+from project.publication import CONFIG, Publication
 
 ICONS = {
     "Colab": "_static/images/logo_colab.png",
@@ -110,6 +110,7 @@ class Clone(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return a block of commands; nothing while no repository is named."""
+        self.env.note_dependency(str(Path(self.env.srcdir, CONFIG)))
         text = "\n".join(self.env.app.publication.clone)
         return [nodes.literal_block(text, text, language="sh")] if text else []
 

@@ -304,7 +304,9 @@ def show_pictures(app: Sphinx, page, template, context, doctree) -> None:
                 size = ' width="{}" height="{}"'.format(*image.size)
             return tag.replace("<img", f"<img{size}{loading}", 1)
         text = source.read_text("utf-8")
-        phone = PHONE.search(text)[1]
+        if not (found := PHONE.search(text)):  # not drawn by a page
+            return tag
+        phone = found[1]
         narrow = phone_of(Path(address)).as_posix()
         return "".join(
             f'<picture><source media="{NARROW}" srcset="{narrow}{part}"{lengths(phone)}>'

@@ -11,6 +11,7 @@ import pytest
 
 import course
 from authoring.chapter import needs
+from authoring.sphinx_ext import OWN
 from grading.sandbox.bubblewrap import Limits
 from grading.store import machinery_of
 from project.closure import closure, digest_of
@@ -118,6 +119,13 @@ def test_an_edit_runs_just_the_pages_that_use_it(name, pages):
     path = ROOT / name
     assert path.is_file()
     assert {page for page, paths in NEEDS().items() if path in paths} == pages
+
+
+def test_no_page_is_read_again_because_of_an_edit_of_another():
+    """Every page depends on the extensions of the build, so these depend on no page."""
+    paths = closure(ROOT, "", ROOT / "_config.yml", *OWN)
+    assert ROOT / "authoring" / "numbering.py" in paths
+    assert not [path for path in paths if path.suffix == ".md"]
 
 
 def test_every_file_that_a_page_names_is_one_that_it_depends_on():
