@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import jupytext
+from jupytext.myst import MystMetadataParsingError
+from nbformat.validator import NotebookValidationError
 
 from course.task import task_id
 from project.closure import closure
@@ -79,11 +81,16 @@ def read_chapter(path: Path) -> Chapter:
 @lru_cache(maxsize=64)
 def _chapter(path: Path, text: str) -> Chapter:
     stem = lab_of(path).stem
-    notebook = jupytext.reads(text, fmt="md:myst")
+    try:
+        notebook = jupytext.reads(text, fmt="md:myst")
+    except (MystMetadataParsingError, NotebookValidationError) as error:
+        problem = f"The options of a cell cannot be read: {str(error).splitlines()[0]}"
+        raise CourseError(path, None, problem, "Correct them.") from None
     lines, cursor, cells = text.splitlines(), 0, []
     for raw in notebook.cells:
-        cursor = _find(lines, raw.source, cursor)
-        cells.append(_cell(path, stem, raw, cursor + 1))
+        start = _find(lines, raw.source.splitlines(), cursor)
+        cells.append(_cell(path, stem, raw, start + 1))
+        cursor = start + len(raw.source.splitlines())
     chapter = Chapter(path, stem, tuple(cells))
     _check_order(chapter)
     return chapter
@@ -133,13 +140,13 @@ def needs(root: Path, path: Path) -> frozenset[Path]:
 
 def is_long(source: str) -> bool:
     """Are these lines of given code collapsed, in the page and in the notebook?"""
-    return source.count("\n") > LONG
+    return len(source.splitlines()) > LONG
 
 
-def _find(lines: list[str], source: str, cursor: int) -> int:
-    first = next((line for line in source.splitlines() if line.strip()), "")
+def _find(lines: list[str], source: list[str], cursor: int) -> int:
+    """Return the index of the first line of a cell that comes after others."""
     for index in range(cursor, len(lines)):
-        if lines[index] == first:
+        if lines[index : index + len(source)] == source:
             return index
     return cursor
 
@@ -164,7 +171,7 @@ def _cell(path: Path, stem: str, raw, line: int) -> ChapterCell:
         )
     role = roles[0] if roles else None
     if raw.cell_type == "code":
-        figure = raw.metadata.get("mystnb", {}).get("figure", {})
+        figure = (raw.metadata.get("mystnb") or {}).get("figure") or {}
         cell = _code_cell(path, stem, role, raw.source, line)
         caption = figure.get("caption")
         return replace(
@@ -257,6 +264,13 @@ def _code_cell(
             "An untagged cell glues a number.",
             "Move the glue into a cell of its own tagged book-only.",
         )
+    if role is None:
+        try:
+            ast.parse(source)
+        except SyntaxError as error:
+            at = line + (error.lineno or 1) - 1
+            problem = f"The code does not parse: {error.msg}."
+            raise CourseError(path, at, problem, "Correct the syntax.") from None
     return ChapterCell("code", role, source, line)
 
 

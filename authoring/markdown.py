@@ -29,6 +29,7 @@ PARSER = (
     .use(myst_block_plugin)
     .use(colon_fence_plugin)
 )
+BLANKS = re.compile(r"\s*")
 OPTION = re.compile(r"^:([a-z_-]+):\s*(.*)$")
 BOXES = {
     "admonition": "",
@@ -99,6 +100,7 @@ class Translator:
         """
         lines = source.splitlines()
         pieces: list[tuple[int, int, str]] = []
+        inline: dict[tuple[int, int], str] = {}  # cells of a table share their lines
         for token in PARSER.parse(source):
             if token.type in ("fence", "colon_fence") and token.info.startswith("{"):
                 pieces.append((*token.map, self._directive(token, line + token.map[0])))
@@ -109,15 +111,20 @@ class Translator:
                 pieces.append((*token.map, ""))
             elif token.type == "inline" and token.map:
                 start, end = token.map
-                text = "\n".join(lines[start:end])
-                replaced = self._inline(token, text, line + start)
-                if replaced != text and not any(a <= start < b for a, b, _ in pieces):
-                    pieces.append((start, end, replaced))
+                text = inline.get((start, end), "\n".join(lines[start:end]))
+                if not any(a <= start < b for a, b, _ in pieces):
+                    inline[start, end] = self._inline(token, text, line + start)
+        pieces += [(*place, text) for place, text in inline.items()]
         for start, end, text in sorted(pieces, reverse=True):
             lines[start:end] = text.split("\n")
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
         for name, meaning in self.macros.items():
-            text = _expand(text, name, meaning)
+            try:
+                text = _expand(text, name, meaning)
+            except ValueError as error:
+                raise CourseError(
+                    self.path, line, f"{error}.", "Put it between braces."
+                ) from None
         return text
 
     # --- directives -------------------------------------------------------------------
@@ -181,7 +188,9 @@ class Translator:
                     r"\[([^\]]*)\]\(" + re.escape(href) + r"\)", text[cursor:]
                 )
                 if match is None:
-                    continue
+                    problem = f"The link to {href} is in a form that is not translated."
+                    remedy = f"Write it as [text]({href})."
+                    raise CourseError(self.path, line, problem, remedy)
                 raw, new = match[0], match[1]
                 if not new:
                     raise CourseError(
@@ -203,7 +212,8 @@ class Translator:
                 continue
             at = text.index(raw, cursor)
             text = text[:at] + new + text[at + len(raw) :]
-            cursor = at + len(new)
+            # The text of a link may hold roles.
+            cursor = at if child.type == "link_open" else at + len(new)
         return text
 
     def _role(self, name: str, content: str, line: int) -> str:
@@ -321,16 +331,23 @@ def _authors(entry: Entry) -> str:
 
 
 def _expand(text: str, name: str, meaning: str | list) -> str:
-    """Expand a TeX macro; ``meaning`` is its text, or its text and number of arguments."""
+    """Expand a TeX macro; ``meaning`` is its text, or its text and number of arguments.
+
+    Raises:
+        ValueError: an argument is not between braces.
+    """
     body, count = (meaning, 0) if isinstance(meaning, str) else (meaning[0], meaning[1])
     pattern = re.compile(r"\\" + name + r"(?![A-Za-z])")
     while match := pattern.search(text):
         end, written = match.end(), body
         for index in range(1, count + 1):
-            start, depth = end, 0
+            start = end = BLANKS.match(text, end).end()
+            depth = 0
             while depth or end == start:
-                depth += {"{": 1, "}": -1}.get(text[end], 0)
+                depth += {"{": 1, "}": -1}.get(text[end : end + 1], 0)
                 end += 1
+                if (not depth and end == start + 1) or end > len(text):
+                    raise ValueError(f"An argument of \\{name} is not between braces")
             written = written.replace(f"#{index}", text[start + 1 : end - 1])
         text = text[: match.start()] + written + text[end:]
     return text

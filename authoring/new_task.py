@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +130,7 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
             file does not end as it is expected to.
     """
     chosen = course.lab(lab)
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         problem = f"{name!r} is not the name of a function."
         raise CourseError(
             course.root, None, problem, "Use small letters and underscores."

@@ -6,11 +6,17 @@ import tempfile
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import (
+    CellExecutionError,
+    CellTimeoutError,
+    DeadKernelError,
+)
 from rich.progress import Progress
 
 from authoring.exercises import generate
 from project.practicals import Lab
+
+SECONDS = 600  # for one cell
 
 
 def run_solved(lab: Lab) -> str | None:
@@ -20,7 +26,7 @@ def run_solved(lab: Lab) -> str | None:
         bar = progress.add_task(lab.exercise.stem, total=len(notebook.cells))
         client = NotebookClient(
             notebook,
-            timeout=600,
+            timeout=SECONDS,
             resources={"metadata": {"path": folder}},
             on_cell_complete=lambda cell, cell_index: progress.update(
                 bar, completed=cell_index + 1
@@ -28,7 +34,7 @@ def run_solved(lab: Lab) -> str | None:
         )
         try:
             client.execute()
-        except CellExecutionError as error:
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             return str(error)
     ticked = {
         cell.metadata.course["task"]

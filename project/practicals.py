@@ -87,16 +87,17 @@ class Lab:
         """Read the exercise as it is handed out.
 
         Raises:
-            CourseError: there is none.
+            CourseError: there is none, or it is not a notebook.
         """
+        remedy = "Write it with `course exercises`."
         if not self.exercise.is_file():
-            raise CourseError(
-                self.exercise,
-                None,
-                f"There is no exercise of {self.name}.",
-                "Write it with `course exercises`.",
-            )
-        return nbformat.reads(self.exercise.read_text("utf-8"), as_version=4)
+            problem = f"There is no exercise of {self.name}."
+            raise CourseError(self.exercise, None, problem, remedy)
+        try:
+            return nbformat.reads(self.exercise.read_text("utf-8"), as_version=4)
+        except nbformat.reader.NotJSONError:
+            problem = "It is not a notebook."
+            raise CourseError(self.exercise, None, problem, remedy) from None
 
     def tasks(self) -> list[str]:
         """List the ids of the tasks of the exercise, in order.

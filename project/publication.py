@@ -59,10 +59,17 @@ class Publication:
         """Read the block from the checkout's ``_config.yml``.
 
         Raises:
-            CourseError: it has an unknown key, or a value that is not such an address.
+            CourseError: the file is not YAML, or the block has an unknown key, or a value that
+                is not such an address.
         """
         path = root / CONFIG
-        block = (yaml.safe_load(path.read_text("utf-8")) or {}).get(BLOCK) or {}
+        try:
+            config = yaml.safe_load(path.read_text("utf-8")) or {}
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark and error.problem_mark.line + 1
+            problem = f"It is not YAML: {error.problem}."
+            raise CourseError(path, line, problem, "Correct the line.") from None
+        block = config.get(BLOCK) or {}
         names = [field.name for field in fields(cls)]
         if not isinstance(block, dict):
             block = {str(block): None}

@@ -174,6 +174,11 @@ def _parse(path: Path) -> ast.Module:
         raise CourseError(
             path, error.lineno, f"{error.msg}.", "Correct the syntax."
         ) from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            problem = "It imports relatively, which an exercise cannot."
+            remedy = "Write the full name, as in `from solutions.<stem>.… import …`."
+            raise CourseError(path, node.lineno, problem, remedy)
     _check_markers(path, text)
     return tree
 

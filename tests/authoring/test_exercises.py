@@ -13,11 +13,9 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from labs import COURSE, LABS, each_lab
-from pybtex.database import BibliographyData
 
 from authoring.chapter import read_chapter
 from authoring.exercises import differences, generate, packages_of, write
-from authoring.markdown import Translator
 from commands import main
 from course.task import task_id, tasks_of
 from project.errors import CourseError
@@ -259,16 +257,6 @@ def test_the_first_cell_says_what_is_missing_and_how_to_get_it(lab):
     assert all(name in said for name in needed)
 
 
-def test_a_page_that_is_no_exercise_is_told_once_or_linked():
-    translator = Translator(ROOT / "book/01a-deep-ensembles.md", BibliographyData())
-    text = "[Sums](sums-and-means.md#a), [Sums](sums-and-means), [five](05-which-method.md), [here](#there)"
-    place = "in the book, the page `sums-and-means.html`"
-    assert translator.translate(text) == f"Sums ({place}), Sums, five, here"
-    translator.site = "https://ada.github.io/course"
-    page = f"{translator.site}/book/sums-and-means.html"
-    assert translator.translate(text) == f"[Sums]({page}#a), [Sums]({page}), five, here"
-
-
 # --- refused sources ------------------------------------------------------------------
 
 
@@ -296,6 +284,7 @@ CHAPTER, SOLUTIONS = (
         (CHAPTER, "plots.use_style()", "from math import prod as jnp", "takes the name of `import jax.numpy as jnp`"),
         (CHAPTER, "plots.use_style()", "from math import prod as mlp", "takes the name of `the definition of mlp`"),
         (CHAPTER, "plots.use_style()", "glue('a', 1)", "glues a number"),
+        (CHAPTER, "plots.use_style()", "x = (", "does not parse"),
         (CHAPTER, "{cite:t}`lakshminarayanan2017`", "{cite:t}`nobody1999`", "not in references.bib"),
         (CHAPTER, "{cite:t}`lakshminarayanan2017`", "{frobnicate}`x`", "does not know the role"),
         (CHAPTER, "```{prf:definition}", "```{frobnicate}", "does not know the directive"),

@@ -30,6 +30,7 @@ def content(root):
     [
         (["deep_ensembels", "brier"], "There is no practical 'deep_ensembels'."),
         (["deep_ensembles_b", "Brier"], "'Brier' is not the name of a function."),
+        (["deep_ensembles_b", "lambda"], "'lambda' is not the name of a function."),
         (
             ["deep_ensembles_b", "heads"],
             "There is a heads already. Choose another name, or undo with git.",

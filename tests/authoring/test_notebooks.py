@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 from seeds import SOAK, first_seed
 from test_half_solved import cells_of, most_needed
 
+from authoring import running
 from authoring.exercises import differences, generate
 
 ROOT = Path(__file__).parents[2]
@@ -238,3 +239,8 @@ def test_plain_nbval_grades_a_students_notebook_with_no_tool_of_ours(tmp_path):
         index: "FAILED" if cell["id"] in wrong else "PASSED"
         for index, cell in enumerate(code)
     }
+
+
+def test_a_cell_that_takes_too_long_is_said_and_not_raised(monkeypatch):
+    monkeypatch.setattr(running, "SECONDS", 1)
+    assert "timed out" in running.run_solved(COURSE.lab("deep_ensembles_b"))

@@ -1,6 +1,9 @@
 """The names of labs and practicals."""
 
-from project.practicals import ROOT, Course, title_of
+import pytest
+
+from project.errors import CourseError
+from project.practicals import ROOT, Course, Lab, title_of
 
 
 def test_a_lab_is_called_by_the_heading_of_its_page():
@@ -18,6 +21,14 @@ def test_other_names_are_made_of_the_stem(tmp_path):
     assert [title_of(s) for s in ("warm_up", "bayes_by_backprop", "")] == names
     assert title_of("own_topic", "b") == "Own topic b"
     assert title_of("warm_up", "a", tmp_path) == "Warm-up a"
+
+
+def test_an_exercise_that_is_no_notebook_is_named(tmp_path):
+    lab = Lab(tmp_path, tmp_path / "book" / "00a-warm-up.md")
+    lab.exercise.parent.mkdir()
+    lab.exercise.write_text("<<<<<<< HEAD\n{}\n")
+    with pytest.raises(CourseError, match=r"00a-warm-up\.ipynb: It is not a notebook"):
+        lab.released()
 
 
 def heading_of(lab):

@@ -110,6 +110,12 @@ def test_a_block_without_keys_is_refused(read, block):
         read(block)
 
 
+def test_what_is_not_yaml_is_named_with_its_line(tmp_path):
+    (tmp_path / "_config.yml").write_text("publication:\n  site: x: y\n")
+    with pytest.raises(CourseError, match=r"_config\.yml:2: It is not YAML"):
+        Publication.read(tmp_path)
+
+
 # --- what is installed ----------------------------------------------------------------
 
 

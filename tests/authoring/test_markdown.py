@@ -1,0 +1,50 @@
+"""Markdown of chapters, translated for notebooks."""
+
+from pathlib import Path
+
+import pytest
+from pybtex.database import BibliographyData
+
+from authoring.markdown import Translator
+from project.errors import CourseError
+
+MACROS = {"KL": [r"\mathrm{KL}(#1 \| #2)", 2]}
+
+
+@pytest.fixture
+def translator():
+    chapter = Path(__file__).parents[2] / "book/01a-deep-ensembles.md"
+    return Translator(chapter, BibliographyData(), MACROS)
+
+
+def test_a_page_that_is_no_exercise_is_told_once_or_linked(translator):
+    text = "[Sums](sums-and-means.md#a), [Sums](sums-and-means), [five](05-which-method.md), [here](#there)"
+    place = "in the book, the page `sums-and-means.html`"
+    assert translator.translate(text) == f"Sums ({place}), Sums, five, here"
+    translator.site = "https://ada.github.io/course"
+    page = f"{translator.site}/book/sums-and-means.html"
+    assert translator.translate(text) == f"[Sums]({page}#a), [Sums]({page}), five, here"
+
+
+def test_every_cell_of_a_table_is_translated(translator):
+    row = "| {math}`x` | {math}`y` | {math}`x` |"
+    table = f"| a | b | c |\n| --- | --- | --- |\n{row}\n{row}"
+    assert translator.translate(table).splitlines()[2:] == ["| $x$ | $y$ | $x$ |"] * 2
+
+
+def test_a_role_may_stand_in_the_text_of_a_link(translator):
+    text = "[of {math}`x`](05-which-method.md) and {math}`x`"
+    assert translator.translate(text) == "of $x$ and $x$"
+
+
+@pytest.mark.parametrize("link", ['[a](intro.md "title")', "[a][b]\n\n[b]: intro.md"])
+def test_a_link_in_another_form_is_refused(translator, link):
+    with pytest.raises(CourseError, match=r"md:7: The link to intro\.md"):
+        translator.translate(link, 7)
+
+
+def test_arguments_of_macros_may_stand_apart_but_need_braces(translator):
+    assert translator.translate(r"$\KL {q}{p^{2}}$") == r"$\mathrm{KL}(q \| p^{2})$"
+    for text in (r"$\KL qp$", r"$\KL{q}p$", r"$\KL{q$", r"$\KL"):
+        with pytest.raises(CourseError, match="between braces"):
+            translator.translate(text)
