@@ -12,11 +12,12 @@ QUICKLY := --quiet --disable-pip-version-check --no-compile
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-# The pinned versions first, half of them by each of two processes: pip alone uses one. What
-# only PyTorch for CUDA needs, 3.4 GB, is left to the last command: another PyTorch may be found.
+# The pinned versions first, half of them by each of two processes: pip alone uses one. The
+# packages that only PyTorch for CUDA needs, 3.4 GB, are left to the last command, because pip
+# may find another build of PyTorch.
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	awk '/==/ && !/^(cuda|nvidia|triton)/ { print > ".venv/pinned-" NR % 2 }' constraints.txt
+	awk '/==/ && !/^(cuda|nvidia|triton)/ { print > (".venv/pinned-" NR % 2) }' constraints.txt
 	printf '%s\n' 0 1 | xargs -P 2 -I % $(BIN)/python -m pip install $(QUICKLY) --no-deps -r .venv/pinned-%
 	$(BIN)/python -m pip install $(QUICKLY) -c constraints.txt -e '.[dev]'
 	@touch $@
@@ -57,7 +58,7 @@ _build/lighthouse/ready: Makefile .venv/ready
 
 # EDITION=class leaves out solutions and model answers.
 export EDITION ?= public
-BUILT := $(if $(filter class,$(EDITION)),_build/class/_build,_build)
+BUILT = $(if $(filter class,$(EDITION)),_build/class/_build,_build)
 
 book: .venv/ready  ## build the book and say where to open it
 	$(BIN)/jupyter-book build . -W --keep-going $(if $(filter class,$(EDITION)),--path-output _build/class)
@@ -66,7 +67,7 @@ book: .venv/ready  ## build the book and say where to open it
 model-answers: .venv/ready  ## after make book: store the numbers of the model answers
 	$(BIN)/python -m authoring.model_answers
 
-# One worker more than cores, because some tests wait for clocks.
+# One worker more than the two cores of CI, because some tests wait for clocks.
 WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 
 test: .venv/ready  ## run the tests but for the long ones
@@ -86,6 +87,9 @@ soak: .venv/ready  ## judge known answers on SOAK=200 draws (goes on where it wa
 
 bench-grading: .venv/ready .venv-nbgrader/ready .venv-otter/ready  ## this grader beside three others
 	$(BIN)/python -m studies.grading $(ARGS)
+
+# These read the public edition, whatever the command line says.
+pdf lighthouse live: override EDITION = public
 
 pdf: book  ## the book as one PDF, printed by Chromium
 	$(BIN)/python -m studies.pdf

@@ -1,9 +1,8 @@
 """Practical 3 for larger networks: Bayes by Backprop in fewer passes over memory.
 
 The parameters of all layers lie in two long vectors, µ and ρ; one ``autograd.Function``
-draws all weights at once and knows their gradients and the KL's in closed form. What
-comes out equals ``solutions.bayes_by_backprop`` to rounding, and the tests hold it to
-that.
+draws all weights at once and knows their gradients and the KL's in closed form. The results
+equal those of ``solutions.bayes_by_backprop`` up to rounding, as the tests check.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 
 from course import data
+from project.files import write_whole
 from solutions.bayes_by_backprop import keep_mask, predictive_entropy
+from solutions.calibration_and_flows import calibration_error
 from studies.fused import FusedBayesianMLP, ParallelNoise
 
 PAGE = Path(__file__).parent.parent / "book" / "mnist-results.md"
@@ -106,16 +108,6 @@ def log_probs(
     return torch.stack(outputs)
 
 
-def calibration_error(probs: np.ndarray, y: np.ndarray, bins: int = 15) -> float:
-    """Compute the expected calibration error of the predicted class's probability."""
-    confidence, right = probs.max(1), probs.argmax(1) == y
-    index = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
-    gaps = [
-        abs(confidence[index == b].sum() - right[index == b].sum()) for b in range(bins)
-    ]
-    return float(sum(gaps) / len(y))
-
-
 def measure(
     model: nn.Module,
     images: data.Images,
@@ -146,7 +138,7 @@ def measure(
     return {
         "accuracy": float((probs.argmax(1) == y).mean()),
         "NLL": float(-np.log(probs[np.arange(len(y)), y]).mean()),
-        "ECE": calibration_error(probs, y),
+        "ECE": float(calibration_error(torch.tensor(probs), torch.tensor(y))),
         "normal": float(entropy["normal"].mean()),
         "uniform": float(entropy["uniform"].mean()),
         "fashion": float(entropy["fashion"].mean()),
@@ -239,6 +231,10 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.quick:
         options.epochs, options.draws = 0.5, 5
+    cuda = options.device.startswith("cuda")
+    machine = torch.cuda.get_device_name(options.device) if cuda else options.device
+    if options.device == "cpu":
+        machine = f"{os.cpu_count()}-core CPU"
     images, fashion = data.mnist(seed=0), data.fashion_mnist(seed=0).x
     rows, pruning = {}, {}
     for name, temperature in (
@@ -271,17 +267,12 @@ def main(arguments: list[str] | None = None) -> None:
                 pruned_accuracy(model, images, removed, **common) for removed in REMOVED
             ]
             print("  ", pruning[name], flush=True)
-    machine = (
-        f"{os.cpu_count()}-core CPU"
-        if options.device == "cpu"
-        else torch.cuda.get_device_name()
-    )
     text = page(
         rows, pruning, epochs=options.epochs, draws=options.draws, machine=machine
     )
     print(text)
     if not options.quick:
-        PAGE.write_text(text, encoding="utf-8")
+        write_whole(PAGE, text)
 
 
 if __name__ == "__main__":

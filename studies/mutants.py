@@ -240,8 +240,9 @@ def judged(stem: str, names: tuple[str, ...] = ()) -> dict[str, dict[str, Any]]:
     """Judge the mutants of a practical's tasks, or of those whose functions are named.
 
     Returns:
-        By task id: how many ``mutants`` there are, how many are ``equivalent``, and the
-        ``passed``, those that are neither equivalent nor refused.
+        By task id: how many ``mutants`` there are, how many are ``equivalent``, the ``passed``,
+        which are neither equivalent nor refused, and the ``obsolete``, which are listed as
+        equivalent and are refused.
     """
     module = read_solutions(ROOT, stem)
     known, found = namespace_of(module), {}

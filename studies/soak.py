@@ -209,7 +209,7 @@ def work(kind: str, stem: str, only: str, seeds: range, until: float) -> None:
             count, found = judged(task, kind, seed, refusals)
             total, failed = total + count, failed + found
         if draws == 1:
-            # What exists by now stays, so it need not be searched for garbage.
+            # Objects that exist by now stay: do not search them for garbage.
             gc.freeze()
         ends = seed == seeds[-1] or time.time() > until
         if ends or time.monotonic() > printed + SECONDS:
@@ -237,7 +237,7 @@ class Soak:
             "done": done,
             "failed": failed,
         }
-        # Other sources, other draws: many are tried over time.
+        # Seeds depend on the sources, so that many draws are tried over time.
         self.first = {
             stem: int(text[:8], 16) if first is None else first
             for stem, text in sources.items()
@@ -306,8 +306,15 @@ def main(arguments: list[str] | None = None) -> int:
     # To look at one task does not end a long run.
     kept = ROOT / "_build" / ("soak-of-one.json" if options.only else "soak.json")
     chosen = [stem for stem in stems() if stem.startswith(stem_of(options.only))]
-    if not chosen or options.draws < 1:
-        parser.error(f"no draws, or no practical that begins with {options.only!r}")
+    ids = [id_ for stem in chosen for id_ in tasks_of(stem)]
+    if options.draws < 1 or not any(id_.startswith(options.only) for id_ in ids):
+        parser.error(f"no draws, or no task that begins with {options.only!r}")
+    if options.out and options.out.exists():
+        kept_only = json.loads(options.out.read_text("utf-8")).get("only", "")
+        if kept_only != options.only:
+            parser.error(
+                f"{options.out} has counts of other tasks: {kept_only or 'all'}"
+            )
     until = time.time() + options.seconds
     soak = Soak(options.out or kept, options.first, options.only, until)
     counts = dict.fromkeys(BLOCKS, options.draws)

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from project.files import write_whole
-from studies.grading.graders import GRADERS, Grader, environment
+from studies.grading.graders import GRADERS, Grader, Ours, environment
 from studies.grading.material import Material, Mixed
 from studies.grading.measure import Failed, Measured, measure
 
@@ -186,6 +186,8 @@ def main(
     # By default, growth is measured for this grader only, as instructors run it.
     wanted = only or (("course grade, warm",) if grow else ("",))
     rows = [row for row in GRADERS if any(part in row.name for part in wanted)]
+    if grow and not all(isinstance(row, Ours) for row in rows):
+        raise click.UsageError("--growth measures course grade alone.")
     about = {"practical": practical}
     if grow:
         figures = growth(rows, practical, max(jobs), sizes, console)

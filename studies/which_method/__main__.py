@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from project.files import write_whole
 from studies.which_method import methods, scores
 from studies.which_method.baselines import distances
 from studies.which_method.problems import MAP_X, MAP_Y, PROBLEMS
@@ -144,6 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.quick and options.out == HERE:
         parser.error("--quick needs --out: its results are not worth keeping here")
+    options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(folder, quick=options.quick)
@@ -157,7 +159,7 @@ def main(arguments: list[str] | None = None) -> None:
     write(options.out / "asides.csv", aside)
     np.savez_compressed(options.out / "maps.npz", **entropies)
     text = json.dumps(settings(budget), indent=1)
-    (options.out / "settings.json").write_text(text + "\n", encoding="utf-8")
+    write_whole(options.out / "settings.json", text + "\n")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
-from studies.grading.__main__ import graded, keep, side_by_side
+from studies.grading.__main__ import graded, keep, main, side_by_side
 from studies.grading.graders import GRADERS, round_robin
 from studies.grading.material import Material, role
 from studies.grading.measure import Failed, measure
@@ -72,6 +73,12 @@ def test_what_a_grader_does_once_is_not_in_each_further_submission(
     (row,) = side_by_side([Fake([])], material, (1,), Console(quiet=True))
     assert row["further"] == pytest.approx(0.5)
     assert row["seconds"] == pytest.approx(2 / 3)
+
+
+def test_growth_is_measured_of_this_grader_alone():
+    done = CliRunner().invoke(main, ["--growth", "--only", "nbval"])
+    assert done.exit_code == 2
+    assert "--growth measures course grade alone" in done.output
 
 
 def test_what_is_measured_again_replaces_its_own_rows(tmp_path):

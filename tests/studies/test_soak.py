@@ -277,8 +277,17 @@ def test_it_stops_in_time(tmp_path):
 
 
 def test_an_unknown_id_is_refused(capsys):
+    for name in ("no-such-practical", "warm-up/no-such-task"):
+        with pytest.raises(SystemExit):
+            soak.main(["--only", name])
+        assert f"no task that begins with '{name}'" in capsys.readouterr().err
+
+
+def test_counts_of_other_tasks_are_not_overwritten(tmp_path, capsys):
+    out = tmp_path / "kept.json"
+    out.write_text('{"only": "", "done": {"warm_up, right answers, 1": [2, 3]}}')
+    before = out.read_text("utf-8")
     with pytest.raises(SystemExit):
-        soak.main(["--only", "no-such-practical"])
-    assert (
-        "no practical that begins with 'no-such-practical'" in capsys.readouterr().err
-    )
+        soak.main(["--only", "warm-up/log-mean-exp", "--out", str(out)])
+    assert "has counts of other tasks: all" in capsys.readouterr().err
+    assert out.read_text("utf-8") == before
