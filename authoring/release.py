@@ -89,25 +89,25 @@ minutes, most of them for PyTorch or JAX.
 3. Run the check below it. It ticks your answer, or says what came out wrong on which input,
    and names the mistake if it knows it.
 4. Stuck? `check.hint("…")` with the task's id gives up to three hints.
-5. Questions in words are answered in the cell that says *Write your answer here*.
+5. Answer questions in words in the cell that says *Write your answer here*.
 
 You may add cells wherever you like. Leave checks and given code as they are, and do not
-delete the cells of the tasks, not even of those that you leave out: your answers are found
-by them.
+delete the cells of tasks, even of those that you skip: the grader finds your answers by
+these cells.
 
 ## Hand in
 
 Save the notebook and hand in the `.ipynb` file itself: no zip, no PDF, no copied text.
 *Kernel → Restart Kernel and Run All Cells…* first shows whether it all still works; it stops
-at the first check that is not ticked, and the cells below it you run by hand. Each task
-is graded for itself, on inputs other than those of the checks; a wrong answer early on does
+at the first check that is not ticked; run the cells below it by hand. Each task
+is graded on its own, on inputs other than those of the checks; a wrong answer early on does
 not cost the points of those that build on it. A cell of your own should not need files,
 the network, plots or anything that takes long: it may not find them when it is graded.
 
 ## When something fails
 
 - `No module named 'course'`: Jupyter runs another Python. Start it as shown above.
-- *Kernel → Restart Kernel* and run all cells from the top: most riddles end there.
+- *Kernel → Restart Kernel* and run all cells from the top: this solves most problems.
 - A notebook that is beyond repair: take a fresh one from the bundle and paste your answers
   into the cells of their tasks.
 """

@@ -25,7 +25,7 @@ ELSEWHERE = {
     "make book": "tests/conftest.py::book",
     "make book EDITION=class": "tests/book/test_editions.py::class_edition",
     ".venv/bin/jupyter-book build . -W --keep-going": "tests/conftest.py::book",
-    "course gradebook": "tests/grading/test_gradebook.py::test_the_command",
+    "course gradebook lab-1a/grades.json lab-1b/grades.json --out term/": "tests/grading/test_gradebook.py::test_the_command",
     "course grade handed-in/ --out grades/ --due 2026-10-01T12:00 --times times.csv "
     "--late 10%/day": "tests/grading/test_late.py::test_the_command_deducts",
     "make model-answers": "tests/book/test_book.py::test_every_number_of_the_model_answers_is_found",
@@ -71,11 +71,11 @@ ELSEWHERE = {
 SET_UP = ("README.md", "Read the book", 1)
 TO_DO = [
     ("README.md", "Do the exercises"),
-    ("book/intro.md", "Get started in two minutes"),
+    ("book/intro.md", "Get started"),
 ]
 TO_TEACH = [
     ("README.md", "Teach with it", 0),
-    ("book/intro.md", "Get started in two minutes", 1),
+    ("book/intro.md", "Get started", 1),
     ("book/grading-a-class.md", "Hand out", 0),
     ("book/grading-a-class.md", "Grade", 0),
     ("book/grading-a-class.md", "Mark the written answers", 0),
