@@ -102,7 +102,7 @@ def new_task(lab: str, name: str, module: str) -> None:
 @main.command("check-notebooks")
 @click.argument("practicals", nargs=-1, metavar="[PRACTICAL]…")
 def check_notebooks(practicals: tuple[str, ...]) -> None:
-    """Run every exercise with the reference solutions put in, whole, and see that each check is ticked.
+    """Run every exercise with the reference solutions inserted; see that each check is ticked.
 
     \b
     Example:
@@ -120,9 +120,8 @@ def check_notebooks(practicals: tuple[str, ...]) -> None:
             + (f"\n{problem}" if problem else "")
         )
     if failed:
-        raise click.ClickException(
-            f"{failed} exercises fail with the reference solutions."
-        )
+        what = "1 exercise fails" if failed == 1 else f"{failed} exercises fail"
+        raise click.ClickException(f"{what} with the reference solutions.")
 
 
 @main.command()

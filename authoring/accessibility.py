@@ -13,12 +13,12 @@ from sphinx.application import Sphinx
 
 
 def breakable(address: re.Match) -> str:
-    """Let a long address go on below after its slashes, and not within a word."""
+    """Allow line breaks in a long address after slashes and dots, not within a word."""
     return re.sub(r"(?<=[/.])(?=\w)", "<wbr>", address[0])
 
 
 REPLACED = {
-    # An address tells itself that it is one.
+    # It is seen to be an address without this label.
     re.compile(r"\bURL: (?=<a )"): "",
     re.compile(r"(?<=>)https?://[^<]{30,}(?=</a>)"): breakable,
     # docutils marks the element around entries of the bibliography as a list.

@@ -45,7 +45,7 @@ PHONE = "<metadata><![CDATA[{}]]></metadata></svg>\n"
 
 
 def for_both(fig: Figure) -> str:
-    """Draw a figure as it is, then for a phone; it stays as the phone's."""
+    """Draw a figure as it is, then for a phone; the figure keeps the phone's layout."""
     for ax in fig.axes:
         for artist in (*ax.collections, *ax.lines):
             if points(artist) > MANY:

@@ -47,7 +47,7 @@ ADDRESS = re.compile(r"(?:https?://|doi:)\S+")
 # A name in code that fits in a narrow column of a table, and the marks that may follow it.
 NAME, PUNCTUATION = re.compile(r"\S{1,20}"), re.compile(r"[,.;:!?)]*")
 APOSTROPHE = re.compile(r"(?<=\w)&#x27;")
-# What hints and sentences about mistakes hold of code. Subscripts of one letter are formulas.
+# Code in hints and in sentences about mistakes. Subscripts of one letter are formulas.
 _ARGUMENTS = r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])"
 CODE = re.compile(
     rf"""(`[^`]+`
@@ -126,7 +126,7 @@ def with_numbers_kept(text: str) -> str:
         if number or max(lengths) <= most:
             parts[at - 1] = "\u00a0"
     kept = WITHIN.sub(lambda match: re.sub(r"\s", "\u00a0", match[0]), "".join(parts))
-    # Who copies an address gets no sign that is not there.
+    # Readers copy addresses, so keep invisible characters out of them.
     addresses = [found.span() for found in ADDRESS.finditer(kept)]
 
     def joined(match: re.Match) -> str:

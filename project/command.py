@@ -16,7 +16,7 @@ WRONG_USE, FAULT, INTERRUPTED, CLOSED = 2, 70, 130, 141
 
 
 class Group(click.Group):
-    """Reports errors that a user can fix in one line, with exit status 2."""
+    """Reports each error that a user can fix in one line, and exits with status 2."""
 
     def invoke(self, ctx: click.Context):
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hypothesis import assume
 from hypothesis import strategies as st
-from submission_files import BACKPROP, DEEP, notebook
+from submission_files import BACKPROP, notebook
 
 LETTERS = "abcdefgmnoqrstuvwyzABMNOZÅäéïöñçßøłżαβжшאمगあ中"
 USUAL = (
@@ -181,9 +181,6 @@ NUMBERED = ("moodle flat", "moodle folders", "canvas", "sections", "sections fla
 
 def _same(name):
     return " ".join(unicodedata.normalize("NFC", name).split())
-
-
-__all__ = ["DEEP", "Model", "classes"]
 
 
 def laid_out(files, form, root):

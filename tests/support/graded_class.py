@@ -44,7 +44,7 @@ def write_submissions(folder, count, seed=0):
 def start(submissions, out, *options):
     return subprocess.Popen(
         [
-            # What a shell starts in the background ignores interrupts, and so would this.
+            # Processes that a shell starts in the background ignore interrupts, unless told.
             "env",
             "--default-signal=INT",
             sys.executable,

@@ -25,8 +25,8 @@ def tables(modules):
 def settings():
     """Return the settings, by name: those of the libraries that are imported by now."""
     found = {"the folder": os.getcwd(), "recursion": sys.getrecursionlimit()}
-    if pyplot := sys.modules.get("matplotlib"):
-        found["matplotlib.rcParams"] = dict.copy(pyplot.rcParams)
+    if matplotlib := sys.modules.get("matplotlib"):
+        found["matplotlib.rcParams"] = dict.copy(matplotlib.rcParams)
     if numpy := sys.modules.get("numpy"):
         found["numpy.errstate"] = numpy.geterr()
     if torch := sys.modules.get("torch"):

@@ -21,7 +21,7 @@ def wrong_somewhere(values, right, key):
     )
 
 
-def sizes_of(text, index, case):
+def sizes_of(text, case):
     """Read 'n is the length of axis 0 of `x`' for a case."""
     sizes = {}
     for name, axis, of in re.findall(
@@ -46,7 +46,7 @@ def number(text, sentence, case):
     text = text.replace("log (", "log(").replace("√ (", "√(").replace("√", "sqrt")
     text = re.sub(r"(\d) (log|v\d|n\b)", r"\1*\2", text).replace("¼", "0.25")
     space = {"log": np.log, "sqrt": np.sqrt, "pi": math.pi, "e": math.e}
-    return eval(text, {}, space | names | sizes_of(sentence, 0, case))
+    return eval(text, {}, space | names | sizes_of(sentence, case))
 
 
 SIMPLE = {

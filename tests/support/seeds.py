@@ -11,7 +11,7 @@ SOAK = int(os.environ.get("SOAK", 0))  # how many draws; without it, few
 
 
 def first_seed():
-    """From the commit; without git, from the sources of the checks. ``SEED`` says another."""
+    """Return a seed: from the commit or, without git, the checks' sources, unless ``SEED`` is set."""
     if "SEED" in os.environ:
         return int(os.environ["SEED"])
     return _from_commit()
