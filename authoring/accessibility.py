@@ -18,7 +18,7 @@ def breakable(address: re.Match) -> str:
 
 
 REPLACED = {
-    # It is seen to be an address without this label.
+    # This label is redundant: the text is visibly an address.
     re.compile(r"\bURL: (?=<a )"): "",
     re.compile(r"(?<=>)https?://[^<]{30,}(?=</a>)"): breakable,
     # docutils marks the element around entries of the bibliography as a list.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jupytext
 from jupytext.myst import MystMetadataParsingError
+from nbformat import NotebookNode
 from nbformat.validator import NotebookValidationError
 
 from course.task import task_id
@@ -81,11 +82,7 @@ def read_chapter(path: Path) -> Chapter:
 @lru_cache(maxsize=64)
 def _chapter(path: Path, text: str) -> Chapter:
     stem = lab_of(path).stem
-    try:
-        notebook = jupytext.reads(text, fmt="md:myst")
-    except (MystMetadataParsingError, NotebookValidationError) as error:
-        problem = f"The options of a cell cannot be read: {str(error).splitlines()[0]}"
-        raise CourseError(path, None, problem, "Correct them.") from None
+    notebook = _notebook(path, text)
     lines, cursor, cells = text.splitlines(), 0, []
     for raw in notebook.cells:
         start = _find(lines, raw.source.splitlines(), cursor)
@@ -94,6 +91,15 @@ def _chapter(path: Path, text: str) -> Chapter:
     chapter = Chapter(path, stem, tuple(cells))
     _check_order(chapter)
     return chapter
+
+
+def _notebook(path: Path, text: str) -> NotebookNode:
+    try:
+        return jupytext.reads(text, fmt="md:myst")
+    except (MystMetadataParsingError, NotebookValidationError) as error:
+        reason = str(error).splitlines()[0].rstrip(".:")
+        problem = f"The options of a cell cannot be read: {reason}."
+        raise CourseError(path, None, problem, "Correct them.") from None
 
 
 def asked_earlier(lab: Lab) -> frozenset[str]:
@@ -123,9 +129,9 @@ def needs(root: Path, path: Path) -> frozenset[Path]:
     """Find the files that the outputs of a page depend on, without the page itself.
 
     Raises:
-        CourseError: its code does not parse.
+        CourseError: its code does not parse, or options of a cell cannot be read.
     """
-    cells = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst").cells
+    cells = _notebook(path, path.read_text(encoding="utf-8")).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     # check() imports the practical's checks by task id, so no import in the page shows it.
     try:
@@ -144,7 +150,7 @@ def is_long(source: str) -> bool:
 
 
 def _find(lines: list[str], source: list[str], cursor: int) -> int:
-    """Return the index of the first line of a cell that comes after others."""
+    """Return the index of a cell's first line, from ``cursor`` on; ``cursor`` if there is none."""
     for index in range(cursor, len(lines)):
         if lines[index : index + len(source)] == source:
             return index

@@ -30,6 +30,7 @@ PARSER = (
     .use(colon_fence_plugin)
 )
 BLANKS = re.compile(r"\s*")
+ELSEWHERE = re.compile(r"\w+://|mailto:")
 OPTION = re.compile(r"^:([a-z_-]+):\s*(.*)$")
 BOXES = {
     "admonition": "",
@@ -181,7 +182,7 @@ class Translator:
             if child.type == "myst_role":
                 raw = f"{{{child.meta['name']}}}`{child.content}`"
                 new = self._role(child.meta["name"], child.content, line)
-            elif child.type == "link_open" and "://" not in (
+            elif child.type == "link_open" and not ELSEWHERE.match(
                 href := str(child.attrs["href"])
             ):
                 match = re.search(
@@ -189,7 +190,9 @@ class Translator:
                 )
                 if match is None:
                     problem = f"The link to {href} is in a form that is not translated."
-                    remedy = f"Write it as [text]({href})."
+                    remedy = (
+                        f"Write it as [text]({href}), without brackets in the text."
+                    )
                     raise CourseError(self.path, line, problem, remedy)
                 raw, new = match[0], match[1]
                 if not new:

@@ -132,9 +132,8 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
     chosen = course.lab(lab)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         problem = f"{name!r} is not the name of a function."
-        raise CourseError(
-            course.root, None, problem, "Use small letters and underscores."
-        )
+        remedy = "Use small letters and underscores, and no keyword of Python."
+        raise CourseError(course.root, None, problem, remedy)
     definitions = chosen.solutions().definitions
     if name in definitions:
         place = definitions[name].path

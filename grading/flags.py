@@ -112,6 +112,9 @@ LOOK = frozenset(
         "alike-name",
         "resubmitted",
         "best-of-several",
+        "late",
+        "malformed-cell",
+        "too-deep",
     }
 )
 PRIVATE = frozenset({"alike-name", "same-name", "similar"})

@@ -95,7 +95,7 @@ class Lab:
             raise CourseError(self.exercise, None, problem, remedy)
         try:
             return nbformat.reads(self.exercise.read_text("utf-8"), as_version=4)
-        except nbformat.reader.NotJSONError:
+        except (nbformat.reader.NotJSONError, nbformat.ValidationError, AttributeError):
             problem = "It is not a notebook."
             raise CourseError(self.exercise, None, problem, remedy) from None
 

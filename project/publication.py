@@ -65,10 +65,13 @@ class Publication:
         path = root / CONFIG
         try:
             config = yaml.safe_load(path.read_text("utf-8")) or {}
-        except yaml.MarkedYAMLError as error:
-            line = error.problem_mark and error.problem_mark.line + 1
-            problem = f"It is not YAML: {error.problem}."
-            raise CourseError(path, line, problem, "Correct the line.") from None
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            problem = f"It is not YAML: {getattr(error, 'problem', error)}."
+            line = mark and mark.line + 1
+            raise CourseError(path, line, problem, "Correct it.") from None
+        if not isinstance(config, dict):
+            raise CourseError(path, None, "It has no keys.", "Restore it with git.")
         block = config.get(BLOCK) or {}
         names = [field.name for field in fields(cls)]
         if not isinstance(block, dict):

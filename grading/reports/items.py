@@ -114,13 +114,14 @@ def cronbach(scores: np.ndarray) -> float | None:
 def minutes_in(text: str) -> float | None:
     """Return the minutes that an answer reports: the first hours and minutes, or a number.
 
-    Beside hours, sixty minutes and more say the same once more, as in "1.5 h (90 min)".
+    Beside hours, 60 minutes or more repeat them, as in "1.5 h (90 min)": the longer time counts.
     """
     text = text[:LONGEST]
     hours, minutes = HOURS.search(text), MINUTES.search(text)
     total = float(minutes[1]) if minutes else 0.0
-    if hours and total < 60:
-        total += 60 * float(hours[1].replace(",", "."))
+    if hours:
+        whole = 60 * float(hours[1].replace(",", "."))
+        total = whole + total if total < 60 else max(whole, total)
     if not hours and not minutes and (bare := BARE.match(text)):
         total = float(bare[1])
     return total if 0 < total <= MOST else None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grading.record import Result
+from grading.record import Result, Written
 from grading.reports.alike import version_of
 from grading.reports.roster import Roster
 from grading.reports.sheets import plain
@@ -39,15 +39,24 @@ class Row:
     version: str | None = None
 
 
-def _answers(results: list[Result]) -> dict[tuple[str, str], Result]:
-    """What counts, by student and practical."""
-    roster = Roster(results)
-    return {
-        (student, practical.stem): result
-        for student in roster.students
-        for practical in roster.practicals
-        if (result := roster.counting(student, practical.stem)) is not None
-    }
+@dataclass(frozen=True)
+class _Known:
+    """What counts, by student and practical, and whether all of its labs were graded."""
+
+    counting: dict[tuple[str, str], Result]
+    whole: set[tuple[str, str]]
+
+    @classmethod
+    def of(cls, results: list[Result]) -> _Known:
+        roster = Roster(results)
+        counting = {
+            (student, practical.stem): result
+            for student in roster.students
+            for practical in roster.practicals
+            if (result := roster.counting(student, practical.stem)) is not None
+        }
+        whole = {key for key in counting if all(r.graded for r in roster.labs(*key))}
+        return cls(counting, whole)
 
 
 def shown(cells: Iterable[str]) -> tuple[str, ...]:
@@ -63,9 +72,9 @@ def rows_of(path: Path, results: list[Result]) -> list[Row]:
     Raises:
         CourseError: a row is invalid.
     """
-    counting, seen, rows = _answers(results), {}, {}
+    known, seen, rows = _Known.of(results), {}, {}
     for line, record in records(path):
-        row = _row(path, line, record, counting)
+        row = _row(path, line, record, known)
         if row.key in seen:
             raise CourseError(
                 path,
@@ -75,24 +84,24 @@ def rows_of(path: Path, results: list[Result]) -> list[Row]:
             )
         seen[row.key] = line
         rows[row.key] = row
-    texts = {
-        (*key, answer.task): answer.text
-        for key, result in counting.items()
+    answers = {
+        (*key, answer.task): answer
+        for key, result in known.counting.items()
         for answer in result.written
     }
     return [
-        _with_same(path, seen[key], row, rows, texts)
+        _with_same(path, seen, row, rows, answers)
         for key, row in rows.items()
-        if key in texts
+        if key in answers
     ]
 
 
 def _with_same(
     path: Path,
-    line: int,
+    lines: Mapping[tuple[str, str, str], int],
     row: Row,
     rows: Mapping[tuple[str, str, str], Row],
-    texts: Mapping[tuple[str, str, str], str],
+    answers: Mapping[tuple[str, str, str], Written],
 ) -> Row:
     """A row with the marks and the comment of the row that it refers to, if it has none."""
     names = {shown([student])[0]: student for student, *_ in rows}
@@ -103,15 +112,18 @@ def _with_same(
         if key not in rows:
             raise CourseError(
                 path,
-                line,
+                lines[row.key],
                 f"There is no row for {found.same!r} and {row.key[2]}.",
                 f"Correct the cell in the column {SAME!r}, or leave it empty.",
             )
         found = rows[key]
+    if found.marks is not None and found.key not in answers:  # not checked yet
+        most = answers[row.key].points
+        _check_range(path, lines[found.key], row.key[2], found.marks, most)
     version = row.version
-    if version and not found.version and found.key in texts:
+    if version and not found.version and found.key in answers:
         # Somebody marked the text that is there now.
-        version = version_of(texts[found.key])
+        version = version_of(answers[found.key].text)
     comment = row.comment or found.comment
     return replace(row, marks=found.marks, comment=comment, version=version)
 
@@ -120,8 +132,9 @@ def _row(
     path: Path,
     line: int,
     record: dict[str, str],
-    counting: dict[tuple[str, str], Result],
+    known: _Known,
 ) -> Row:
+    counting = known.counting
     student = plain(record["student"])
     students = {name for name, _ in counting}
     if student not in students:
@@ -135,34 +148,39 @@ def _row(
     if stem not in stems:
         raise _unknown(path, line, f"practical of {student!r}", stem, stems)
     answers = {answer.task: answer for answer in counting[student, stem].written}
-    question, graded = plain(record["question"]).strip(), counting[student, stem].graded
-    if question not in answers and graded:
+    question = plain(record["question"]).strip()
+    # The questions of a lab that could not be graded are not known.
+    if question not in answers and (student, stem) in known.whole:
         raise _unknown(path, line, f"question of {stem}", question, set(answers))
     text, marks = plain(record["marks"]).strip(), None
-    if not graded:  # its questions are not known
-        marks = float(text.replace(",", ".")) if NUMBER.fullmatch(text) else None
-    elif text:
-        most = answers[question].points
+    most = answers[question].points if question in answers else None
+    if text:
         if not NUMBER.fullmatch(text):
+            what = "a number" if most is None else f"a number from 0 to {most}"
             raise CourseError(
                 path,
                 line,
                 f"The marks {text!r} are not a number.",
-                f"Write a number from 0 to {most}, or leave the cell empty.",
+                f"Write {what}, or leave the cell empty.",
             )
         marks = float(text.replace(",", "."))
-        if not 0 <= marks <= most:
-            raise CourseError(
-                path,
-                line,
-                f"{text} marks for {question} are out of range.",
-                f"Give a number from 0 to {most}.",
-            )
+        if most is not None:
+            _check_range(path, line, question, marks, most)
     comment = plain(record["comment"]).strip()
     same = plain(record.get(SAME, ""))
     version = plain(record.get(VERSION, "")).strip().lower()
     known = version if LETTERS.fullmatch(version) else None
     return Row((student, stem, question), marks, comment, same, known)
+
+
+def _check_range(path: Path, line: int, question: str, marks: float, most: int) -> None:
+    if not 0 <= marks <= most:
+        raise CourseError(
+            path,
+            line,
+            f"{marks:g} marks for {question} are out of range.",
+            f"Give a number from 0 to {most}.",
+        )
 
 
 def records(

@@ -119,9 +119,9 @@ class Histogram:
         low = sum(self.counts[: BINS // 2])
         return (
             f"Scores in {self.title}: {plural(len(self.shares), 'notebook')}, "
-            f"the median has {self.median:.0%} of the points; the fullest range, "
-            f"{best * 100 // BINS}% to {(best + 1) * 100 // BINS}%, "
-            f"has {self.counts[best]}; {low} {'is' if low == 1 else 'are'} below 50%."
+            f"the median has {self.median:.0%} of the points; the most common range is "
+            f"{best * 100 // BINS}% to {(best + 1) * 100 // BINS}%, with "
+            f"{plural(self.counts[best], 'notebook')}; {low} {'is' if low == 1 else 'are'} below 50%."
         )
 
 
@@ -298,7 +298,7 @@ def report_page(
         failed=[result for result in roster.results if not result.graded],
         flagged=[one for one in roster.results if {f.code for f in one.flags} & LOOK],
         unmarked=sum(roster.score(student).unmarked for student in roster.students),
-        lowest=min((row.share for row in asked if row.tried), default=0),
+        lowest=min((row.share for row in asked if row.tried), default=None),
         untried=not all(row.tried for row in asked),
         seconds=seconds,
         median=statistics.median(seconds) if seconds else 0.0,

@@ -74,7 +74,7 @@ class Score:
 
     @property
     def final(self) -> float:
-        """The total less the deduction for lateness; at least 0, for a deduction is rounded."""
+        """The total less the deduction for lateness; at least 0, because deductions are rounded."""
         return max(0.0, self.total - self.deducted)
 
     @property

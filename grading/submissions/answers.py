@@ -32,7 +32,7 @@ from grading.submissions.suspicion import suspicions
 from project.practicals import cell_id
 
 MAX_ADDED = 2_000  # cells of a student's own
-NAMED = 5  # tasks of other labs that are named
+NAMED, LONGEST = 5, 60  # tasks of other labs that are named; characters of a name
 NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")
 NBVAL_COMMENT = re.compile(r"^[ \t]*#[# \t]*(NBVAL_|PYTEST_VALIDATE_)", re.MULTILINE)
 
@@ -168,7 +168,8 @@ def _look_for_other_labs(
         if id_.startswith(prefix) and id_ not in ours
     }
     if found:
-        names, more = [*found][:NAMED], len(found) - NAMED
+        names = [name[:LONGEST] for name in [*found][:NAMED]]
+        more = len(found) - NAMED
         also = f" and {more} more" if more > 0 else ""
         flags.add("other-lab", detail=", ".join(names) + also)
 

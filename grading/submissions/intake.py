@@ -85,15 +85,6 @@ class Intake:
     fates: Mapping[Place, Fate] = field(default_factory=dict)
 
 
-def find_submissions(path: Path) -> list[Submission]:
-    """Find the submissions in a folder or a zip, in order of student and lab.
-
-    Raises:
-        CourseError: there is no such path, or no submission in it.
-    """
-    return list(take_in(path).submissions)
-
-
 def take_in(
     path: Path, course: Course | None = None, several: Several = "last"
 ) -> Intake:

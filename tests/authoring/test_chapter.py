@@ -3,7 +3,7 @@
 import pytest
 from labs import each_lab
 
-from authoring.chapter import read_chapter
+from authoring.chapter import needs, read_chapter
 from project.errors import CourseError
 
 HEAD = """\
@@ -43,6 +43,8 @@ def chapter(tmp_path, cell):
 def test_options_that_cannot_be_read_are_an_error_of_the_chapter(tmp_path, options):
     with pytest.raises(CourseError, match=r"warm-up\.md: The options of a cell"):
         chapter(tmp_path, f"{options}\n\n1")
+    with pytest.raises(CourseError, match=r"warm-up\.md: The options of a cell"):
+        needs(tmp_path, tmp_path / "00a-warm-up.md")
 
 
 def test_empty_options_are_none(tmp_path):

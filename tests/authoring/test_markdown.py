@@ -35,6 +35,7 @@ def test_every_cell_of_a_table_is_translated(translator):
 def test_a_role_may_stand_in_the_text_of_a_link(translator):
     text = "[of {math}`x`](05-which-method.md) and {math}`x`"
     assert translator.translate(text) == "of $x$ and $x$"
+    assert translator.translate("<me@example.org>") == "<me@example.org>"
 
 
 @pytest.mark.parametrize("link", ['[a](intro.md "title")', "[a][b]\n\n[b]: intro.md"])

@@ -95,9 +95,7 @@ def test_an_honest_notebook_takes_one_pass_and_its_trials_are_not_run(
         assert not any("1 / 0" in source for source in seen[0])
 
 
-def test_a_pass_whose_kernel_does_not_start_is_made_again_as_if_it_had_not_been(
-    graded, monkeypatch
-):
+def test_a_pass_whose_kernel_does_not_start_is_not_counted(graded, monkeypatch):
     left = [PassResult(because="no kernel started")]
 
     def fails_once(*given, **how):

@@ -143,6 +143,28 @@ def test_marks_of_a_notebook_that_cannot_be_graded_now_still_count_for_others(
     assert unmarked == ada
     assert marked.written[0].marks == 2
     assert read_comments(path, [ada, bob]) == {("bob", STEM, ONE): "Say why."}
+    for marks, said in (
+        ("7", "7 marks for"),
+        ("-1", "-1 marks for"),
+        ("x", "'x' are not"),
+    ):
+        path.write_text(
+            path.read_text("utf-8").replace(f",{ONE},2,", f",{ONE},{marks},")
+        )
+        with pytest.raises(CourseError, match=rf"marks\.csv:2: .*{said}"):
+            read_marks(path, [ada, bob])
+        path.write_text(
+            path.read_text("utf-8").replace(f",{ONE},{marks},", f",{ONE},2,")
+        )
+
+
+def test_marks_of_one_lab_stay_where_another_cannot_be_graded_now(tmp_path):
+    (ada,) = a_class(ada=SENTENCE)
+    first = dataclasses.replace(ada, part="a")
+    second = dataclasses.replace(ada, part="b", graded=False, written=())
+    other = "deep-ensembles/of-lab-b"
+    path = written(tmp_path, f"ada,{STEM},{ONE},2,,", f"ada,{STEM},{other},1,,")
+    assert read_marks(path, [first, second])[0].written[0].marks == 2
 
 
 @pytest.mark.parametrize("marks", ["", "2"])

@@ -234,7 +234,7 @@ def test_a_right_answer_that_a_busy_machine_has_stopped_is_right(practical, grad
 
 
 @pytest.mark.sandbox
-def test_what_a_busy_machine_takes_of_a_start_is_excused(practical, environment):
+def test_waiting_for_a_busy_machine_during_a_start_is_excused(practical, environment):
     """A start that is too slow says how much of its time does not count."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")])
     notebook.cells[0].metadata["course"] = {"role": "given"}

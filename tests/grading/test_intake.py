@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from submission_files import BACKPROP, DEEP, codes, notebook, tree, zipped
+from submission_files import BACKPROP, DEEP, codes, found_in, notebook, tree, zipped
 
 from grading.submissions.cells import MAX_BYTES, NotGradable
-from grading.submissions.intake import _unique, find_submissions, take_in
+from grading.submissions.intake import _unique, take_in
 from grading.submissions.names import read_name, shown
 from grading.submissions.submission import Submission
 from project.errors import CourseError
@@ -90,7 +90,7 @@ def test_layouts_of_platforms_are_read(layout, form, tmp_path):
     else:
         wrapped = {f"class/{name}": data for name, data in files.items()}
         path = zipped(tmp_path / "class.zip", wrapped)
-    found = find_submissions(path)
+    found = found_in(path)
     assert told(found) == right
     for one in found:
         assert one.read().startswith(b"{")
@@ -106,9 +106,9 @@ def test_one_students_own_notebooks_are_that_students(tmp_path):
         "bayes_by_backprop (1).ipynb": notebook(BACKPROP),
     }
     folder = tree(tmp_path / "Ann", files)
-    assert {one.student for one in find_submissions(folder)} == {"Ann"}
+    assert {one.student for one in found_in(folder)} == {"Ann"}
     single = folder / "01a-deep-ensembles.ipynb"
-    assert told(find_submissions(single)) == [("Ann", "", DEEP, single.name)]
+    assert told(found_in(single)) == [("Ann", "", DEEP, single.name)]
 
 
 def test_the_last_of_several_is_taken_and_flagged(tmp_path):
@@ -138,7 +138,7 @@ def test_the_last_of_several_is_taken_and_flagged(tmp_path):
         ),
     }
     for name, (files, right) in cases.items():
-        found = find_submissions(tree(tmp_path / name, files))
+        found = found_in(tree(tmp_path / name, files))
         assert {one.practical for one in found} == set(right)
         for one in found:
             assert f'"note": "{right[one.practical]}"'.encode() in one.read()
@@ -152,7 +152,7 @@ def test_the_last_of_several_is_taken_and_flagged(tmp_path):
 
 def test_the_same_file_twice_is_no_resubmission(tmp_path):
     files = {"ann/x.ipynb": notebook(), "ann/copy/x.ipynb": notebook()}
-    (one,) = find_submissions(tree(tmp_path, files))
+    (one,) = found_in(tree(tmp_path, files))
     assert one.flags == ()
 
 
@@ -162,7 +162,7 @@ def test_two_students_of_one_name_stay_two(tmp_path):
         "Ek Bo_2_assignsubmission_file_/x.ipynb": notebook(note=2),
         "Ek Bo_3_assignsubmission_file_/report.pdf": b"",
     }
-    found = find_submissions(tree(tmp_path, files))
+    found = found_in(tree(tmp_path, files))
     assert [one.student for one in found] == ["Ek Bo (1)", "Ek Bo (2)", "Ek Bo (3)"]
     assert [one.problem == "" for one in found] == [True, True, False]
 
@@ -172,7 +172,7 @@ def test_notebooks_of_one_name_get_names_of_their_own(tmp_path):
         "ann/a/x.ipynb": notebook(DEEP),
         "ann/b/X.ipynb": notebook(BACKPROP),
     }
-    found = find_submissions(tree(tmp_path, files))
+    found = found_in(tree(tmp_path, files))
     assert {one.notebook for one in found} == {"X.ipynb", "x (2).ipynb"}
 
 
@@ -215,7 +215,7 @@ def test_a_notebook_of_no_practical_is_kept_and_flagged(tmp_path):
         "ann/Untitled3.ipynb": b" " * (MAX_BYTES + 1),
         "ann/x.ipynb": notebook(),
     }
-    found = find_submissions(tree(tmp_path, files))
+    found = found_in(tree(tmp_path, files))
     assert [(one.practical, codes(one)) for one in found] == [
         ("", ["unknown-practical"]),
         ("", ["unknown-practical"]),
@@ -236,7 +236,7 @@ def test_a_notebook_of_no_practical_is_kept_and_flagged(tmp_path):
 
 def test_an_empty_or_broken_file_is_told_by_its_name(tmp_path):
     files = {"ann/01a-deep-ensembles.ipynb": b"", "bo_deep-ensembles.ipynb": b"\xff"}
-    found = find_submissions(tree(tmp_path, files))
+    found = found_in(tree(tmp_path, files))
     assert [(one.practical, one.problem) for one in found] == [(DEEP, "")] * 2
 
 
@@ -268,7 +268,7 @@ def test_hostile_names_in_a_zip_become_names_that_can_stand_in_a_path(tmp_path):
     files = {name: notebook(note=str(n)) for n, name in enumerate(HOSTILE)}
     outside = tmp_path / "outside"
     outside.mkdir()
-    found = find_submissions(zipped(outside / "class.zip", files))
+    found = found_in(zipped(outside / "class.zip", files))
     assert len(found) == len(HOSTILE)
     assert [path.name for path in tmp_path.rglob("*")] == ["outside", "class.zip"]
     for one in found:
@@ -298,9 +298,7 @@ def test_a_path_out_of_a_folder_is_never_somebody_elses(tmp_path):
         "../ann/deep-9.ipynb": notebook(note="mine"),
         "bo/../ann/deep-9.ipynb": notebook(note="mine"),
     }
-    found = {
-        one.student: one for one in find_submissions(zipped(tmp_path / "a.zip", files))
-    }
+    found = {one.student: one for one in found_in(zipped(tmp_path / "a.zip", files))}
     assert b"ann's" in found["ann"].read()
     assert codes(found["ann"]) == []
 
@@ -318,7 +316,7 @@ def test_members_that_are_not_said_to_be_utf8_are_read_as_such(tmp_path):
     path = zipped(tmp_path / "a.zip", {"Bj*rn/deep.ipynb": notebook()})
     data = path.read_bytes().replace(b"Bj*rn", "Bjö".encode() + b"r")
     path.write_bytes(data)
-    (one,) = find_submissions(path)
+    (one,) = found_in(path)
     assert one.student == "Björ"
 
 
@@ -333,7 +331,7 @@ def test_a_file_whose_name_is_not_utf8_is_read(tmp_path):
     folder = tmp_path / os.fsdecode(b"b\xf6")
     folder.mkdir()
     (folder / "deep.ipynb").write_bytes(notebook())
-    (one,) = find_submissions(tmp_path)
+    (one,) = found_in(tmp_path)
     assert one.student == "b\ufffd"
     assert one.read()
 
@@ -354,7 +352,7 @@ def test_wrong_use_names_the_path_and_the_remedy(tmp_path):
         (tmp_path / "nothing", "There is no notebook in it. Give the folder"),
     ):
         with pytest.raises(CourseError, match=words) as error:
-            find_submissions(path)
+            found_in(path)
         assert str(error.value).startswith(str(path))
 
 
@@ -362,13 +360,13 @@ def test_far_too_many_files_side_by_side_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("grading.submissions.files.MAX_FILES", 3)
     tree(tmp_path, {f"{n}_deep.ipynb": b"" for n in range(5)})
     with pytest.raises(CourseError, match="more than 3 files side by side"):
-        find_submissions(tmp_path)
+        found_in(tmp_path)
 
 
 def test_the_order_is_that_of_names_alone(tmp_path):
     files = {f"s{n}/deep.ipynb": notebook(note=n) for n in range(12)}
     one = zipped(tmp_path / "one.zip", files)
     two = zipped(tmp_path / "two.zip", dict(reversed(files.items())))
-    assert [(s.student, s.digest) for s in find_submissions(one)] == [
-        (s.student, s.digest) for s in find_submissions(two)
+    assert [(s.student, s.digest) for s in found_in(one)] == [
+        (s.student, s.digest) for s in found_in(two)
     ]

@@ -119,7 +119,7 @@ def test_what_nobody_tried_is_not_for_review(tmp_path):
     [
         ("90", 90), ("about 75 minutes; the KL.", 75), ("1 h 30 min", 90),
         ("1.5 hours", 90), ("It took 2h", 120), ("Too long.", None), ("0", None),
-        ("1.5 h (90 min)", 90), ("90 minutes (1.5 hours)", 90), ("2 h, so 110 min", 110),
+        ("1.5 h (90 min)", 90), ("90 minutes (1.5 hours)", 90), ("3 hours, of which 90 minutes on task 2", 180),
         ("99999 minutes", None), ("9" * 100_000, None), ("", None),
     ],
 )  # fmt: skip

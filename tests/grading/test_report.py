@@ -187,6 +187,8 @@ def test_a_task_that_nobody_attempted_is_not_said_to_be_solved_by_no_one():
     page = text_of(report_page(a_class("not-attempted", "not-attempted")))
     told = "Each task that anybody attempted was solved by 100% of the class or more"
     assert told in page
+    nothing = Roster([student("s0", "not-attempted", "not-attempted")])
+    assert "Nobody attempted a task." in text_of(report_page(nothing))
 
 
 def test_a_talking_point_has_a_place_and_a_question():

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 from graded_class import ROOT
 from seeds import SOAK, first_seed
-from submission_files import DEEP, codes, notebook, tree, zipped
+from submission_files import DEEP, codes, found_in, notebook, tree, zipped
 
 from grading.flags import FLAGS
 from grading.submissions import files, reading
 from grading.submissions.cells import MAX_BYTES, NotGradable
 from grading.submissions.files import READS_BADLY
-from grading.submissions.intake import find_submissions
 
 FORMS = ("folder", "zip", "alone")  # of a class of many files; each commit draws one
 
@@ -33,7 +32,7 @@ def test_links_are_not_followed(tmp_path):
     (root / "cy/deep.ipynb").symlink_to(secret / "deep.ipynb")
     (root / "cy/loop").symlink_to(root)
     (root / "cy/broken.ipynb").symlink_to("nowhere")
-    ann, bo, cy = find_submissions(root)
+    ann, bo, cy = found_in(root)
     assert codes(ann) == ["link"]
     assert ann.read() == notebook()
     assert codes(bo) == ["link"]
@@ -46,7 +45,7 @@ def test_links_are_not_followed(tmp_path):
 def test_a_file_that_becomes_a_link_is_not_read(tmp_path):
     secret = tree(tmp_path, {"secret.ipynb": notebook()}) / "secret.ipynb"
     root = tree(tmp_path / "class", {"ann/deep.ipynb": notebook()})
-    (ann,) = find_submissions(root)
+    (ann,) = found_in(root)
     ann.path.unlink()
     ann.path.symlink_to(secret)
     with pytest.raises(NotGradable, match="cannot be read"):
@@ -70,7 +69,7 @@ def test_links_and_secrets_in_a_zip_are_flagged(tmp_path):
     central = data.rindex(b"PK\x01\x02")
     data[central + 8] |= 1  # sets the flag for encryption
     path.write_bytes(data)
-    ann, bo = find_submissions(path)
+    ann, bo = found_in(path)
     assert codes(ann) == ["link"]
     assert codes(bo) == ["encrypted"]
 
@@ -86,7 +85,7 @@ def test_a_zip_in_a_zip_is_flagged_and_not_opened(tmp_path):
         "cy.zip": inner.getvalue(),
     }
     for path in (tree(tmp_path / "a", files), zipped(tmp_path / "a.zip", files)):
-        found = find_submissions(path)
+        found = found_in(path)
         assert [one.student for one in found] == ["ann", "bo", "cy"]
         assert [codes(one) for one in found] == [["nested-zip"]] * 3
         assert [one.problem == "" for one in found] == [False, True, False]
@@ -96,7 +95,7 @@ def test_a_zip_bomb_is_not_inflated(tmp_path):
     given = {"ann/deep-ensembles.ipynb": b" " * 60_000_000, "bo/deep.ipynb": notebook()}
     path = zipped(tmp_path / "bomb.zip", given)
     assert path.stat().st_size < 100_000
-    ann, bo = find_submissions(path)
+    ann, bo = found_in(path)
     assert codes(ann) == ["too-large"]
     assert ann.practical == DEEP
     assert ann.size == MAX_BYTES + 1
@@ -112,7 +111,7 @@ def test_a_bomb_of_many_files_uses_up_its_own_students_share(tmp_path, monkeypat
     given |= {f"di/{n}.txt": b"" for n in range(30)}
     given |= {"cy/deep.ipynb": notebook()}
     for path in (tree(tmp_path / "bomb", given), zipped(tmp_path / "bomb.zip", given)):
-        ann, bo, cy, di = find_submissions(path)
+        ann, bo, cy, di = found_in(path)
         assert [one.student for one in (ann, bo, cy, di)] == ["ann", "bo", "cy", "di"]
         assert codes(bo) == codes(di) == ["too-many-files"]
         assert not bo.problem
@@ -132,7 +131,7 @@ def test_a_student_with_200001_files_is_named_and_stops_nobody(form, tmp_path):
         tree(root, {"ann/deep.ipynb": notebook(), **honest})
         for name in names:
             (root / name).touch()
-    ann, *others = find_submissions(root)
+    ann, *others = found_in(root)
     assert "too-many-files" in codes(ann)
     assert ann.student == "ann"
     assert [codes(one) for one in others] == [[]] * len(honest)
@@ -142,7 +141,7 @@ def test_a_large_file_is_not_read_whole(tmp_path):
     root = tree(tmp_path, {"ann/01a-deep-ensembles.ipynb": b"{"})
     with open(root / "ann/01a-deep-ensembles.ipynb", "r+b") as file:
         file.truncate(500_000_000)  # sparse, so it takes no space on the disk
-    (one,) = find_submissions(root)
+    (one,) = found_in(root)
     assert codes(one) == ["too-large"]
     assert one.size == 500_000_000
     assert one.practical == DEEP
@@ -155,7 +154,7 @@ def test_a_pipe_does_not_make_it_wait(tmp_path):
     root = tree(tmp_path, {"bo/deep.ipynb": notebook()})
     (root / "ann").mkdir()
     os.mkfifo(root / "ann/deep.ipynb")
-    ann, bo = find_submissions(root)
+    ann, bo = found_in(root)
     assert codes(ann) == ["unreadable"]
     assert not bo.problem
 
@@ -176,7 +175,7 @@ def test_what_may_not_be_read_is_flagged(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", no_scandir)
     monkeypatch.setattr(os, "open", no_open)
-    found = find_submissions(root)
+    found = found_in(root)
     assert [codes(one) for one in found] == [["unreadable"], ["unreadable"]]
 
 
@@ -219,10 +218,10 @@ def test_a_folder_that_may_not_be_listed_is_its_students(tmp_path):
 def test_one_student_with_a_platforms_name_for_a_file_stays_that_student(tmp_path):
     name = "bobobo_4321_98765_deep.ipynb"
     path = tree(tmp_path / "class", {f"ana/{name}": notebook()})
-    assert [one.student for one in find_submissions(path)] == ["ana"]
+    assert [one.student for one in found_in(path)] == ["ana"]
     # A folder with files of several students is not a student's folder.
     tree(path, {"ana/cyc_4322_98766_deep.ipynb": notebook()})
-    assert [one.student for one in find_submissions(path)] == ["bobobo", "cyc"]
+    assert [one.student for one in found_in(path)] == ["bobobo", "cyc"]
 
 
 def test_broken_members_of_a_zip_are_flagged(tmp_path):
@@ -232,7 +231,7 @@ def test_broken_members_of_a_zip_are_flagged(tmp_path):
     data = bytearray(path.read_bytes())
     data[60:70] = b"\xff" * 10  # in the middle of the first member's content
     path.write_bytes(data)
-    ann, bo = find_submissions(path)
+    ann, bo = found_in(path)
     assert codes(ann) == ["unreadable"]
     assert bo.read()
     assert zipfile.BadZipFile in READS_BADLY
@@ -244,7 +243,7 @@ def test_a_member_that_could_only_be_unpacked_whole_is_not_read(tmp_path, kind):
     with zipfile.ZipFile(tmp_path / "class.zip", "w", kind) as archive:
         archive.writestr("ann/deep-ensembles.ipynb", b" " * 50_000_000)
         archive.writestr("bo/x.ipynb", notebook(), compress_type=zipfile.ZIP_STORED)
-    ann, bo = find_submissions(tmp_path / "class.zip")
+    ann, bo = found_in(tmp_path / "class.zip")
     assert codes(ann) == ["unreadable"]
     assert (ann.problem, bo.problem) == (FLAGS["unreadable"], "")
 
@@ -258,7 +257,7 @@ def test_names_of_64_kilobytes_are_read_as_short_ones(tmp_path, piece):
         for number, name in enumerate(names):
             archive.writestr(name, notebook(note=str(number)))
     began = time.process_time()
-    found = find_submissions(tmp_path / "class.zip")
+    found = found_in(tmp_path / "class.zip")
     assert len({one.student for one in found}) == (2 if piece == "1_" else 3)  # Canvas
     assert all(one.problem == "" for one in found)
     assert time.process_time() - began < 5

@@ -110,9 +110,17 @@ def test_a_block_without_keys_is_refused(read, block):
         read(block)
 
 
-def test_what_is_not_yaml_is_named_with_its_line(tmp_path):
-    (tmp_path / "_config.yml").write_text("publication:\n  site: x: y\n")
-    with pytest.raises(CourseError, match=r"_config\.yml:2: It is not YAML"):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("publication:\n  site: x: y\n", ":2: It is not YAML"),
+        ("publication: \x07\n", ": It is not YAML"),
+        ("- publication\n", ": It has no keys"),
+    ],
+)
+def test_a_configuration_that_cannot_be_read_is_refused(tmp_path, text, said):
+    (tmp_path / "_config.yml").write_text(text)
+    with pytest.raises(CourseError, match=rf"_config\.yml{said}"):
         Publication.read(tmp_path)
 
 

@@ -2,6 +2,8 @@
 
 import zipfile
 
+from grading.submissions.intake import take_in
+
 DEEP, BACKPROP = "deep_ensembles", "bayes_by_backprop"
 
 
@@ -24,6 +26,11 @@ def zipped(path, files):
         for name, data in files.items():
             archive.writestr(name, data)
     return path
+
+
+def found_in(path):
+    """List the submissions in a folder or a zip, in order of student and lab."""
+    return list(take_in(path).submissions)
 
 
 def codes(submission):
