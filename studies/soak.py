@@ -167,9 +167,11 @@ def judged(
     cases = cases_of(task, seed)
     right, failed, count = expected(task, cases), [], 0
     inputs = pickle.dumps(cases)
+    # The smallest inputs first: they take least time.
+    order = sorted(range(len(cases)), key=lambda at: len(pickle.dumps(cases[at])))
     for label, answer in answers(task, kind):
         name, reason, count = (task.id, label), None, count + 1
-        last = refusals.cases.get(name, 0)
+        last = refusals.cases.get(name, order[0])
         is_right = kind == "right answers" or label == REFERENCE
         if not is_right and (
             refusals.by_far(name, cases[last], right[last])
@@ -182,7 +184,7 @@ def judged(
         ):
             continue
         # Up to the first refusal.
-        for at in sorted(range(len(cases)), key=lambda number: number != last):
+        for at in sorted(order, key=lambda number: number != last):
             left: list[tuple[str, str]] = []
             if reason := refused(task, answer, cases[at], right[at], left):
                 by_value = isinstance(reason, Mismatch) and not left
