@@ -134,8 +134,8 @@ GUESSES = guesses(
             ),
             Choice(
                 "A few are slightly negative, and the prior makes them all positive",
-                "A smooth minimum would guarantee that. The prior has drawn many units into "
-                "kinks, where the second derivatives do not see the curvature.",
+                "A smooth minimum would guarantee that. Many units lie on kinks, where the "
+                "second derivatives do not see the curvature.",
             ),
             Choice(
                 "Dozens are negative, some of them even with the prior",
