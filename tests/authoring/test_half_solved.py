@@ -8,6 +8,7 @@ runs one notebook.
 
 import ast
 import builtins
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from labs import each_lab
 from authoring.chapter import read_chapter
 from authoring.exercises import generate
 from course.quiz import find_guess, guess_cell
+from course.task import find
 from grading.submissions.sources import free
 
 ROOT = Path(__file__).parents[2]
@@ -135,6 +137,43 @@ def cells_of(lab):
 @each_lab
 def test_where_any_answer_is_missing_no_name_is_undefined(lab):
     assert {(cell, name) for cell, name, _ in unbound(cells_of(lab))} == set()
+
+
+def needing_further_tasks(lab):
+    """Yield the first line and the tasks of cells that need a further task, away from it.
+
+    Cells below the task itself, those in a section *Further*, and those that the text leaves to
+    readers who wrote the task may need it.
+    """
+    notebook = nbformat.reads(generate(lab, solved=True), as_version=4)
+    info = re.compile(r"· (core|further) · `(\S+)`")
+    further = {
+        find(id_).name
+        for cell in notebook.cells
+        for level, id_ in info.findall(cell.source)
+        if level == "further"
+    }
+    uses, _ = definitions(cells_of(lab))
+    section, text, own = "", "", False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            text = cell.source
+            section = (re.findall(r"^## (.*)", text, re.M) or [section])[-1]
+            if re.search("^#", text, re.M):
+                own = "further" in dict(info.findall(text))
+        elif cell.metadata.get("course", {}).get("role") is None:
+            looked_up = set().union(
+                *(names for _, names, _ in statements({"source": cell.source}))
+            )
+            needed = reached(looked_up, uses) & further
+            left = own or section.startswith("Further") or "If you wrote" in text
+            if needed and not left:
+                yield cell.source.splitlines()[0], needed
+
+
+@each_lab
+def test_who_solves_the_core_tasks_sees_every_figure_about_them(lab):
+    assert list(needing_further_tasks(lab)) == []
 
 
 def unknown(cells):
