@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-import datetime
-import io
 import json
-import os
-import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +12,7 @@ from pathlib import Path
 
 from course.idx import DataUnavailable
 from project.files import write_whole
+from studies.tables import computed, csv_text
 
 
 def read(folder: Path, settings: dict) -> list[dict]:
@@ -45,24 +42,9 @@ def write(
     digits: int = 6,
 ) -> None:
     """Write the table of results and the settings, each file whole or not at all."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    for row in results:
-        writer.writerow(
-            {
-                k: f"{v:.{digits}g}" if isinstance(v, float) else v
-                for k, v in row.items()
-            }
-        )
-    about = {
-        "computed": str(datetime.datetime.now(datetime.UTC).date()),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "settings": settings,
-    }
+    about = computed() | {"settings": settings}
     write_whole(folder / "settings.json", json.dumps(about, indent=1) + "\n")
-    write_whole(folder / "results.csv", text.getvalue())
+    write_whole(folder / "results.csv", csv_text(columns, results, digits))
 
 
 def run(

@@ -1,8 +1,7 @@
 """Every method of the course on eight data sets, with test data shifted in severity.
 
 - ``data`` loads the sets, one split per seed, and shifts the test inputs;
-- ``methods`` trains each method, with settings chosen on the validation data, and
-  ``laplace`` computes its Laplace approximations;
+- ``methods`` trains each method, with settings chosen on the validation data;
 - ``experiment`` scores the forecasts at each severity;
 - ``ranks`` compares the methods: paired intervals, ranks, and a rank correlation;
 - ``summary`` reads the committed results for the pages that show them;

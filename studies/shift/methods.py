@@ -28,7 +28,7 @@ from solutions.deep_ensembles import (
     weight_decay,
 )
 from solutions.which_method import init_network, mimo_loss, train_mimo
-from studies.shift.laplace import gauss_newton, linearised, posterior_draws
+from studies.laplace import gauss_newton, linearised, posterior_draws
 from studies.uci.methods import (
     INITIAL_RHO,
     dropout_draws,

@@ -25,6 +25,7 @@ from solutions.deep_ensembles import (
     quick_adversarial_loss,
     weight_decay,
 )
+from studies.laplace import gauss_newton, jacobians, posterior_draws
 
 HIDDEN = 50
 DRAWS = 100  # of weights or masks, for each prediction of a method that samples
@@ -173,40 +174,17 @@ def predict(outputs: Callable, params, x: Array, key: Array, setting) -> Array:
     return drawn.reshape(-1, *drawn.shape[2:])
 
 
-@jax.jit
-def jacobians(params: Params, x: Array) -> Array:
-    """Differentiate the outputs of one network with respect to its P weights, (N, O, P)."""
-    parts = jax.vmap(jax.jacrev(lambda p, row: mlp(p, row[None])[0]), (None, 0))(
-        params, x
-    )
-    leaves = jax.tree.leaves(parts)
-    return jnp.concatenate(
-        [leaf.reshape(*leaf.shape[:2], -1) for leaf in leaves], axis=2
-    )
-
-
 def laplace_draws(
     params: Params, x: Array, x_new: Array, prior_std: float, seed: int
 ) -> np.ndarray:
     """Draw outputs of the linearised network under a Laplace approximation, (S, N, 2).
 
-    The posterior's precision is Σₙ JₙᵀΛₙJₙ + I/σ₀², with the Fisher information Λₙ about the
-    outputs (µ, ρ). In double precision.
-
-    Source: Immer, Korzepa and Bauer (2021), section 3.
+    In double precision, from float32 Jacobians.
     """
-    rho = np.asarray(mlp(params, x), float)[:, 1]
-    std, slope = np.logaddexp(0, rho) + 1e-6, 1 / (1 + np.exp(-rho))
-    root = np.stack([1 / std, np.sqrt(2) * slope / std], 1)  # of the Fisher information
-    weighted = np.asarray(jacobians(params, x), float) * root[:, :, None]
-    weighted = weighted.reshape(-1, weighted.shape[-1])
-    precision = weighted.T @ weighted + np.eye(weighted.shape[1]) / prior_std**2
-    factor = np.linalg.cholesky(precision)
-    new = np.asarray(jacobians(params, x_new), float)
-    noise = np.random.default_rng(seed).normal(size=(len(factor), DRAWS))
-    weights = np.linalg.solve(factor.T, noise)  # draws from N(0, precision⁻¹)
-    drawn = np.moveaxis(new @ weights, 2, 0)
-    return np.asarray(mlp(params, x_new), float) + drawn
+    curvature = gauss_newton(params, x, regression=True)
+    deviations = posterior_draws(curvature, prior_std, DRAWS, seed)
+    change = np.asarray(jacobians(params, x_new), float) @ deviations.T
+    return np.asarray(mlp(params, x_new), float) + np.moveaxis(change, 2, 0)
 
 
 LONGER = "ensemble, 400 epochs"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import datetime
 import importlib.metadata
+import io
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -16,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from project.files import write_whole
+from project.files import all_or_none, write_whole
+from studies.tables import computed, csv_text
 from studies.which_method import methods, scores
 from studies.which_method.baselines import distances
 from studies.which_method.problems import MAP_X, MAP_Y, PROBLEMS
@@ -62,37 +61,24 @@ def judged(folder: Path, worker: str) -> list[dict]:
                 problems[at] = PROBLEMS[row["problem"]](row["seed"])
             problem = problems[at]
             key = f"{row['problem']}|{row['method']}|{row['seed']}|"
-            test = arrays[key + "test"]
+            test, heads = arrays[key + "test"], row.pop("heads")
             if problem.regression:
                 row |= scores.regression_scores(test, problem.y_test, problem.unit)
             else:
                 out = arrays[key + "out"]
                 row |= scores.class_scores(test, problem.y_test, out)
-                if row["heads"] > 1:
+                if heads > 1:
                     pair = arrays[key + "test-mi"], arrays[key + "out-mi"]
                     row["AUROC of disagreement"] = scores.auroc(*pair)
             row["train ratio"] = row["train seconds"] / plain[at]
     return rows
 
 
-def write(path: Path, rows: list[dict]) -> None:
-    """Write a table of results, ordered by problem, method and seed."""
-    names, order = list(PROBLEMS), list(methods.METHODS)
-
-    def place(row: dict) -> tuple:
-        method = row["method"]
-        rank = order.index(method) if method in order else len(order)
-        return names.index(row["problem"]), rank, method, row["seed"]
-
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(
-            file, COLUMNS, extrasaction="ignore", lineterminator="\n"
-        )
-        writer.writeheader()
-        for row in sorted(rows, key=place):
-            writer.writerow(
-                {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
-            )
+def place(row: dict) -> tuple:
+    """Order rows by problem, method and seed."""
+    names, order, method = list(PROBLEMS), list(methods.METHODS), row["method"]
+    rank = order.index(method) if method in order else len(order)
+    return names.index(row["problem"]), rank, method, row["seed"]
 
 
 def maps(folder: Path) -> dict[str, np.ndarray]:
@@ -112,10 +98,7 @@ def maps(folder: Path) -> dict[str, np.ndarray]:
 
 def settings(budget: Budget) -> dict:
     """Return the settings, library versions and machine of the experiment."""
-    return {
-        "computed": str(datetime.datetime.now(datetime.UTC).date()),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
+    return computed() | {
         "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
         "seeds": budget.seeds,
         "hidden": budget.hidden,
@@ -153,13 +136,17 @@ def main(arguments: list[str] | None = None) -> None:
         entropies = maps(folder)
     budget = QUICK if options.quick else Budget()
     rows += distances(budget.seeds)
+    rows.sort(key=place)
     compared = [row for row in rows if row["method"] in methods.METHODS]
     aside = [row for row in rows if row["method"] not in methods.METHODS]
-    write(options.out / "results.csv", compared)
-    write(options.out / "asides.csv", aside)
-    np.savez_compressed(options.out / "maps.npz", **entropies)
+    arrays = io.BytesIO()
+    np.savez_compressed(arrays, **entropies)
     text = json.dumps(settings(budget), indent=1)
-    write_whole(options.out / "settings.json", text + "\n")
+    with all_or_none():
+        write_whole(options.out / "results.csv", csv_text(COLUMNS, compared))
+        write_whole(options.out / "asides.csv", csv_text(COLUMNS, aside))
+        write_whole(options.out / "maps.npz", arrays.getvalue())
+        write_whole(options.out / "settings.json", text + "\n")
 
 
 if __name__ == "__main__":

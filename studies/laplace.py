@@ -6,6 +6,7 @@ Source: Immer, Korzepa and Bauer (2021), section 3.
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 import scipy.special
@@ -13,7 +14,6 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from solutions.deep_ensembles import Params, mlp
-from studies.uci.methods import jacobians
 from studies.which_method import scores
 
 
@@ -31,6 +31,18 @@ def fisher_roots(outputs: np.ndarray, *, regression: bool) -> np.ndarray:
     probs = scipy.special.softmax(outputs, axis=1)
     root = np.sqrt(probs)
     return root[:, :, None] * eye - probs[:, :, None] * root[:, None, :]
+
+
+@jax.jit
+def jacobians(params: Params, x: Array) -> Array:
+    """Differentiate the outputs of one network with respect to its P weights, (N, O, P)."""
+    parts = jax.vmap(jax.jacrev(lambda p, row: mlp(p, row[None])[0]), (None, 0))(
+        params, x
+    )
+    leaves = jax.tree.leaves(parts)
+    return jnp.concatenate(
+        [leaf.reshape(*leaf.shape[:2], -1) for leaf in leaves], axis=2
+    )
 
 
 def gauss_newton(params: Params, x: Array, *, regression: bool) -> np.ndarray:
