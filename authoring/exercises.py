@@ -83,16 +83,14 @@ def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
         CourseError: the chapter and its solutions do not fit together.
     """
     chapter, module = read_chapter(lab.chapter), lab.solutions()
-    translator = translator_of(lab)
-    kept = [cell for cell in chapter.cells if cell.role != "book-only"]
+    translator = translator_of(lab, chapter)
     _refuse_skeletons(chapter)
-    for cell in kept:
-        if cell.kind == "markdown":
-            translator.number(cell.source)
     cells, seen = [], set()
     write = _writer(solved, marked)
     earlier = asked_earlier(lab)
-    for cell in kept:
+    for cell in chapter.cells:
+        if cell.role == "book-only":
+            continue
         if cell.kind == "markdown":
             cells += _markdown_cells(cell, translator)
         else:
@@ -130,14 +128,23 @@ def generate(lab: Lab, *, solved: bool = False, marked: bool = False) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def translator_of(lab: Lab) -> Translator:
-    """Return what translates the Markdown of a lab's chapter for Jupyter."""
+def translator_of(lab: Lab, chapter: Chapter, *, whole: bool = False) -> Translator:
+    """Return what translates the Markdown of a lab's chapter for Jupyter.
+
+    Equations have the numbers that they have in the exercise; if the chapter is translated as a
+    ``whole``, those that the exercise leaves out are numbered after them.
+    """
     bibliography = lab.root / "book" / "references.bib"
     references = BibliographyData()
     if bibliography.exists():
         references = _references(bibliography, bibliography.stat().st_mtime_ns)
     site = Publication.read(lab.root).site
-    return Translator(lab.chapter, references, macros(lab.root), site)
+    translator = Translator(lab.chapter, references, macros(lab.root), site)
+    for left_out in (False, True) if whole else (False,):
+        for cell in chapter.cells:
+            if cell.kind == "markdown" and (cell.role == "book-only") is left_out:
+                translator.number(cell.source)
+    return translator
 
 
 @lru_cache(maxsize=4)

@@ -58,16 +58,16 @@ def questions(lab: Lab) -> list[Question]:
     Raises:
         CourseError: its chapter cannot be read.
     """
-    translator = translator_of(lab)
+    chapter = read_chapter(lab.chapter)
+    translator = translator_of(lab, chapter, whole=True)
     known = _stored().get("numbers", {}).get(lab.name, {})
     prompts, answers = {}, {}
-    for cell in read_chapter(lab.chapter).cells:
+    for cell in chapter.cells:
         if cell.kind != "markdown":
             continue
         source = GLUED.sub(lambda match: _number(match, known), cell.source)
-        translator.number(source)
         for name, title, label, body in _directives(source):
-            if name == "solution":
+            if name == "solution":  # its title is the label of its question
                 answers[title] = body, cell.line
             elif name == "exercise" and cell.role == "written":
                 prompts[label] = title, body, cell.line
@@ -94,11 +94,11 @@ def prompts(lab: Lab) -> dict[str, str]:
     Raises:
         CourseError: its chapter cannot be read.
     """
-    translator, found = translator_of(lab), {}
-    for cell in read_chapter(lab.chapter).cells:
+    chapter, found = read_chapter(lab.chapter), {}
+    translator = translator_of(lab, chapter)
+    for cell in chapter.cells:
         if cell.kind != "markdown":
             continue
-        translator.number(cell.source)
         for name, _, _, body in _directives(cell.source):
             tasks = TASK_INFO.findall(body) if name == "exercise" else []
             if tasks:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 
 import pytest
 from labs import COURSE, LABS, each_lab
@@ -45,6 +46,17 @@ def test_every_task_has_a_prompt(lab):
             assert mark not in text, (task, mark)
         for tex, display in formulas(text):
             assert formula(tex, display=display), (task, tex)
+
+
+@each_lab
+def test_prompts_read_as_in_the_exercise(lab):
+    """The numbers of their equations, too."""
+    page = re.compile(r" \(in the book, the page `[^`]*`\)")  # said once in a notebook
+    exercise = page.sub("", "\n".join(cell.source for cell in lab.released().cells))
+    asked = [question.prompt for question in questions(lab)]
+    for text in (*prompts(lab).values(), *asked):
+        for line in page.sub("", text).splitlines():
+            assert line in exercise
 
 
 @each_lab
