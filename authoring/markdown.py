@@ -31,6 +31,7 @@ PARSER = (
 )
 BLANKS = re.compile(r"\s*")
 ELSEWHERE = re.compile(r"\w+://|mailto:")
+CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 OPTION = re.compile(r"^:([a-z_-]+):\s*(.*)$")
 BOXES = {
     "admonition": "",
@@ -119,14 +120,15 @@ class Translator:
         for start, end, text in sorted(pieces, reverse=True):
             lines[start:end] = text.split("\n")
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+        parts = CODE.split(text)
         for name, meaning in self.macros.items():
             try:
-                text = _expand(text, name, meaning)
+                parts[::2] = [_expand(part, name, meaning) for part in parts[::2]]
             except ValueError as error:
                 raise CourseError(
                     self.path, line, f"{error}.", "Put it between braces."
                 ) from None
-        return text
+        return "".join(parts)
 
     # --- directives -------------------------------------------------------------------
 
@@ -180,13 +182,21 @@ class Translator:
         cursor = 0
         for child in token.children or []:
             if child.type == "myst_role":
-                raw = f"{{{child.meta['name']}}}`{child.content}`"
+                # The parser joins a role's lines and takes its outer backticks.
+                name = child.meta["name"]
+                words = r"\s+".join(map(re.escape, child.content.split()))
+                pattern = rf"\{{{re.escape(name)}\}}`+\s*{words}\s*`+"
+                match = re.search(pattern, text[cursor:])
+                if match is None:  # in a quotation, whose marks stand between its lines
+                    problem = f"The role {{{name}}} is broken over two lines."
+                    raise CourseError(self.path, line, problem, "Write it on one.")
+                raw = match[0]
                 new = self._role(child.meta["name"], child.content, line)
             elif child.type == "link_open" and not ELSEWHERE.match(
                 href := str(child.attrs["href"])
             ):
                 match = re.search(
-                    r"\[([^\]]*)\]\(" + re.escape(href) + r"\)", text[cursor:]
+                    r"\[([^\[\]]*)\]\(" + re.escape(href) + r"\)", text[cursor:]
                 )
                 if match is None:
                     problem = f"The link to {href} is in a form that is not translated."
@@ -242,7 +252,7 @@ class Translator:
                 )
             return f"({self.equations[content]})"
         if name == "math":
-            return f"${content}$"
+            return f"${content.strip()}$"
         if name in ("ref", "prf:ref", "numref") and not content.endswith(">"):
             raise CourseError(
                 self.path,

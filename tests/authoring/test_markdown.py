@@ -38,6 +38,27 @@ def test_a_role_may_stand_in_the_text_of_a_link(translator):
     assert translator.translate("<me@example.org>") == "<me@example.org>"
 
 
+def test_a_bracket_before_a_link_stays(translator):
+    text = "For p in $[0, 1)$ see [five](05-which-method.md), [not this."
+    assert translator.translate(text) == "For p in $[0, 1)$ see five, [not this."
+
+
+@pytest.mark.parametrize(
+    "role",
+    ["{math}`a\nb  c`", "{math}``a b c``", "{math}`` a b\nc ``", "{term}`a b\nc`"],
+)
+def test_a_role_may_be_broken_and_have_more_backticks(translator, role):
+    text = translator.translate(f"Before {{math}}`a` and {role}, after.")
+    mark = "$" if "math" in role else ""
+    inside = text.removeprefix("Before $a$ and ").removesuffix(", after.")
+    assert " ".join(inside.split()) == f"{mark}a b c{mark}"
+
+
+def test_a_role_that_is_broken_in_a_quotation_is_refused(translator):
+    with pytest.raises(CourseError, match=r"md:1: The role \{term\} is broken"):
+        translator.translate("> a {term}`b\n> c`")
+
+
 @pytest.mark.parametrize("link", ['[a](intro.md "title")', "[a][b]\n\n[b]: intro.md"])
 def test_a_link_in_another_form_is_refused(translator, link):
     with pytest.raises(CourseError, match=r"md:7: The link to intro\.md"):
@@ -46,6 +67,8 @@ def test_a_link_in_another_form_is_refused(translator, link):
 
 def test_arguments_of_macros_may_stand_apart_but_need_braces(translator):
     assert translator.translate(r"$\KL {q}{p^{2}}$") == r"$\mathrm{KL}(q \| p^{2})$"
+    code = "`\\KL`\n\n```\n\\KL{q}{p}\n```\n\n"
+    assert translator.translate(rf"{code}$\KL{{q}}{{p}}$").startswith(code)
     for text in (r"$\KL qp$", r"$\KL{q}p$", r"$\KL{q$", r"$\KL"):
         with pytest.raises(CourseError, match="between braces"):
             translator.translate(text)
