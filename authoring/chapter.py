@@ -12,10 +12,12 @@ import jupytext
 from jupytext.myst import MystMetadataParsingError
 from nbformat import NotebookNode
 from nbformat.validator import NotebookValidationError
+from yaml import YAMLError
 
 from course.task import task_id
 from project.closure import closure
 from project.errors import CourseError
+from project.files import read_text
 from project.practicals import Course, Lab, lab_of
 
 ROLES = ("task", "given", "check", "written", "book-only")
@@ -40,8 +42,8 @@ class ChapterCell:
 
     ``names`` are the names that a task or given cell imports, or the name that a check cell
     checks; ``task`` is the task's id, if the cell belongs to one; ``guess`` is the id of the guess
-    that ends a Markdown cell. The code of a ``folded`` cell
-    only makes a figure or a table: page and exercise show it on demand.
+    that ends a Markdown cell. The code of a ``folded`` cell only makes a figure or a table: page
+    and exercise show it on demand.
     """
 
     kind: str
@@ -76,7 +78,7 @@ def read_chapter(path: Path) -> Chapter:
         CourseError: a cell's tags are unknown or conflict, its contents do not fit its role,
             or tasks and checks do not match.
     """
-    return _chapter(path, path.read_text(encoding="utf-8"))
+    return _chapter(path, read_text(path))
 
 
 @lru_cache(maxsize=64)
@@ -96,9 +98,12 @@ def _chapter(path: Path, text: str) -> Chapter:
 def _notebook(path: Path, text: str) -> NotebookNode:
     try:
         return jupytext.reads(text, fmt="md:myst")
-    except (MystMetadataParsingError, NotebookValidationError) as error:
+    except (MystMetadataParsingError, NotebookValidationError, YAMLError) as error:
         reason = str(error).splitlines()[0].rstrip(".:")
-        problem = f"The options of a cell cannot be read: {reason}."
+        what = (
+            "head of the page" if isinstance(error, YAMLError) else "options of a cell"
+        )
+        problem = f"The {what} cannot be read: {reason}."
         raise CourseError(path, None, problem, "Correct them.") from None
 
 
@@ -131,7 +136,7 @@ def needs(root: Path, path: Path) -> frozenset[Path]:
     Raises:
         CourseError: its code does not parse, or options of a cell cannot be read.
     """
-    cells = _notebook(path, path.read_text(encoding="utf-8")).cells
+    cells = _notebook(path, read_text(path)).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     # check() imports the practical's checks by task id, so no import in the page shows it.
     try:

@@ -3,8 +3,8 @@
 A chapter's cells are processed in order: a ``task`` import is replaced with a stub, a
 ``given`` import with its full source (also a task's, in a later lab of its practical); the
 imports and constants of the solutions go into one locked cell at the top; ``book-only`` cells
-are left out; a guess is followed by a cell to guess in; Markdown is translated. The output is deterministic: the same input gives the
-same bytes.
+are left out; a guess is followed by a cell to guess in; Markdown is translated. The same input
+gives the same bytes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from course.quiz import find_guess, guess_cell
 from course.task import find
 from project.closure import closure
 from project.errors import CourseError
-from project.files import write_whole
+from project.files import all_or_none, read_text, write_whole
 from project.practicals import ANSWER_HERE, Course, Lab, cell_id
 from project.publication import EXTRAS, Publication
 from project.source import Definition, Module, imports_of
@@ -159,11 +159,7 @@ def differences(course: Course, names: Iterable[str] = ()) -> str:
     """
     report = []
     for path, text in _generated(course, names).items():
-        now = (
-            path.read_text(encoding="utf-8").splitlines(keepends=True)
-            if path.exists()
-            else []
-        )
+        now = read_text(path).splitlines(keepends=True) if path.exists() else []
         new = text.splitlines(keepends=True)
         name = path.relative_to(course.root)
         report += difflib.unified_diff(
@@ -182,10 +178,11 @@ def _generated(course: Course, names: Iterable[str]) -> dict[Path, str]:
 
 
 def write(course: Course, names: Iterable[str] = ()) -> list[Path]:
-    """Write what is generated, each file atomically; none if one fails to generate."""
+    """Write what is generated, all files or none."""
     texts = _generated(course, names)
-    for path, text in texts.items():
-        write_whole(path, text)
+    with all_or_none():
+        for path, text in texts.items():
+            write_whole(path, text)
     return list(texts)
 
 
@@ -196,7 +193,7 @@ def _readme(root: Path) -> dict[Path, str]:
         return {}
     clone = "\n".join(Publication.read(root).clone)
     shown = f"```sh\n{clone}\n```" if clone else "Clone or download this repository."
-    old = path.read_text("utf-8")
+    old = read_text(path)
     return {path: CLONE.sub(lambda found: f"{found[1]}\n\n{shown}\n\n{found[2]}", old)}
 
 
@@ -238,7 +235,7 @@ def _imported(source: str) -> frozenset[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module.partition(".")[0])
     return frozenset(names)
 

@@ -15,7 +15,7 @@ import nbformat
 from authoring.exercises import generate
 from authoring.questions import questions
 from project.errors import CourseError
-from project.files import write_whole
+from project.files import all_or_none, write_whole
 from project.practicals import ANSWER_HERE, Course, Lab
 
 CONFIG = f'''"""nbgrader's settings for the course; this file is yours to change."""
@@ -53,8 +53,9 @@ def write_course(course: Course, folder: Path, names: Iterable[str] = ()) -> lis
     config = folder / "nbgrader_config.py"
     if not config.exists():
         texts[config] = CONFIG
-    for path, text in texts.items():
-        write_whole(path, text)
+    with all_or_none():
+        for path, text in texts.items():
+            write_whole(path, text)
     return list(texts)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from course.task import task_id
 from project.errors import CourseError
-from project.files import all_or_none, write_whole
+from project.files import all_or_none, read_text, write_whole
 from project.practicals import Course, Lab
 from project.source import files_of
 
@@ -126,7 +126,7 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
             the last one that the package imports.
 
     Raises:
-        CourseError: there is no such practical or module, the name is none or is taken, or a
+        CourseError: there is no such practical or module, the name is none of a function or is taken, or a
             file does not end as it is expected to.
     """
     chosen = course.lab(lab)
@@ -150,13 +150,13 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
 
 def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     root, stem, chapter = lab.root, lab.stem, lab.chapter
-    source = solution.read_text("utf-8")
+    source = read_text(solution)
     used = re.compile(r"^(?:import|from) (jax|torch)\b", re.MULTILINE).search(source)
     framework = used[1] if used else "numpy"
     imported, array, annotation = ARRAYS[framework]
     checks = root / "course" / "checks" / stem
     check = checks / solution.name  # test_structure.py wants the same name
-    check_text = _read(check) if check.exists() else CHECK_MODULE
+    check_text = read_text(check) if check.exists() else CHECK_MODULE
     constant = name.upper()
     init = checks / "__init__.py"
     listed = _listed(
@@ -166,7 +166,7 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     edits = [
         Edit(
             solution,
-            _read(solution) + SOLUTION.format(name=name, array=annotation),
+            read_text(solution) + SOLUTION.format(name=name, array=annotation),
             "the docstring and the reference solution",
         ),
         Edit(
@@ -181,7 +181,7 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
         Edit(init, listed, "the task's place in the order of the practical"),
         Edit(
             chapter,
-            _read(chapter) + CHAPTER.format(id=id_, stem=stem, name=name),
+            read_text(chapter) + CHAPTER.format(id=id_, stem=stem, name=name),
             "the place and the text of the prompt",
         ),
     ]
@@ -201,7 +201,7 @@ def _imported(path: Path, module: str, name: str) -> str:
 
     Where nothing is imported from the module yet, the import follows the last one.
     """
-    text = _read(path)
+    text = read_text(path)
     imports = [one for one in ast.parse(text).body if isinstance(one, ast.ImportFrom)]
     lines = text.splitlines(keepends=True)
     for node in imports:
@@ -253,17 +253,13 @@ def _solution(lab: Lab, module: str) -> Path:
     )
 
 
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
 def _replaced(path: Path, pattern: str, new: str) -> str:
     """The text of a file with the first match of a pattern replaced.
 
     Raises:
         CourseError: nothing matches.
     """
-    text, count = re.subn(pattern, new, _read(path), count=1)
+    text, count = re.subn(pattern, new, read_text(path), count=1)
     if not count:
         problem = f"Nothing in it matches {pattern!r}."
         raise CourseError(path, None, problem, "Add the task by hand.")

@@ -56,7 +56,7 @@ def _say(error: CourseError) -> None:
 
 
 def shown(path: Path | str) -> str:
-    """A path as it is printed: below the current folder without the way to there."""
+    """Return a path as it is printed: relative to the current folder if it is below it."""
     try:
         here = Path.cwd()
     except OSError:  # it was removed
@@ -67,12 +67,16 @@ def shown(path: Path | str) -> str:
 
 
 def project_root() -> Path:
-    """The folder that holds the project: this one or one above it.
+    """Return the folder that holds the project: this one or one above it.
 
     Raises:
-        CourseError: there is none.
+        CourseError: there is none, or this folder has been removed.
     """
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        problem = "This folder does not exist any more."
+        raise CourseError(".", None, problem, "Change into a checkout.") from None
     for folder in (here, *here.parents):
         if (folder / "_toc.yml").exists() and (folder / "book").is_dir():
             return folder

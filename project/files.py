@@ -28,6 +28,20 @@ class _Pending:
 _pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
 
 
+def read_text(path: Path) -> str:
+    """Read a file of the project, with line ends as ``\\n``.
+
+    Raises:
+        CourseError: it is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        problem = "It is not UTF-8."
+        raise CourseError(path, line, problem, "Save it as UTF-8.") from None
+
+
 def write_whole(path: Path, content: str | bytes, mode: int = 0o644) -> None:
     """Write a file atomically: readers see the old content or the new, never a part.
 
@@ -71,7 +85,8 @@ def discard(path: Path) -> None:
 def all_or_none() -> Iterator[None]:
     """Put all files that ``write_whole`` writes in this block in place when it ends.
 
-    If anything fails before then, for example because the disk is full, no file changes.
+    If anything fails before then, for example because the disk is full, no file changes. (If
+    it fails while the files are moved into place, those already moved stay.)
 
     Raises:
         OSError: a file cannot be written, or its path is a folder.

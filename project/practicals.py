@@ -22,6 +22,7 @@ import nbformat
 from course.task import stem_of
 from project.closure import closure
 from project.errors import CourseError
+from project.files import read_text
 from project.source import Module, files_of, read_solutions
 
 ANSWER_HERE = "*Write your answer here.*"
@@ -94,8 +95,8 @@ class Lab:
             problem = f"There is no exercise of {self.name}."
             raise CourseError(self.exercise, None, problem, remedy)
         try:
-            return nbformat.reads(self.exercise.read_text("utf-8"), as_version=4)
-        except (nbformat.reader.NotJSONError, nbformat.ValidationError, AttributeError):
+            return nbformat.reads(read_text(self.exercise), as_version=4)
+        except (ValueError, nbformat.ValidationError, AttributeError):
             problem = "It is not a notebook."
             raise CourseError(self.exercise, None, problem, remedy) from None
 
@@ -244,7 +245,7 @@ def _headings(root: Path) -> dict[str, str]:
     found = {}
     for practical in Course.read(root).practicals:
         for lab in practical.labs:
-            heading = HEADING.search(lab.chapter.read_text("utf-8"))
+            heading = HEADING.search(read_text(lab.chapter))
             if heading:
                 found[lab.name] = f"Lab {lab.label}: {heading[1]}"
     return found

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import yaml
 
 from project.errors import CourseError
+from project.files import read_text
 
 CONFIG, BLOCK = "_config.yml", "publication"
 # The extra of pyproject.toml that installs each package of the frameworks.
@@ -64,7 +65,7 @@ class Publication:
         """
         path = root / CONFIG
         try:
-            config = yaml.safe_load(path.read_text("utf-8")) or {}
+            config = yaml.safe_load(read_text(path)) or {}
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             problem = f"It is not YAML: {getattr(error, 'problem', error)}."

@@ -7,11 +7,15 @@ SOLUTION`` and ``### END SOLUTION``; a comment above it stays in the stub as a h
 from __future__ import annotations
 
 import ast
+import re
+import symtable
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from project.errors import CourseError
+from project.files import read_text
 
 DEFINING = (ast.FunctionDef, ast.ClassDef)
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -104,8 +108,8 @@ def read_solutions(root: Path, stem: str) -> Module:
 
     Raises:
         CourseError: there are none, one does not parse, its markers do not match, a name is
-            defined twice, another practical's solutions are imported, or a constant uses a
-            function or class.
+            defined twice, another practical's solutions are imported, a constant uses a
+            function or class, or there is a statement of another kind.
     """
     paths = files_of(root, stem)
     package = root / "solutions" / stem
@@ -127,14 +131,15 @@ def read_solutions(root: Path, stem: str) -> Module:
     constants: list[str] = []
     definitions: dict[str, Definition] = {}
     for path, tree in trees.items():
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path).splitlines()
         for node in tree.body:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 if not _is_ours(path, node, stem):
                     imports.append(node)
             elif isinstance(node, ast.Assign | ast.AnnAssign):
-                _check_constant(path, node, names)
-                constants.append(_source(node, lines))
+                constant = _source(node, lines)
+                _check_constant(path, node.lineno, names & _names(constant))
+                constants.append(constant)
             elif isinstance(node, DEFINING):
                 found = _definition(path, node, lines, names)
                 if found.name in definitions:
@@ -145,6 +150,14 @@ def read_solutions(root: Path, stem: str) -> Module:
                         "Keep one of them: in the exercise they share a notebook.",
                     )
                 definitions[found.name] = found
+            elif not _is_text(node):
+                raise CourseError(
+                    path,
+                    node.lineno,
+                    "An exercise has no place for this statement.",
+                    "Move it into a function: a module of solutions has imports, "
+                    "constants, functions and classes.",
+                )
     setup = "\n".join(_merged(imports))
     setup += "\n\n" + "\n".join(constants) if constants else ""
     return Module(package if len(paths) > 1 else paths[0], setup, definitions)
@@ -164,7 +177,7 @@ def imports_of(source: str) -> dict[str, str]:
 
 def _parse(path: Path) -> ast.Module:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         tree = ast.parse(text)
     except FileNotFoundError:
         raise CourseError(
@@ -187,15 +200,33 @@ def _definition(
     path: Path, node: ast.stmt, lines: list[str], names: set[str]
 ) -> Definition:
     decorators = [decorator.lineno for decorator in node.decorator_list]
-    needs = frozenset(_names(node) & names - {node.name})
     start = min([node.lineno, *decorators])
-    return Definition(node.name, path, start, _source(node, lines, start), needs)
+    source = _source(node, lines, start)
+    written = [line.strip() for line in source.splitlines()]
+    if written.count(BEGIN) != written.count(END):
+        problem = f"A solution region of {node.name} does not end in it."
+        raise CourseError(path, start, problem, f"Put `{END}` where it should.")
+    needs = frozenset(_names(source) & names - {node.name})
+    return Definition(node.name, path, start, source, needs)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    """Is this a docstring?"""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def _source(node: ast.stmt, lines: list[str], start: int | None = None) -> str:
-    # A marker after the last statement is a comment, so end_lineno does not include it.
+    # Comments after the last statement, such as a marker, are not counted in end_lineno.
     end = node.end_lineno
-    end += any(line.strip() == END for line in lines[end : end + 1])
+    for number, line in enumerate(lines[end:], end + 1):
+        if line.strip() == END:
+            end = number
+        elif line.strip() and not re.match(r"\s+#", line):
+            break
     return "\n".join(lines[(start or node.lineno) - 1 : end])
 
 
@@ -215,12 +246,11 @@ def _is_ours(path: Path, node: ast.Import | ast.ImportFrom, stem: str) -> bool:
     return modules == ["__future__"]
 
 
-def _check_constant(path: Path, node: ast.stmt, names: set[str]) -> None:
-    needed = _names(node) & names
+def _check_constant(path: Path, line: int, needed: set[str]) -> None:
     if needed:
         raise CourseError(
             path,
-            node.lineno,
+            line,
             f"A module constant uses {', '.join(sorted(needed))}.",
             "Constants go to the top of the exercise, before every definition: "
             "move it into the function that uses it.",
@@ -260,8 +290,18 @@ def _is_foreign(module: str) -> bool:
     return module.split()[0].partition(".")[0] not in sys.stdlib_module_names
 
 
-def _names(node: ast.AST) -> set[str]:
-    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+def _names(source: str) -> set[str]:
+    """Return the global names that a statement uses, without its parameters and variables."""
+
+    def used(scope: symtable.SymbolTable) -> Iterator[str]:
+        outermost = scope.get_type() == "module"
+        for symbol in scope.get_symbols():
+            if symbol.is_referenced() and (outermost or symbol.is_global()):
+                yield symbol.get_name()
+        for inner in scope.get_children():
+            yield from used(inner)
+
+    return {*used(symtable.symtable(source, "", "exec"))}
 
 
 def _check_markers(path: Path, text: str) -> None:

@@ -32,6 +32,16 @@ def test_options_that_cannot_be_read_are_an_error_of_the_chapter(tmp_path, optio
         needs(tmp_path, tmp_path / "00a-warm-up.md")
 
 
+def test_a_head_that_cannot_be_read_is_an_error_of_the_chapter(tmp_path):
+    path = tmp_path / "00a-warm-up.md"
+    path.write_text("---\ntitle: [a\n---\n\n# A\n")
+    with pytest.raises(CourseError, match=r"warm-up\.md: The head of the page cannot"):
+        read_chapter(path)
+    path.write_bytes("# A\n\nfür".encode("latin-1"))
+    with pytest.raises(CourseError, match=r"warm-up\.md:3: It is not UTF-8"):
+        read_chapter(path)
+
+
 def test_empty_options_are_none(tmp_path):
     assert chapter(tmp_path, ":mystnb:\n\n1").cells[-1].caption is None
 

@@ -26,7 +26,13 @@ def test_other_names_are_made_of_the_stem(tmp_path):
 def test_an_exercise_that_is_no_notebook_is_named(tmp_path):
     lab = Lab(tmp_path, tmp_path / "book" / "00a-warm-up.md")
     lab.exercise.parent.mkdir()
-    for text in ("<<<<<<< HEAD\n{}\n", "{}", '{"nbformat": 4}', "[]"):
+    for text in (
+        "<<<<<<< HEAD\n{}\n",
+        "{}",
+        '{"nbformat": 4}',
+        "[]",
+        '{"nbformat": 5}',
+    ):
         lab.exercise.write_text(text)
         with pytest.raises(CourseError, match=r"warm-up\.ipynb: It is not a notebook"):
             lab.released()

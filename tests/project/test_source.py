@@ -103,6 +103,51 @@ def test_a_broken_module_is_named_with_its_line(read, tmp_path, old, new, line, 
     assert words in str(error.value)
 
 
+@pytest.mark.parametrize("line", ["jax.config.update('x', 1)", "if LIMIT:\n    pass"])
+def test_another_statement_is_an_error(read, line):
+    with pytest.raises(CourseError, match=r"practical\.py:8: An exercise has no place"):
+        read(MODULE.replace("LIMIT = 3", f"LIMIT = 3\n{line}"))
+
+
+def test_a_comment_or_blank_line_before_a_marker_changes_nothing(read):
+    end = "        ### END SOLUTION\n"
+    text = MODULE.replace(end, f"        # why\n\n{end}") + "\n\n# a note\nA = 1\n"
+    model = read(text).definitions["Model"]
+    assert model.source.count("END SOLUTION") == 2
+    assert "a note" not in model.source
+    assert model.stub() == read(MODULE).definitions["Model"].stub()
+
+
+def test_a_region_ends_in_the_definition_where_it_begins(read):
+    text = MODULE.replace("        ### END SOLUTION\n", "", 2)
+    text = text.replace("        ### BEGIN SOLUTION\n        return", "        return")
+    with pytest.raises(CourseError, match=r"py:15: A solution region of Model does"):
+        read(f"{text}\n\ndef last():\n    ### END SOLUTION\n    pass\n")
+
+
+def test_parameters_and_variables_are_not_needed(read):
+    functions = """
+def scale(model: Model, y=LIMIT): return [helper for helper in model]
+def shift(x: helper): model = Model = x; return model(Model)
+def both(x): return lambda scale: helper(scale)
+class Own:
+    scale = 1
+    def go(self): return shift(self.scale)
+"""
+    needs = {k: v.needs for k, v in read(MODULE + functions).definitions.items()}
+    assert needs["scale"] == {"Model"}
+    assert needs["shift"] == needs["both"] == {"helper"}
+    assert needs["Own"] == {"shift"}
+
+
+def test_a_file_that_is_not_utf_8_is_named_with_its_line(read, tmp_path):
+    read(MODULE)
+    path = tmp_path / "solutions" / "practical.py"
+    path.write_bytes(path.read_bytes() + "# ü".encode("latin-1"))
+    with pytest.raises(CourseError, match=r"practical\.py:28: It is not UTF-8"):
+        read_solutions(tmp_path, "practical")
+
+
 def test_a_task_without_a_solution_is_an_error(read):
     with pytest.raises(CourseError, match="no solution region"):
         read(MODULE).definitions["helper"].stub()
