@@ -1,4 +1,4 @@
-"""Matplotlib's backend in the book's kernels: a figure is an SVG for desks and one for phones.
+"""Matplotlib's backend in the book's kernels: a figure is an SVG for desktops and one for phones.
 
 ``MPLBACKEND`` names this module while the book is built. The second SVG is stored inside the
 first, in an element that no program shows; ``authoring.pictures`` takes it out.
@@ -84,6 +84,8 @@ def points(artist) -> int:
 def stack(fig: Figure) -> None:
     """Lay a figure's panels out for a phone: one below the other, pictures in their grid."""
     panels = [ax for ax in fig.axes if ax.get_subplotspec()]
+    if not panels:  # each was placed by hand
+        return
     panels.sort(key=lambda ax: ax.get_subplotspec().num1)
     grid = panels[0].get_subplotspec().get_gridspec()
     width, height = fig.get_size_inches()

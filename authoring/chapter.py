@@ -95,6 +95,15 @@ def _chapter(path: Path, text: str) -> Chapter:
     return chapter
 
 
+def notebook_of(path: Path) -> NotebookNode:
+    """Read a page as a notebook, which has no outputs.
+
+    Raises:
+        CourseError: its head, or the options of a cell, cannot be read.
+    """
+    return _notebook(path, read_text(path))
+
+
 def _notebook(path: Path, text: str) -> NotebookNode:
     try:
         return jupytext.reads(text, fmt="md:myst")
@@ -136,7 +145,7 @@ def needs(root: Path, path: Path) -> frozenset[Path]:
     Raises:
         CourseError: its code does not parse, or options of a cell cannot be read.
     """
-    cells = _notebook(path, read_text(path)).cells
+    cells = notebook_of(path).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     # check() imports the practical's checks by task id, so no import in the page shows it.
     try:

@@ -24,6 +24,8 @@ READER = {"type": "plugin", "name": "myst_nb_md"}
 
 def execute_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
     """Execute those of the pages that are notebooks and have no outputs in the cache."""
+    if app.config.nb_execution_mode != "cache":
+        return
     cache = get_cache(app.config.nb_execution_cache_path)
     paths = [Path(env.doc2path(page)) for page in pages]
     notebooks = [

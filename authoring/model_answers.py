@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jupytext
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from authoring.questions import STORED, glued, prompts, questions
+from authoring.chapter import notebook_of
+from authoring.questions import STORED, formula_key, glued, prompts, questions
 from project.errors import CourseError
 from project.files import write_whole
 from project.practicals import Course, Lab
@@ -34,6 +34,8 @@ RECORD = "application/papermill.record/text/plain"
 LETTER = re.compile(
     r'<(m[ino]) mathvariant="(bold|bold-italic|script|double-struck)">(\w)<'
 )
+# Words of a letter's name that its variants leave out.
+UNNAMED = ("LATIN", "GREEK", "LUNATE", "LETTER")
 # A sign after an opening parenthesis, a comma or a relation is no subtraction.
 SIGN = re.compile(r"(<mo[^>]*>(?:[(\[,=≤≥≈∼]|&[lg]t;)</mo>)<mo>−")
 
@@ -49,7 +51,7 @@ def formulas(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def typeset(course: Course) -> dict[str, str]:
-    """Return the MathML of every formula of tasks and written questions, by ``name_of_formula``."""
+    """Return the MathML of every formula of tasks and written questions, by its key."""
     from authoring.exercises import macros
     from authoring.mathematics import Typesetter
 
@@ -57,7 +59,7 @@ def typeset(course: Course) -> dict[str, str]:
     with contextlib.closing(Typesetter(macros(course.root))) as typesetter:
         typesetter.options["output"] = "mathml"
         for tex, display in used(course):
-            key = f"$${tex}$$" if display else f"${tex}$"
+            key = formula_key(tex, display=display)
             if key not in found:
                 mathml = typesetter.typeset(tex, display=display)
                 found[key] = for_browsers(mathml, display=display)
@@ -70,7 +72,12 @@ def for_browsers(mathml: str, *, display: bool = False) -> str:
     In a sentence, parentheses of a KL divergence are as high as those around them.
     """
     mathml = LETTER.sub(
-        lambda found: f"<{found[1]}>{styled(found[3], found[2])}<", mathml
+        lambda found: (
+            f"<{found[1]}>{letter}<"
+            if (letter := styled(found[3], found[2]))
+            else found[0]
+        ),
+        mathml,
     )
     if not display:
         mathml = mathml.replace('<mo fence="true"', '<mo fence="true" stretchy="false"')
@@ -78,15 +85,19 @@ def for_browsers(mathml: str, *, display: bool = False) -> str:
     return SIGN.sub(r'\1<mo form="prefix">−', mathml)
 
 
-def styled(letter: str, variant: str) -> str:
-    """Return Unicode's bold, script or double-struck letter: 𝐰 for w and "bold"."""
-    kind, _, name = unicodedata.name(letter).partition(" LETTER ")
-    case = kind.split()[-1]
+def styled(letter: str, variant: str) -> str | None:
+    """Return Unicode's bold, script or double-struck letter: 𝐰 for w and "bold"; None if it has none.
+
+    Some, such as ℒ, have names without MATHEMATICAL; the bold variants of ϵ and ϕ are called
+    symbols.
+    """
     style = variant.upper().replace("BOLD-", "BOLD ")
-    try:
-        return unicodedata.lookup(f"MATHEMATICAL {style} {case} {name}")
-    except KeyError:  # the first ones, such as ℒ, have names of their own
-        return unicodedata.lookup(f"{style} {case} {name}")
+    words = unicodedata.name(letter).split()
+    name = " ".join(word for word in words if word not in UNNAMED)
+    for full in (f"MATHEMATICAL {style} {name}", f"{style} {name}"):
+        with contextlib.suppress(KeyError):
+            return unicodedata.lookup(full)
+    return None
 
 
 def used(course: Course) -> Iterator[tuple[str, bool]]:
@@ -124,9 +135,8 @@ def numbers(course: Course, cache: Path) -> dict[str, dict[str, str]]:
 
 def _glued_by(store: JupyterCacheBase, lab: Lab) -> dict[str, str]:
     """Return the numbers of a page as it is now, by name; none if it has not been built."""
-    page = jupytext.reads(lab.chapter.read_text("utf-8"), fmt="md:myst")
     try:
-        record = store.match_cache_notebook(page)
+        record = store.match_cache_notebook(notebook_of(lab.chapter))
     except KeyError:
         return {}
     found = {}

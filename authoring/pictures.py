@@ -1,4 +1,4 @@
-"""Show the book's figures on desks and phones, by day and by night, without layout shifts.
+"""Show the book's figures on desktops and phones, in both themes, without layout shifts.
 
 - A figure of ``authoring.backend`` becomes two files, ``NAME.svg`` and ``NAME-phone.svg``.
 - Their text, axes and ground follow the theme: with ``#dark`` at the end of its address, a
@@ -19,6 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import numpy as np
@@ -45,8 +46,8 @@ OPACITY, MORE = re.compile(r"\bopacity:([\d.]+)"), "--more"
 LIGHT = ";".join([*(f"{name}:{colour}" for colour, name, _ in THEMED), f"{MORE}:0"])
 DARK = ";".join([*(f"{name}:{dark}" for _, name, dark in THEMED), f"{MORE}:0.8"])
 # Of two bitmaps of the same points, each theme shows one.
-LIGHT += ";--day:inline;--night:none"
-DARK += ";--day:none;--night:inline"
+LIGHT += ";--by-light:inline;--by-dark:none"
+DARK += ";--by-light:none;--by-dark:inline"
 NARROW = "(max-width: 719px)"
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 INLINE = "data:image/png;base64,"
@@ -77,7 +78,7 @@ def themed(text: str) -> ElementTree.Element:
     root = ElementTree.fromstring(text)
     for extra in root.findall(f"{SVG}metadata"):
         root.remove(extra)
-    fixed, nights = set(), []
+    fixed, dark_copies = set(), []
     for axes in root.iter(f"{SVG}g"):
         if axes.get("id", "").startswith("axes_") and has_map(axes):
             for part in on_panel(axes):
@@ -101,13 +102,13 @@ def themed(text: str) -> ElementTree.Element:
         if picture := part.get(LINK, "").partition(INLINE)[2]:
             part.set(LINK, compact(opened(picture)))
             if part not in fixed and (dark := recoloured(opened(picture))):
-                night = ElementTree.Element(
+                dark_copy = ElementTree.Element(
                     part.tag, part.attrib | {LINK: compact(dark)}
                 )
-                night.attrib.pop("id", None)
-                night.set("style", "display:var(--night,none)")
-                part.set("style", "display:var(--day,inline)")
-                nights.append((part, night))
+                dark_copy.attrib.pop("id", None)
+                dark_copy.set("style", "display:var(--by-dark,none)")
+                part.set("style", "display:var(--by-light,inline)")
+                dark_copies.append((part, dark_copy))
         if "style" in part.attrib:
             look = part.get("style").replace(": ", ":").replace("; ", ";")
             for colour, name, _ in () if part in fixed else THEMED:
@@ -116,9 +117,9 @@ def themed(text: str) -> ElementTree.Element:
                 look = OPACITY.sub(more_in_the_dark, look)
             part.set("style", look)
     parents = {child: parent for parent in root.iter() for child in parent}
-    for part, night in nights:
+    for part, dark_copy in dark_copies:
         siblings = parents[part]
-        siblings.insert(list(siblings).index(part) + 1, night)
+        siblings.insert(list(siblings).index(part) + 1, dark_copy)
     root.set("style", "fill:var(--ink)")
     return root
 
@@ -190,7 +191,7 @@ def opened(picture: str) -> Image.Image:
 
 
 def compact(image: Image.Image) -> str:
-    """Return a bitmap's smallest address: as PNG in 256 colours, or as WebP; maps on white."""
+    """Return a bitmap's smallest data URL: as PNG in 256 colours, or as WebP; maps on white."""
     files = io.BytesIO(), io.BytesIO()
     if image.getextrema()[3][0] > 0:
         white = Image.new("RGBA", image.size, "white")
@@ -296,7 +297,9 @@ def show_pictures(app: Sphinx, page, template, context, doctree) -> None:
 
     def shown(match: re.Match) -> str:
         tag, address = match[0], match[1]
-        source = sources[address.rpartition("/")[2]]
+        source = sources.get(unquote(address.rpartition("/")[2]))
+        if source is None:  # raw HTML: Sphinx does not know it
+            return tag
         loading = ' loading="lazy"' if first else ""
         first.append(address)
         if source.suffix != ".svg":

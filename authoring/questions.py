@@ -120,8 +120,12 @@ def glued(lab: Lab) -> set[str]:
 
 def formula(tex: str, *, display: bool) -> str | None:
     """Return a formula of the questions as MathML; None if it is not stored."""
-    key = f"$${tex}$$" if display else f"${tex}$"
-    return _stored().get("formulas", {}).get(key)
+    return _stored().get("formulas", {}).get(formula_key(tex, display=display))
+
+
+def formula_key(tex: str, *, display: bool) -> str:
+    """Return the name under which a formula is stored: itself, as in Markdown."""
+    return f"$${tex}$$" if display else f"${tex}$"
 
 
 def titles(labs: Iterable[Lab]) -> dict[str, str]:

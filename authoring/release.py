@@ -2,13 +2,15 @@
 
 The bundle contains only those modules of ``course`` that the chosen exercises import,
 directly or indirectly; a new module is included as soon as one of them uses it. Solutions and
-grader are never included, and a notebook that contains an answer is refused. The class edition
+grader are never included, and a notebook is refused if a cell is not what the chapter gives, or
+has outputs: it might contain an answer. The class edition
 of the book is included on request.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shutil
@@ -16,9 +18,13 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterable
+from itertools import zip_longest
 from pathlib import Path
 
-from authoring.exercises import packages_of
+import nbformat
+from nbformat import NotebookNode
+
+from authoring.exercises import generate, packages_of
 from project.errors import CourseError
 from project.practicals import Course, Lab
 from project.publication import bracketed
@@ -38,7 +44,7 @@ build-backend = "setuptools.build_meta"
 [project]
 name = "{name}"
 version = "{version}"
-description = "{description}"
+description = {description}
 requires-python = "{python}"
 dependencies = [
 {dependencies}
@@ -49,7 +55,7 @@ dependencies = [
 
 [tool.setuptools]
 packages.find = {{ include = ["course*"] }}
-package-data = {{ course = ["plots/*.mplstyle"] }}
+package-data = {{ course = {data} }}
 """
 
 REQUIREMENTS = """\
@@ -130,7 +136,7 @@ def release(
         The folder and the zip.
 
     Raises:
-        CourseError: there is no such practical, an exercise contains an answer, the book is
+        CourseError: there is no such practical, an exercise is not what its chapter gives, the book is
             not built, the bundle cannot be written, or its place is taken by something that is
             not a bundle.
     """
@@ -171,7 +177,7 @@ def bundle(
     """Return the files of a bundle by name, in order.
 
     Raises:
-        CourseError: there is no such practical, an exercise contains an answer, the book is
+        CourseError: there is no such practical, an exercise is not what its chapter gives, the book is
             not built, or an exercise or a check needs a file outside ``course``.
     """
     root = course.root
@@ -207,7 +213,8 @@ def bundle(
             mark=MARK,
             name=NAME,
             version=about["version"],
-            description=about["description"],
+            description=_text(about["description"]),
+            data=json.dumps(project["tool"]["setuptools"]["package-data"]["course"]),
             python=about["requires-python"],
             dependencies=_list(about["dependencies"]),
             extras="\n".join(
@@ -260,32 +267,30 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _refuse_answers(lab: Lab, notebook) -> None:
-    """Check that each task cell is its solution's stub and that no cell has outputs.
+def _refuse_answers(lab: Lab, notebook: NotebookNode) -> None:
+    """Check that each cell is what chapter and solutions give, and has no outputs.
 
     Raises:
-        CourseError: a task is not its stub, or a cell has outputs.
+        CourseError: a cell is another, or has outputs.
     """
-    definitions = lab.solutions().definitions.values()
-    tasks = (one for one in definitions if one.has_solution)
-    stubs = {definition.stub() for definition in tasks}
-    for cell in notebook.cells:
-        course = cell.metadata.get("course", {})
-        if course.get("role") == "task" and cell.source not in stubs:
-            raise CourseError(
-                lab.exercise,
-                None,
-                f"{course['task']} is not the stub of its solution.",
-                "Run `course exercises`.",
-            )
-        if cell.get("outputs"):
-            raise CourseError(
-                lab.exercise, None, "It holds outputs.", "Run `course exercises`."
-            )
+    right = nbformat.reads(generate(lab), as_version=4)
+    for number, cells in enumerate(zip_longest(notebook.cells, right.cells), 1):
+        problem = ""
+        if len({(cell and cell.cell_type, cell and cell.source) for cell in cells}) > 1:
+            problem = f"Cell {number} is not the one that chapter and solutions give."
+        elif cells[0].get("outputs"):
+            problem = f"Cell {number} has outputs."
+        if problem:
+            raise CourseError(lab.exercise, None, problem, "Run `course exercises`.")
 
 
 def _list(requirements: list[str]) -> str:
-    return "\n".join(f'    "{requirement}",' for requirement in requirements)
+    return "\n".join(f"    {_text(requirement)}," for requirement in requirements)
+
+
+def _text(text: str) -> str:
+    """Write a string as TOML does; what JSON writes is TOML as well."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _is_bundle(folder: Path) -> bool:

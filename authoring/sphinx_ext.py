@@ -17,6 +17,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from docutils import nodes
@@ -28,7 +29,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from authoring.chapter import is_long, names_imported, needs
+from authoring.chapter import is_long, names_imported, needs, notebook_of
 from authoring.markdown import info
 from authoring.typography import with_code
 from course.task import task_id
@@ -284,10 +285,16 @@ def forget_stale_outputs(
         before = json.loads(notes.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         before = {}
-    stale = {str(pages[page]) for page in pages if before.get(page) != made_by[page]}
-    for record in cache.list_cache_records():
-        if record.uri in stale:
-            cache.remove_cache(record.pk)
+    stale = [pages[page] for page in pages if before.get(page) != made_by[page]]
+    outdated = {
+        record.pk for record in cache.list_cache_records() if Path(record.uri) in stale
+    }
+    # The cache finds a notebook by its cells: by those of a page that was renamed, too.
+    for path in stale:
+        with suppress(KeyError):
+            outdated.add(cache.match_cache_notebook(notebook_of(path)).pk)
+    for pk in outdated:
+        cache.remove_cache(pk)
     write_whole(notes, json.dumps(made_by, indent=1))
     # Each edition has its own environment, which records the sources its pages were read with.
     extension = digest_of(root, closure(root, "", root / "_config.yml", *OWN))

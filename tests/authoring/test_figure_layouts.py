@@ -1,4 +1,4 @@
-"""Figures for desks and phones, as the book's kernels draw them, and their colours."""
+"""Figures for desktops and phones, as the book's kernels draw them, and their colours."""
 
 import re
 from xml.etree import ElementTree
@@ -145,6 +145,13 @@ def test_many_panels_stand_in_two_columns_and_pictures_stay_together():
     assert len({round(box.x0, 2) for box in boxes(fig)}) == 3
 
 
+def test_panels_that_were_placed_by_hand_stay():
+    fig = plt.figure(figsize=(6, 2))
+    fig.add_axes((0.1, 0.1, 0.8, 0.8)).plot([1, 2])
+    stack(fig)
+    assert tuple(fig.get_size_inches()) == (6, 2)
+
+
 def drawn(fig):
     """Return both layouts as SVG."""
     text = for_both(fig)
@@ -233,14 +240,14 @@ def bitmaps(colour, *, on_map=False):
 
 def test_points_of_a_bitmap_have_the_colours_of_the_theme():
     """And so those of the legend, which is no bitmap."""
-    (by_day, light), (by_night, dark) = bitmaps(COLOURS["blue"])
-    assert by_day == "display:var(--day,inline)"
-    assert by_night == "display:var(--night,none)"
+    (light_style, light), (dark_style, dark) = bitmaps(COLOURS["blue"])
+    assert light_style == "display:var(--by-light,inline)"
+    assert dark_style == "display:var(--by-dark,none)"
     of_dark = next(dark for colour, name, dark in THEMED if name == "--blue")
     for pixels, colour in ((light, COLOURS["blue"]), (dark, of_dark)):
         np.testing.assert_allclose(pixels / 255, to_rgb(colour), atol=0.03)
-    assert "--day:none;--night:inline" in DARK
-    assert "--day:inline;--night:none" in LIGHT
+    assert "--by-light:none;--by-dark:inline" in DARK
+    assert "--by-light:inline;--by-dark:none" in LIGHT
     # This colour is the same in both themes; a map keeps its colours.
     assert [style for style, _ in bitmaps(COLOURS["orange"])] == [None]
     assert {style for style, _ in bitmaps(COLOURS["blue"], on_map=True)} == {None}
@@ -259,8 +266,8 @@ def test_every_colour_stands_out_from_both_grounds():
     dark = {drawn: colour for drawn, _, colour in THEMED}
     colours = {*COLOURS.values(), *(colour for colour, _ in METHODS.values())}
     for colour in map(str.lower, colours):
-        night = luminance(dark.get(colour, colour)) + 0.05
-        assert night / (luminance(dark["#ffffff"]) + 0.05) > 4, colour
+        in_dark = luminance(dark.get(colour, colour)) + 0.05
+        assert in_dark / (luminance(dark["#ffffff"]) + 0.05) > 4, colour
         assert 1.05 / (luminance(colour) + 0.05) > 2, colour
 
 

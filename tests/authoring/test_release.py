@@ -48,7 +48,7 @@ def copy(tmp_path):
     ):
         ignored = shutil.ignore_patterns("__pycache__", "_static")
         shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
-    for name in ("_toc.yml", "pyproject.toml", *module.COPIED):
+    for name in ("_config.yml", "_toc.yml", "pyproject.toml", *module.COPIED):
         shutil.copy(ROOT / name, root)
     return root
 
@@ -236,16 +236,31 @@ def test_an_exercise_that_holds_an_answer_is_refused(copy, tmp_path):
     (cell,) = [c for c in notebook.cells if c["id"] == "deep-ensembles--heads"]
     cell.source = definition.shown()
     nbformat.write(notebook, path)
-    with pytest.raises(
-        CourseError, match=r"heads is not the stub .* `course exercises`"
-    ):
+    number = notebook.cells.index(cell) + 1
+    other = rf"Cell {number} is not the one .* `course exercises`"
+    with pytest.raises(CourseError, match=other):
         release(Course.read(copy), tmp_path / "out")
     assert not (tmp_path / "out").exists()
     cell.source = definition.stub()
     output = nbformat.v4.new_output("stream", text="an answer")
     cell.outputs = [output]
     nbformat.write(notebook, path)
-    with pytest.raises(CourseError, match="holds outputs"):
+    with pytest.raises(CourseError, match=f"Cell {number} has outputs"):
+        release(Course.read(copy), tmp_path / "out")
+
+
+@pytest.mark.parametrize("place", ["written", "new", "end"])
+def test_an_answer_in_another_cell_is_refused_too(copy, tmp_path, place):
+    path = copy / "exercises/01a-deep-ensembles.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    if place == "written":
+        roles = [one.metadata.get("course", {}).get("role") for one in notebook.cells]
+        notebook.cells[roles.index("written")].source = "An answer in words."
+    else:
+        at = 5 if place == "new" else len(notebook.cells)
+        notebook.cells.insert(at, nbformat.v4.new_code_cell("heads = print"))
+    nbformat.write(notebook, path)
+    with pytest.raises(CourseError, match=r"Cell \d+ is not the one"):
         release(Course.read(copy), tmp_path / "out")
 
 

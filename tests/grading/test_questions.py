@@ -94,6 +94,9 @@ def test_stored_formulas_are_those_of_katex():
         (r"\mathbf{w}", "<mi>𝐰</mi>"),
         (r"\mathcal{L}", "<mi>ℒ</mi>"),
         (r"\boldsymbol{\mu}", "<mi>𝝁</mi>"),
+        (r"\boldsymbol{\epsilon}\boldsymbol\phi", "<mi>𝝐</mi><mi>𝝓</mi>"),
+        (r"\mathbf{0}", "<mn>𝟎</mn>"),
+        (r"\mathbb{1}", "<mn>𝟙</mn>"),
         (r"\left(p\right)", '<mo fence="true" stretchy="false">(</mo>'),
     ],
 )
