@@ -206,7 +206,7 @@ def _imported(path: Path, module: str, name: str) -> str:
     lines = text.splitlines(keepends=True)
     for node in imports:
         if node.module == module:
-            names = [*(alias.name for alias in node.names), name]
+            names = [*map(ast.unparse, node.names), name]
             listed = "".join(f"    {one},\n" for one in names)
             new = [f"from {module} import (\n{listed})\n"]
             lines[node.lineno - 1 : node.end_lineno] = new

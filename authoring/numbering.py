@@ -31,7 +31,7 @@ class ByPractical(TocTreeCollectorWithStyles):
             page = lab.chapter.relative_to(lab.root).with_suffix("").as_posix()
             if page not in env.tocs:
                 continue
-            number = (f"{int(lab.number)}{lab.part}",)
+            number = (lab.label,)
             first, *rest = env.tocs[page].findall(nodes.reference)
             first["secnumber"] = number
             env.titles[page]["secnumber"] = number

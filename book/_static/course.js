@@ -50,6 +50,11 @@ document.querySelectorAll(".bd-sidebar-primary a[href='#']").forEach(link => {
   link.tabIndex = -1;
 });
 
+// On a phone, that list opens at the reader's place.
+document.querySelector(".primary-toggle")?.addEventListener("click", () => setTimeout(() => {
+  document.querySelector(".bd-sidebar-primary [aria-current=page]")?.scrollIntoView({block: "center"});
+}));
+
 // The headings of such a table sort its rows, by number or by name; pressed again, they reverse.
 document.querySelectorAll("table.sortable thead th").forEach(head => {
   const button = document.createElement("button");
@@ -59,7 +64,8 @@ document.querySelectorAll("table.sortable thead th").forEach(head => {
     const rises = head.getAttribute("aria-sort") !== "ascending";
     const body = head.closest("table").tBodies[0];
     const text = row => row.cells[head.cellIndex].textContent;
-    const compare = (a, b) => parseFloat(text(a)) - parseFloat(text(b)) || text(a).localeCompare(text(b));
+    const value = row => parseFloat(text(row).replace("−", "-").replaceAll(",", ""));
+    const compare = (a, b) => value(a) - value(b) || text(a).localeCompare(text(b));
     const rows = [...body.rows].sort((a, b) => rises ? compare(a, b) : compare(b, a));
     head.parentElement.querySelectorAll("th").forEach(other => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", rises ? "ascending" : "descending");
@@ -72,7 +78,13 @@ const openGuess = place => {
   const guess = place?.closest(".guessed")?.previousElementSibling;
   if (guess && !guess.querySelector(":checked")) guess.querySelector("[value=show]").checked = true;
 };
-const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+const target = () => {
+  try {
+    return document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  } catch {  // "#50%" is not the name of a place
+    return null;
+  }
+};
 addEventListener("hashchange", () => openGuess(target()));
 openGuess(target());
 
@@ -99,12 +111,18 @@ if (typeof Search !== "undefined") {
     excerpt.textContent = (start ? "… " : "") + text.slice(start, end) + (end < text.length ? " …" : "");
     return text ? excerpt : null;
   };
-  // A page, or one more entry of the index, below one of its sections has nothing to add. The last
-  // result is shown first.
+  // A section with this very title comes first, and an entry of the glossary is named. A page, or
+  // one more entry of the index, below one of its sections has nothing to add. The last result is
+  // shown first.
   const find = Search._performSearch;
-  Search._performSearch = (...asked) => {
+  Search._performSearch = (query, ...asked) => {
+    const wanted = query.trim().toLowerCase();
+    const named = ([, title]) => title.split(" > ").pop().trim().toLowerCase() === wanted;
+    const results = find(query, ...asked).reverse().map(([page, title, anchor, ...more]) => [
+      page, anchor?.startsWith("#term-") ? `Glossary: ${anchor.slice(6).replaceAll("-", " ")}` : title, anchor, ...more,
+    ]);
     const above = new Set();
-    return find(...asked).reverse().filter(([page, , anchor]) => {
+    return [...results.filter(named), ...results.filter(result => !named(result))].filter(([page, , anchor]) => {
       const adds = anchor && !anchor.startsWith("#index-") || !above.has(page);
       if (anchor) above.add(page);
       return adds;

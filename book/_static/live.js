@@ -278,7 +278,7 @@ views.gp = own => {
   }
   return {
     numbers: {means, stds, evidence, points: points.map(point => [...point])},
-    said: `${points.length} data points, log evidence ${show(evidence)}`,
+    said: `${points.length} data point${points.length === 1 ? "" : "s"}, log evidence ${show(evidence)}`,
     key: [["blue", "curve ± 2 std", "band"], ["sky", "data ± 2 std", "band"]],
   };
 };

@@ -34,7 +34,7 @@ def predictive_band(
     """
     ax = ax or plt.gca()
     for width, alpha in ((2, 0.18), (1, 0.32)):
-        label = "mean ± 1 and 2 sd" if width == 1 else None
+        label = "mean ± 1 and 2 std" if width == 1 else None
         ax.fill_between(
             x,
             mean - width * std,

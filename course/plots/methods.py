@@ -37,6 +37,7 @@ def method_intervals(
     reference: float | None = None,
     names: bool = True,
     styles: Mapping[str, tuple[str, str]] = METHODS,
+    outside: str = "",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one row for each method: its estimate and the interval around it.
@@ -48,10 +49,27 @@ def method_intervals(
         reference: where to draw a dotted vertical line.
         names: write the methods' names beside the rows.
         styles: colour and marker, by method.
+        outside: a method that does not widen the axis: if its estimate lies beyond those of the
+            others, an arrow with the number stands in its row.
         ax: where to draw.
     """
     ax = ax or plt.gca()
+    others = [v for name, v in values.items() if name != outside]
+    least, most = min(low for _, low, _ in others), max(high for *_, high in others)
     for row, (name, (middle, low, high)) in enumerate(values.items()):
+        beyond = middle > most
+        if name == outside and (beyond or middle < least):
+            number = f"{middle:.2f}".replace("-", "−")
+            text = f"{number} →" if beyond else f"← {number}"
+            ax.annotate(
+                text,
+                (0.98 if beyond else 0.02, row),
+                xycoords=ax.get_yaxis_transform(),
+                ha="right" if beyond else "left",
+                va="center",
+                fontsize="small",
+            )
+            continue
         colour, marker = styles[name]
         if np.isfinite(middle):
             ax.plot([low, high], [row, row], color=colour, lw=2, solid_capstyle="butt")

@@ -170,7 +170,7 @@ def two_divergences(*, name: str) -> HTML | None:
         draw,
         [
             Slider("rho", "correlation of p", [*steps(0, 0.95, 0.05), 0.99], 0.9),
-            Slider("s", "sd of q", steps(0.1, 1.5, 0.02), 0.7),
+            Slider("s", "std of q", steps(0.1, 1.5, 0.02), 0.7),
             Button("qp", "Minimise KL(q‖p)"),
             Button("pq", "Minimise KL(p‖q)"),
         ],
@@ -308,7 +308,7 @@ def gradient_estimators(*, name: str) -> HTML | None:
         draw,
         [
             Slider("mu", "mean µ", steps(-2, 3, 0.25), 0),
-            Slider("sigma", "sd σ", steps(0.1, 2, 0.1), 0.5),
+            Slider("sigma", "std σ", steps(0.1, 2, 0.1), 0.5),
             Slider("n", "samples", [1, 10, 30, 100, 300, 1000, 2000], 300),
         ],
         {},

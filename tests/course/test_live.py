@@ -229,7 +229,7 @@ def test_a_finger_moves_a_point_and_not_the_page(browser, path):
 def test_buttons_go_to_the_least_divergence(page):
     for name, s in (("qp", 0.44), ("pq", 1.0)):
         page.evaluate(PRESS, ["kl", name])
-        slider = page.get_by_role("slider", name="sd of q")
+        slider = page.get_by_role("slider", name="std of q")
         assert slider.get_attribute("aria-valuetext") == f"{s:g}"
 
 

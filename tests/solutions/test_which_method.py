@@ -213,3 +213,21 @@ def test_a_method_without_numbers_keeps_an_empty_row():
     assert [text.get_text() for text in ax.get_yticklabels()] == ["MAP", "MIMO"]
     assert len(ax.lines) == 3  # an interval, a dot and the reference
     plt.close(fig)
+
+
+@pytest.mark.parametrize(("middle", "text"), [(3.0, "3.00 →"), (-3.0, "← −3.00")])
+def test_a_method_that_is_far_outside_does_not_widen_the_axis(middle, text):
+    fig, ax = plt.subplots()
+    far = (middle, middle - 1, middle + 1)
+    values = {"MAP": (0.1, 0.0, 0.2), "MIMO": far}
+    plots.method_intervals(values, xlabel="x", outside="MIMO", ax=ax)
+    assert [found.get_text() for found in ax.texts] == [text]
+    assert ax.get_xlim()[1] - ax.get_xlim()[0] < 1
+    plots.method_intervals(
+        {"MAP": (0.1, 0.0, 4.0), "MIMO": (abs(middle), 0, 5)},
+        xlabel="x",
+        outside="MIMO",
+        ax=ax,
+    )
+    assert len(ax.texts) == 1
+    plt.close(fig)

@@ -54,9 +54,12 @@ def test_the_page_shows_the_committed_results():
                 for side in (0, 1):
                     better[method][side] += clear(differences, name, 2 * side - 1)
         for rank, method, cells in zip(np.mean(orders, 0), METHODS, shown, strict=True):
-            marks = "▲{} ▼{}".format(*better[method])
-            marks = "" if method == "single network" else marks
-            assert cells[column] == f"{rank:.1f}<br><small>{marks}</small>"
+            counts = zip("▲▼", better[method], strict=True)
+            marks = " ".join(f"{sign}{count}" for sign, count in counts if count)
+            text = f"{rank:.1f}"
+            if text == f"{min(np.mean(orders, 0)):.1f}":
+                text = f"<strong>{text}</strong>"
+            assert cells[column] == f"{text}<br><small>{marks}</small>"
 
 
 def clear(differences, name, side):
