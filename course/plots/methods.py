@@ -67,7 +67,6 @@ def method_intervals(
                 xycoords=ax.get_yaxis_transform(),
                 ha="right" if beyond else "left",
                 va="center",
-                fontsize="small",
             )
             continue
         colour, marker = styles[name]
