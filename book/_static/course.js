@@ -24,6 +24,13 @@ document.addEventListener("scroll", ({target}) => {
   if (target.matches?.(SCROLLING)) target.classList.toggle("goes-on", goesOn(target));
 }, {capture: true, passive: true});
 
+// On a phone, rows of a table of sentences are paragraphs, which name their columns.
+const SENTENCES = ":is(#the-same-in-pytorch, #where-each-of-them-fails, #what-you-have) table";
+document.querySelectorAll(SENTENCES).forEach(({tHead, tBodies: [{rows}]}) => {
+  for (const {cells: [, ...cells]} of rows)
+    for (const cell of cells) cell.dataset.column = tHead.rows[0].cells[cell.cellIndex].textContent;
+});
+
 // Paper is light.
 let theme;
 const root = document.documentElement;

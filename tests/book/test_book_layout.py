@@ -115,6 +115,24 @@ def test_what_scrolls_sideways_fades_until_its_end(browser, address):
         )
 
 
+def test_rows_of_sentences_name_their_columns_on_a_phone(browser, address):
+    phone = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
+    with browser.new_context(**phone) as context:
+        page = context.new_page()
+        for name, columns, first in (
+            ("00a-warm-up", ["JAX", "PyTorch"], "the Hessian"),
+            ("02b-approximate-inference", ["MAP", "mean-field VI"], "posterior"),
+            ("05-which-method", ["trains", "passes per forecast"], "single network"),
+        ):
+            page.goto(f"{address}/book/{name}.html")
+            cells = page.locator("tr", has_text=first).locator("td[data-column]")
+            named = cells.evaluate_all("cells => cells.map(c => c.dataset.column)")
+            assert named[:2] == columns
+            assert "data-column" in cells.first.evaluate(
+                "cell => getComputedStyle(cell, '::before').content"
+            )
+
+
 def test_no_line_of_code_goes_on_below(pages):
     # Includes collapsed code and hidden tabs; the test above sees only what is visible.
     found = {}
