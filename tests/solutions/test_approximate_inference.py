@@ -211,7 +211,7 @@ def test_hmc_finds_a_gaussian():
     draws, acceptance = ref.hmc(
         lambda q: 0.5 * ((q @ precision) * q).sum(1),
         torch.zeros(50, 2, dtype=torch.float64),
-        step_size=0.35,
+        step_size=0.45,
         leapfrog_steps=6,
         draws=250,
         generator=seeded(0),
@@ -222,10 +222,12 @@ def test_hmc_finds_a_gaussian():
     means = draws[50:].mean(0)
     error = means.std(0) / math.sqrt(50)
     assert bool((means.mean(0).abs() < 6 * error).all())
-    squares = (draws[50:] ** 2).mean(0)
+    # Along the principal axes: without rejections, the steps inflate the shortest.
+    curvatures, axes = torch.linalg.eigh(precision)
+    squares = ((draws[50:] @ axes) ** 2 * curvatures).mean(0)
     error = squares.std(0) / math.sqrt(50)
-    exact = (root @ root.T).diag()
-    assert bool(((squares.mean(0) - exact).abs() < 6 * error).all())
+    assert bool(((squares.mean(0) - 1).abs() < 6 * error).all())
+    assert bool((6 * error < 0.2).all())
 
 
 def test_hmc_agrees_with_the_grid(blobs):
