@@ -253,6 +253,39 @@ def test_mean_field_is_over_confident_between_the_data(variance, exact_at_0):
     assert sd[1] > 5 * sd[0]  # far outside the data it is uncertain
 
 
+@pytest.mark.parametrize(
+    ("temperature", "options"),
+    [(1.0, {"draws": 3}), (0.25, {"local": False, "batch_size": 8})],
+)
+def test_training_ends_at_the_best_gaussians(temperature, options):
+    """For a linear model with orthogonal columns of ±1, they are known."""
+    columns = torch.tensor([[a, b, 1.0] for a in (-1, 1) for b in (-1, 1)] * 4)
+    y = columns @ torch.tensor([1.0, -2.0, 0.5]) + torch.tensor([0.3, -0.1]).repeat(8)
+    precision = len(y) / temperature + 1 / 0.5**2
+    model = bbb.BayesianMLP((2, 1), prior_std=0.5, initial_rho=-1, generator=seeded(0))
+    history = bbb.train(
+        model,
+        lambda outputs, y: -Normal(outputs[:, 0], 1.0).log_prob(y).sum(),
+        columns[:, :2],
+        y,
+        steps=400,
+        rate=0.1,
+        temperature=temperature,
+        generator=seeded(1),
+        **options,
+    )
+    (layer,) = model.layers
+    mean = torch.cat([layer.weight_mu[0], layer.bias_mu]).detach()
+    rho = torch.cat([layer.weight_rho[0], layer.bias_rho]).detach()
+    best = columns.T @ y / temperature / precision
+    torch.testing.assert_close(mean, best, rtol=0, atol=0.05)
+    std = torch.full_like(rho, precision**-0.5)
+    torch.testing.assert_close(F.softplus(rho), std, rtol=0.1, atol=0)
+    nll = -Normal(columns @ best, 1.0).log_prob(y).sum() + len(y) * 3 / precision / 2
+    assert history.nll[-100:].mean() == pytest.approx(float(nll), rel=0.05)
+    assert history.kl[-1] == pytest.approx(float(model.kl().detach()), rel=0.01)
+
+
 def test_training_is_repeatable_and_leaves_the_global_state_alone():
     state = torch.random.get_rng_state()
     x, y = torch.randn(64, 5, generator=seeded(0)), torch.arange(64) % 3

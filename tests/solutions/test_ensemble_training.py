@@ -117,6 +117,20 @@ def test_without_replacement_each_row_comes_once_an_epoch(size):
     assert counts.max() > 1
 
 
+@pytest.mark.parametrize("options", [{"batch_size": 8}, {"bootstrap": True}])
+def test_each_member_sees_random_rows_with_their_targets(options):
+    """A member's loss is the mean of its inputs, unless a target is not that of its input."""
+
+    def loss(params, x, y):
+        return x.mean() + 1e6 * jnp.abs(y - x[:, 0]).max()
+
+    params, x, _ = problem(members=200)
+    means = fit(params, x, x[:, 0], loss, steps=1, **options).losses
+    error = float(x.std()) / options.get("batch_size", len(x)) ** 0.5
+    assert abs(means.mean() - x.mean()) < 6 * error / 200**0.5
+    assert abs(means.std() / error - 1) < 6 / 400**0.5
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

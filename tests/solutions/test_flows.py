@@ -206,6 +206,30 @@ def test_runs_side_by_side_are_the_runs_one_by_one():
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
+def test_a_run_agrees_with_a_plain_loop():
+    part = data.two_blobs(n=40, seed=0)
+    x, y = torch.tensor(part.x, dtype=torch.float32), torch.as_tensor(part.y)
+    model, own = (s.LogisticRegression(2, 2, generator=seeded(0)) for _ in range(2))
+
+    def objective(log_probs):
+        return torch.nn.functional.nll_loss(log_probs[0], y)[None, None]
+
+    watch = ["weight", "bias"]
+    fit = s.fit([model], objective, x, steps=20, rate=0.03, watch=watch)
+    optimiser = torch.optim.Adam(own.parameters(), lr=0.03)
+    for step in range(20):
+        loss = torch.nn.functional.nll_loss(own(x), y)
+        optimiser.zero_grad()
+        loss.backward()
+        assert fit.terms[0, step, 0] == pytest.approx(loss.item(), rel=1e-4)
+        for name in watch:
+            norm = getattr(own, name).grad.norm().item()
+            assert fit.gradients[name][0, step] == pytest.approx(norm, rel=1e-4)
+        optimiser.step()
+    for a, b in zip(model.parameters(), own.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
 def trained(constrain, kl, seed=0, runs=8, depth=16, frozen=()):
     """Train on two blobs with one choice of constraint and KL; return the loss terms."""
     part = data.two_blobs(n=100, seed=0)

@@ -3,9 +3,11 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 import scipy.stats
 import torch
+from jax.flatten_util import ravel_pytree
 from matplotlib import pyplot as plt
 from sklearn.metrics import roc_auc_score
 
@@ -177,6 +179,48 @@ def test_the_heads_of_a_trained_network_listen_to_their_own_slot():
     assert by_slot[1, 1] > 3 * by_slot[1, 0]
     log_probs = ref.mimo_log_probs(lambda z: ref.mimo_network(params, z), x, 2)
     assert (log_probs.argmax(1) == moons.y).mean() > 0.9
+
+
+def test_training_of_mimo_agrees_with_a_plain_loop():
+    """Of all of it but for the draws, which ``mimo_inputs`` makes with one key per step."""
+    moons = data.moons(n=40, seed=0)
+    x, targets = jnp.asarray(moons.x, jnp.float32), jnp.eye(2)[moons.y]
+    own = start = ref.init_network(jax.random.key(0), (4, 6, 4))
+    key, steps = jax.random.key(1), 30
+    params, losses = ref.train_mimo(
+        ref.mimo_loss,
+        start,
+        x,
+        targets,
+        members=2,
+        repetition=0.5,
+        weight_decay=0.1,
+        key=key,
+        steps=steps,
+        rate=0.05,
+    )
+
+    optimiser = optax.adam(optax.cosine_decay_schedule(0.05, steps))
+
+    @jax.jit
+    def step(own, state, key):
+        inputs, wanted = ref.mimo_inputs(x, targets, 2, 0.5, key=key)
+
+        def objective(own):
+            flat, _ = ravel_pytree(own)
+            fit = ref.mimo_loss(ref.mimo_network(own, inputs), wanted)
+            return fit + 0.1 / 2 * flat @ flat
+
+        value, gradient = jax.value_and_grad(objective)(own)
+        update, state = optimiser.update(gradient, state)
+        return optax.apply_updates(own, update), state, value
+
+    state, values = optimiser.init(own), []
+    for one in jax.random.split(key, steps):
+        own, state, value = step(own, state, one)
+        values.append(value)
+    np.testing.assert_allclose(losses, values, rtol=1e-4)
+    np.testing.assert_allclose(ravel_pytree(params)[0], ravel_pytree(own)[0], atol=1e-3)
 
 
 def test_labels_of_mimo_that_are_not_one_hot_are_refused():
