@@ -3,6 +3,7 @@
 import gzip
 import math
 import os
+import re
 import struct
 from pathlib import Path
 
@@ -13,7 +14,11 @@ import torch
 import torch.nn.functional as F
 
 from course import data, idx
+from studies import mnist
+from studies.fused import FusedBayesianMLP
 
+# The columns of a network's results, in the order of the page's rows.
+KEYS = "accuracy", "NLL", "ECE", "test", "normal", "uniform", "fashion", "AUROC"
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
 
 
@@ -111,18 +116,97 @@ def test_the_real_files_have_the_published_shapes(real, monkeypatch):
 
 def test_bayes_by_backprop_learns_the_real_digits(real):
     """After 300 steps, accuracy and NLL are far better than chance."""
-    from studies.fused import FusedBayesianMLP
-    from studies.mnist import SIZES, log_probs, train
-
     images = data.mnist(seed=0, folder=real)
     model = FusedBayesianMLP(
-        SIZES, prior_std=0.1, generator=torch.Generator().manual_seed(0)
+        mnist.SIZES, prior_std=0.1, generator=torch.Generator().manual_seed(0)
     )
     epochs = 300 / (len(images.x) // 128)
-    train(model, images, epochs=epochs, temperature=1.0, seed=1, device="cpu")
+    mnist.train(model, images, epochs=epochs, temperature=1.0, seed=1, device="cpu")
     x = torch.tensor(images.x_test[:2000])
-    logs = log_probs(model, x, 5, generator=torch.Generator().manual_seed(2))
+    logs = mnist.log_probs(model, x, 5, generator=torch.Generator().manual_seed(2))
     probs = logs.exp().mean(0)
     targets = torch.tensor(images.y_test[:2000])
     assert (probs.argmax(-1) == targets).float().mean() > 0.9
     assert F.nll_loss(probs.log(), targets) < 0.2 * math.log(10)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.1])
+def test_a_step_weighs_the_batch_and_its_share_of_the_kl(temperature):
+    """Inputs are 0 and labels equal, so gradients of weights are those of the KL alone.
+
+    Those of biases, which start at 0 without noise to speak of, are those of the labels.
+    """
+    n, prior_std = 10 * mnist.BATCH, 0.5
+    images = data.Images(np.zeros((n, 3), np.float32), np.zeros(n, int), None, None, 1)
+    generator = torch.Generator().manual_seed(0)
+    model = FusedBayesianMLP(
+        (3, 2), prior_std=prior_std, initial_rho=-9, generator=generator
+    )
+    mean, std = model.mu.detach().clone(), math.log1p(math.exp(-9))
+    options = {"temperature": temperature, "seed": 1, "device": "cpu"}
+    mnist.train(model, images, epochs=0.1, **options)
+    share = temperature * mnist.BATCH / n
+    expected = share * mean / prior_std**2
+    expected[-2:] = mnist.BATCH * torch.tensor([-0.5, 0.5])
+    torch.testing.assert_close(model.mu.grad, expected, rtol=1e-3, atol=1e-6)
+    slope = share * (std / prior_std**2 - 1 / std) / (1 + math.exp(9))
+    assert model.rho.grad[:-2].numpy() == pytest.approx(slope, rel=1e-4)
+
+
+# --- the page -------------------------------------------------------------------------
+
+
+def numbers_of(text):
+    """Return the tables of a page: columns, by column the numbers of its rows."""
+    found = []
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        lines = [re.split(r" ?(?<!\\)\| ?", line)[1:-1] for line in table.splitlines()]
+        titles, _, *rows = lines
+        cells = {
+            title: {row[0]: row[place] for row in rows}
+            for place, title in enumerate(titles[1:], 1)
+        }
+        found.append(cells)
+    return found
+
+
+def value(cell):
+    return float(cell.rstrip("%")) / (100 if cell.endswith("%") else 1)
+
+
+def test_the_page_is_written_by_this_code_and_these_settings():
+    text = mnist.PAGE.read_text("utf-8")
+    scores, pruning = numbers_of(text)
+    labels = dict(zip(list(scores["plain network"]), KEYS, strict=True))
+    rows = {
+        title: {labels[label]: value(cell) for label, cell in cells.items()}
+        for title, cells in scores.items()
+    }
+    kept = {title: list(map(value, cells.values())) for title, cells in pruning.items()}
+    date, machine = re.search(r"Computed on (\S+) on a (.*?):", text).groups()
+    again = mnist.page(rows, kept, epochs=15, draws=100, machine=machine)
+    assert re.sub(r"Computed on \S+", f"Computed on {date}", again) == text
+    assert list(kept) == list(rows)[1:]
+
+
+@pytest.mark.long
+def test_a_short_run_orders_the_networks_as_the_page_does(real, monkeypatch, capsys):
+    """After half an epoch, and by how much a network notices what is no digit."""
+    monkeypatch.setenv(idx.FOLDER_VARIABLE, str(real))
+    mnist.main(["--quick", "--device", "cpu"])
+    shown = capsys.readouterr().out.partition("<!--")[2]
+    for text in (mnist.PAGE.read_text("utf-8"), shown):
+        scores, pruning = numbers_of(text)
+        plain, warm, cold = (
+            {label: value(cell) for label, cell in cells.items()}
+            for cells in scores.values()
+        )
+        for what in ("U(0, 1) noise", "Fashion-MNIST"):
+            what = f"entropy on {what}"
+            assert plain[what] < cold[what] < warm[what]
+        assert plain["AUROC"] < cold["AUROC"] < warm["AUROC"]
+        for row, cells in zip((warm, cold), pruning.values(), strict=True):
+            whole, *_, few, fewest = map(value, cells.values())
+            assert row["accuracy"] == pytest.approx(whole, abs=0.005)
+            assert row["accuracy"] > 0.9
+            assert whole > few > fewest
