@@ -1,6 +1,7 @@
 """The sandbox as seen from inside."""
 
 import json
+import os
 import shutil
 import struct
 import subprocess
@@ -56,7 +57,7 @@ def inside(library, tmp_path):
             box.command([sys.executable, "-c", text]),
             capture_output=True,
             text=True,
-            env=box.environment(),
+            env=os.environ | box.environment(),
         )
         assert (done.returncode, done.stderr) == (0, "")
         return json.loads(done.stdout)
@@ -161,8 +162,10 @@ def test_what_notebooks_import_works_in_there(inside):
 
 
 def test_the_environment_is_its_own(inside, monkeypatch):
-    monkeypatch.setenv("SECRET_TOKEN", "of the instructor")
+    for name in ("SECRET_TOKEN", "USER"):
+        monkeypatch.setenv(name, "of the instructor")
     found = inside("import json, os; print(json.dumps(dict(os.environ)))")
+    assert "of the instructor" not in found.values()
     assert set(found) - {"PWD", "LC_CTYPE"} == set(inside.box.environment())
 
 
