@@ -1,7 +1,7 @@
 """Every page for readers who use a keyboard or a screen reader."""
 
 import pytest
-from page_access import MAX_STOPS, violations
+from page_access import MAX_STOPS, controls, violations
 from page_visits import SCREENS
 
 # All letters are there, and the page has had a frame to follow them.
@@ -67,6 +67,18 @@ def test_the_tab_key_passes_every_control_and_shows_where_it_is(seen):
     # The index and the references are lists of links.
     too_many = {name: n for name, n in stops.items() if n >= MAX_STOPS}
     assert set(too_many) <= {"genindex.html", "book/references.html"}, too_many
+
+
+@pytest.mark.browser
+def test_a_control_that_the_tab_key_misses_is_noticed(browser):
+    page = browser.new_page()
+    page.set_content(
+        "<style>:focus { outline: 2px solid }</style>"
+        "<main><a href='#'>x</a><button tabindex='-1'>y</button></main>"
+    )
+    button = '<button tabindex="-1">y</button>'
+    assert [c for c, visible in controls(page) if not visible] == [button]
+    page.close()
 
 
 @pytest.mark.browser

@@ -26,6 +26,7 @@ FOCUSED = """
 () => {
   const control = document.activeElement;
   if (control === document.body) return null;
+  control.isReached = true;
   const style = getComputedStyle(control);
   const outlined = style => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 1;
   const label = control.labels?.[0] && getComputedStyle(control.labels[0]);
@@ -34,11 +35,26 @@ FOCUSED = """
   return [control.outerHTML.slice(0, 120), visible];
 }
 """
+# Controls on the page that have not had the focus: of radio buttons that belong together, all,
+# unless the tab key has stopped at one. One button serves all folds of code, and the link to the
+# page itself leads nowhere.
+MISSED = """
+() => {
+  const shown = [...document.querySelectorAll("a[href], button, input, select, summary")]
+    .filter(control => control.checkVisibility({visibilityProperty: true}))
+    .filter(control => !control.matches(
+      ".cell:not(.tag_task) > .above-input > summary, [aria-current=page]"));
+  const group = control => control.type === "radio" ? control.name : control;
+  const reached = new Set(shown.filter(control => control.isReached).map(group));
+  return shown.filter(control => !control.disabled && !reached.has(group(control)))
+    .map(control => control.outerHTML.slice(0, 120));
+}
+"""
 FROM_THE_TOP = "() => { document.activeElement.blur(); scrollTo(0, 0); }"
 
 
 def controls(page):
-    """Press the tab key until the page's end; return each control and whether one sees it."""
+    """Press the tab key until the page's end; return each control and whether one sees it there."""
     found = []
     page.wait_for_timeout(500)  # the theme's scripts wait this long
     while len(found) < 3 * MAX_STOPS:
@@ -46,8 +62,9 @@ def controls(page):
         if (control := page.evaluate(FOCUSED)) is None:
             break
         found.append(control)
+    missed = page.evaluate(MISSED)
     page.evaluate(FROM_THE_TOP)
-    return found
+    return found + [(control, False) for control in missed]
 
 
 def violations(page, rules=None, without=(), *, contrast_around=False):
