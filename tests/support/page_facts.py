@@ -260,24 +260,24 @@ PERCENT = (
     + """
   await document.fonts.ready;
   const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
-  const parted = [], range = document.createRange();
-  const lineOf = (node, at) => {
+  const range = document.createRange(), parted = [];
+  const block = node => node.parentElement.closest("p, li, td, dd");
+  const left = (node, at) => {
     range.setStart(node, at);
     range.setEnd(node, at + 1);
-    return range.getBoundingClientRect();
+    const {left, width} = range.getBoundingClientRect();
+    return width ? left : null;
   };
-  let before = null;
+  let digit = null;  // the last one, if only spaces have come after it
   for (let node; (node = texts.nextNode());) {
     if (!node.parentElement.checkVisibility()) continue;
     for (let at = 0; at < node.data.length; at++) {
       const sign = node.data[at];
-      if (sign === "%" && before?.[0] === node.parentElement.closest("p, li, td, dd")) {
-        const box = lineOf(node, at);
-        if (box.width && box.left < before[1].left) parted.push(node.data.slice(0, 40));
-      }
-      if (/[0-9]/.test(sign) && (node.data[at + 1] ?? "%") === "%")
-        before = [node.parentElement.closest("p, li, td, dd"), lineOf(node, at)];
-      else if (!/\\s/.test(sign)) before = null;
+      if (sign === "%" && digit && block(digit[0]) === block(node)
+        && left(node, at) !== null && left(node, at) <= left(...digit))
+        parted.push(node.data.slice(0, 40));
+      if (/[0-9]/.test(sign)) digit = [node, at];
+      else if (/\\S/.test(sign)) digit = null;
     }
   }
   return parted;
