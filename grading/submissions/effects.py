@@ -304,11 +304,13 @@ class Effects:
         if self._reads(node):
             return True
         named = {self._key(one) for one in (function, *given)}
+        named |= {self.paths[one][-1] for one in named if one in self.paths}
         # Nothing is known of a function without a name.
         known = name in self.own | PURE or isinstance(function, ast.Attribute)
         known = (known and name not in self.parameters) or name in self.paths
         if any(map(self.outside, given)):
-            return bool(named & self.setters) or (bool(self.setters) and not known)
+            sets = named & {*self.setters, "dataclass"}
+            return bool(sets) or (bool(self.setters) and not known)
         held = {one.id for one in given if isinstance(one, ast.Name)}
         return bool(named & self.setters and held & self.related)
 

@@ -80,6 +80,8 @@ INNARDS = {
     *("sympify", "tb_frame", "tb_next", "user_ns"),
     # Aliases of the standard library's modules elsewhere, which read or find files.
     *("_osp", "resources"),
+    # These set attributes of what they are given.
+    *("total_ordering", "update_abstractmethods", "update_wrapper", "wraps"),
     # Of NumPy and PyTorch: these run or compile strings, or read objects from files.
     *("cpp_extension", "ctypeslib", "f2py", "fromfile", "hub", "load"),
     *("load_library", "memmap", "rundocs", "runstring", "testing"),
