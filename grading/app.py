@@ -117,7 +117,7 @@ def grade_folder(
         )
         _say_what_failed(results, console)
         console.print(f"The points of {plural(len(found), 'item')} would change.")
-        console.print(f"Open {settings.out / 'difference.html'}", soft_wrap=True)
+        _open(console, settings.out / "difference.html")
         return results
     labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
     shown = examples(labs, settings.out / STATE / EXAMPLES)
@@ -301,6 +301,10 @@ def _say_what_failed(results: list[Result], console: Console) -> None:
             )
 
 
+def _open(console: Console, page: Path) -> None:
+    console.print(f"Open {page}", markup=False, highlight=False, soft_wrap=True)
+
+
 def _summary(
     results: list[Result],
     kept: int,
@@ -336,4 +340,4 @@ def _summary(
             highlight=False,
             soft_wrap=True,
         )
-    console.print(f"Open {settings.out / 'report.html'}", soft_wrap=True)
+    _open(console, settings.out / "report.html")

@@ -45,7 +45,7 @@ from grading.store import Store, machinery_of, name_of
 from grading.submissions.intake import Submission
 from grading.worker import Worker, Workers, not_graded, refused
 from project.errors import CourseError
-from project.files import write_whole
+from project.files import remove_unfinished, write_whole
 from project.practicals import Course
 
 STATE = ".grading"
@@ -81,6 +81,7 @@ def grade_class(
     state.mkdir(parents=True, exist_ok=True)
     with _alone(state), contextlib.ExitStack() as stack:
         sweep()
+        remove_unfinished(settings.out)
         allow_passes()
         store = Store(state / "results")
         course = Course.read(settings.root)
@@ -376,5 +377,12 @@ def _alone(state: Path) -> Iterator[None]:
                 None,
                 "Another run is grading into this folder.",
                 "Wait for it, or choose another --out.",
+            ) from None
+        except OSError as error:  # some network drives have no locks
+            raise CourseError(
+                state.parent,
+                None,
+                f"The folder cannot be locked: {error.strerror}.",
+                "Choose an --out on a local disk.",
             ) from None
         yield

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from project.errors import CourseError
 
+UNFINISHED = ".unfinished"  # ends the names of temporary files
+
 
 @dataclass
 class _Pending:
@@ -54,7 +56,9 @@ def write_whole(path: Path, content: str | bytes, mode: int = 0o644) -> None:
     temporary = None
     try:
         _make_folder(path.parent, pending)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:60]}.")
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name[:60]}.", suffix=UNFINISHED
+        )
         temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(content if isinstance(content, bytes) else content.encode())
@@ -70,6 +74,12 @@ def write_whole(path: Path, content: str | bytes, mode: int = 0o644) -> None:
         if isinstance(error, OSError) and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what ``write_whole`` left in a folder, or below it, when it was killed."""
+    for path in folder.rglob(f".*{UNFINISHED}"):
+        path.unlink(missing_ok=True)
 
 
 def discard(path: Path) -> None:

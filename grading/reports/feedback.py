@@ -29,9 +29,10 @@ from project.practicals import title_of
 LONGEST = 80
 SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]*")
 HASHED = re.compile(r"-[0-9a-f]{16}$")
-# Windows treats these as devices, whatever their suffix and case.
+# Windows treats these as devices, whatever their suffix and case; the last is a table that
+# stands beside the students' folders.
 RESERVED = re.compile(
-    r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE | re.DOTALL
+    r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?|pages\.csv", re.IGNORECASE | re.DOTALL
 )
 REASON = 600  # characters of a reason; the grader's are far shorter
 

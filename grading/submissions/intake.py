@@ -30,7 +30,7 @@ from grading.submissions.names import (
     hidden,
     read_name,
     shown,
-    student_of,
+    students_in,
 )
 from grading.submissions.reading import (
     Content,
@@ -157,6 +157,7 @@ def take_in(
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
     """Yield each entry with the name of its student and notebook, or None if it has none."""
     there = {entry.parts for entry in found}
+    platforms = students_in(e.parts[0] for e in found if len(e.parts) == 1)
     parts_of_class = {e.parts[: depth + 1] for e in found for depth in range(e.depth)}
 
     def somebodys(entry: Entry) -> bool:
@@ -168,29 +169,28 @@ def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | 
         stray = STRAY.fullmatch(last) and not notebookish(last) and not entry.folder
         if entry.parts[:1] in parts_of_class and not entry.depth:
             return not (stray or any(hidden(part) for part in entry.parts[1:]))
-        return not (stray and len(entry.parts) == 1 and not student_of(last))
+        return not (stray and len(entry.parts) == 1 and last not in platforms)
 
-    flat = [e.parts[0] for e in found if _is_flat(e) and somebodys(e)]
+    def is_flat(entry: Entry) -> bool:
+        """Is it a file directly in the folder of the class, without a platform's name?"""
+        return (
+            len(entry.parts) == 1
+            and not (entry.folder or entry.outside or entry.beside)
+            and entry.parts[0] not in platforms
+        )
+
+    flat = [e.parts[0] for e in found if is_flat(e) and somebodys(e)]
     splits, _ = split(flat, around, stems())
     for entry in found:
         if not somebodys(entry):
             yield entry, None
-        elif _is_flat(entry):
+        elif is_flat(entry):
             student, notebook, written = splits[entry.parts[0]]
             yield entry, Name(student, notebook, origin="file", written=written)
         else:
             section, own = "/".join(entry.parts[: entry.depth]), _below(entry)
             own = own * 2 if entry.folder and len(own) == 1 else own
             yield entry, read_name(own, outside=entry.outside, section=section)
-
-
-def _is_flat(entry: Entry) -> bool:
-    """Is it a file directly in the folder of the class, without a platform's name?"""
-    return (
-        len(entry.parts) == 1
-        and not (entry.folder or entry.outside or entry.beside)
-        and not student_of(entry.parts[0])
-    )
 
 
 def _below(entry: Entry) -> tuple[str, ...]:

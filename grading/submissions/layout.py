@@ -9,11 +9,12 @@ from typing import Protocol
 
 from course.task import stems
 from grading.submissions.flat import split
-from grading.submissions.names import CANVAS, MOODLE, TOOLS, student_of
+from grading.submissions.names import CANVAS, MOODLE, TOOLS, students_in
 
 # Files in a download that are not submissions.
 STRAY = re.compile(
-    r"\..*|read.?me(\.\w+)?|thumbs\.db|desktop\.ini|index\.html?|manifest(\.\w+)?|.*\.(csv|xlsx?|ods)"
+    r"\..*|~\$.*|.*:Zone\.Identifier|Icon\s*|read.?me(\.\w+)?|thumbs\.db|desktop\.ini"
+    r"|index\.html?|manifest(\.\w+)?|.*\.(csv|xlsx?|ods)"
     r"|(report|essay|summary|notes?|instructions?|assignment|exercises?|homework|answers?"
     r"|questions?|solutions?|syllabus|write-?up|cover)[-_ ]?\d*\.(pdf|docx?|odt|txt|md|html?)",
     re.IGNORECASE,
@@ -99,7 +100,7 @@ def _files(below: Collection[PathEntry], *suffixes: str) -> list[str]:
 def _is_class(below: Collection[PathEntry]) -> bool:
     """Do several students have their files here?"""
     # A student who names one file as a platform would must not count as two.
-    if len({student_of(one.parts[0]) for one in below} - {""}) > 1:
+    if len({*students_in(one.parts[0] for one in below).values()}) > 1:
         return True
     files = _files(below)
     flat, several = split(files, "", stems())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MAX_BYTES = 180  # of a name in UTF-8: disks allow 255, and a suffix may be added
@@ -13,14 +14,14 @@ MOODLE = re.compile(
     re.DOTALL,
 )
 CANVAS = re.compile(
-    r"(?P<student>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_(?P<upload>\d+)_(?P<name>.+)",
+    r"(?P<student>[^_]+)(?P<late>_LATE)?_(?P<number>[1-9]\d*)_(?P<upload>[1-9]\d*)_(?P<name>.+)",
     re.DOTALL,
 )
 COPY = re.compile(r"(?:[-_ ]|\()(\d{1,4})\)?$")  # name-1, name (1)
 # Folders that programs create; a student's own may begin with a dot as well.
 TOOLS = re.compile(
-    r"__MACOSX|\.(ipynb_checkpoints|git|github|svn|hg|vscode|vs|idea|settings|cache|config"
-    r"|local|venv|tox|jupyter|ipython|quarto|Rproj\.user|ruff_cache|mypy_cache"
+    r"__MACOSX|@eaDir|lost\+found|\$RECYCLE\.BIN|System Volume Information"
+    r"|\.(ipynb_checkpoints|git|github|svn|hg|vscode|vs|idea|settings|cache|config|local|venv|tox|jupyter|ipython|quarto|Rproj\.user|ruff_cache|mypy_cache"
     r"|pytest_cache|virtual_documents|Trash.*|Trashes|fseventsd|Spotlight-V100"
     r"|TemporaryItems)",
     re.IGNORECASE,
@@ -65,10 +66,24 @@ class Name:
         return fold(self.student), self.identifier, self.outside
 
 
-def student_of(name: str) -> str:
-    """The student, with the number, in a name of Moodle's or Canvas's; otherwise empty."""
-    match = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
-    return f"{match['student']}_{match['number']}" if match else ""
+def students_in(names: Iterable[str]) -> dict[str, str]:
+    """The student, with the number, by name, for the names in a folder that are a platform's.
+
+    Canvas gives each upload its own number, so where two files have the same, as
+    ``hw_3_1_ann.ipynb`` and ``hw_3_1_bo.ipynb``, no name is Canvas's.
+    """
+    names = set(names)
+    canvas = {name: match for name in names if (match := CANVAS.fullmatch(name))}
+    moodle = {name: match for name in names if (match := MOODLE.fullmatch(name))}
+    files = {
+        (match["upload"], COPY.sub("", match["name"].rpartition(".")[0]))
+        for name, match in canvas.items()
+        if name not in moodle
+    }
+    if len({upload for upload, _ in files}) < len(files):
+        canvas = {}
+    found = canvas | moodle
+    return {name: f"{m['student']}_{m['number']}" for name, m in found.items()}
 
 
 def hidden(part: str) -> bool:

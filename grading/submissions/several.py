@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -53,7 +53,11 @@ def choose(
         budget: the student's budget for reading them.
     """
     ordered, by = _in_order(group)
-    by_digest = {one.submission.digest or one.parts: one for one in ordered}
+    by_digest: dict[Hashable, FoundNotebook] = {}
+    for one in ordered:  # a version handed in again is as late as its last copy
+        key = one.submission.digest or one.parts
+        by_digest.pop(key, None)
+        by_digest[key] = one
     different = list(by_digest.values())
     if len(different) == 1:
         (one,) = different

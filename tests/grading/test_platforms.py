@@ -66,6 +66,24 @@ def test_files_that_only_look_like_canvass_stay_with_their_folder(form, tmp_path
 
 
 @pytest.mark.parametrize("form", ["folder", "zip"])
+@pytest.mark.parametrize("begin", ["2026_10_01", "hw_3_1", "hw_3_12"])
+def test_dates_and_numbers_in_files_of_a_class_are_not_canvass(begin, form, tmp_path):
+    files = {f"{begin}_{name}.ipynb": notebook(note=name) for name in ("ann", "bo")}
+    intake = take_in(laid_out(files, form, tmp_path))
+    found = sorted(one.student for one in intake.submissions)
+    assert found in (["ann", "bo"], [f"{begin}_ann", f"{begin}_bo"])
+
+
+def test_what_systems_add_beside_files_is_no_submission(tmp_path):
+    added = ("ann_x.ipynb:Zone.Identifier", "~$notes.docx", "Icon\r")
+    folders = ("lost+found", "@eaDir", "System Volume Information")
+    files = {f"{name}_x.ipynb": notebook(note=name) for name in ("ann", "bo")}
+    files |= dict.fromkeys(added, b"1") | {f"{name}/1": b"1" for name in folders}
+    intake = take_in(laid_out(files, "folder", tmp_path))
+    assert {one.student for one in intake.submissions} == {"ann", "bo"}
+
+
+@pytest.mark.parametrize("form", ["folder", "zip"])
 def test_a_platforms_name_in_one_students_folder_is_said(form, tmp_path):
     files = {
         "ann/Bo_7_assignsubmission_file_/x.ipynb": notebook(),

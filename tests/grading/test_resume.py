@@ -163,13 +163,19 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.1)
         first.send_signal(signal.SIGSTOP)  # it must not end before the second begins
+        left = tmp_path / "out/feedback/ann/.lab.html.abcd1234.unfinished"
+        left.parent.mkdir(parents=True)
+        left.touch()  # as if a run had been killed
         second = start(tmp_path / "in", tmp_path / "out")
         said, _ = second.communicate()
         assert second.returncode == 2
         assert "Another run is grading into this folder" in said
+        assert left.exists()  # the first run may be writing it
     finally:
         first.send_signal(signal.SIGCONT)
         finish(first)
+    finish(start(tmp_path / "in", tmp_path / "out"))
+    assert not left.exists()
 
 
 def test_wrong_use_has_status_two_and_writes_nothing(tmp_path):

@@ -62,6 +62,7 @@ def write_submissions(root, files):
         ({"a.ipynb": FULL, "b.ipynb": COPY, "c.ipynb": SAVED}, FULL),
         ({"b.ipynb": PART, "a.ipynb": FULL}, FULL),
         ({"b.ipynb": FULL, "a.ipynb": PART}, PART),
+        ({"a.ipynb": FULL, "b.ipynb": PART, "c.ipynb": FULL}, FULL),
         ({"a.ipynb": FULL, "03a-bayes-by-backprop.ipynb": FULL[:5000]}, FULL),
         ({"a.ipynb": COPY, "b.ipynb": SAVED}, SAVED),
     ],
@@ -72,15 +73,15 @@ def test_the_last_with_answers_counts_and_is_named(files, counts, tmp_path):
     assert one.read() == counts
     assert codes(one) == ["resubmitted"]
     (note,) = intake.notes
-    name = next(name for name, data in files.items() if data == counts)
+    *_, name = (name for name, data in files.items() if data == counts)
     which = "the last by time" if counts == SAVED else "the last with answers by time"
     assert f"ann/{name} counts, {which}; not ann/" in note
     broken = next((name for name, data in files.items() if data == FULL[:5000]), None)
     assert note.count(" (cannot be read)") == bool(broken)
     assert broken is None or f"{broken} (cannot be read)" in note
-    assert sorted(intake.fates.values()) == ["aside"] * (len(files) - 1) + [
-        "submission"
-    ]
+    copies = list(files.values()).count(counts) - 1
+    fates = ["aside"] * (len(files) - 1 - copies) + ["copy"] * copies
+    assert sorted(intake.fates.values()) == [*fates, "submission"]
 
 
 def test_where_none_has_answers_the_note_says_so(tmp_path):
