@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -30,6 +32,20 @@ class Group(click.Group):
             ctx.exit(CLOSED)
         except OSError as error:
             _say(CourseError.of_system(error))
+            ctx.exit(WRONG_USE)
+        except ModuleNotFoundError as error:
+            if find_spec((error.name or "project").partition(".")[0]):
+                traceback.print_exc()
+                ctx.exit(FAULT)
+            _say(
+                CourseError(
+                    sys.prefix,
+                    None,
+                    f"The package {error.name} is not installed here.",
+                    "Install what teaching needs: "
+                    ".venv/bin/pip install -c constraints.txt -e '.[instructor]'.",
+                )
+            )
             ctx.exit(WRONG_USE)
         except KeyboardInterrupt:
             click.echo("course: interrupted", err=True)

@@ -65,6 +65,8 @@ def test_an_exercise_that_cannot_be_replaced_is_named(tmp_path):
         (BrokenPipeError(32, "Broken pipe"), 141),
         (KeyboardInterrupt(), 130),
         (ZeroDivisionError("a fault"), 70),
+        (ModuleNotFoundError("a package", name="not_installed.here"), 2),
+        (ModuleNotFoundError("a fault", name="project.nothing"), 70),
         (click.ClickException("found out"), 1),
     ],
     ids=repr,

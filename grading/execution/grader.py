@@ -104,21 +104,22 @@ class _Passes:
         self.spoilt: list[str] = []  # by another answer; not yet judged without it
         self.number = 0
         self.known: Analysis
-        names = {task: key.name for task, key in material.keys.items()}
-        sources = {names[task]: text for task, text in material.reference.items()}
+        self.names = {task: key.name for task, key in material.keys.items()}
+        sources = {self.names[task]: text for task, text in material.reference.items()}
         # The other tasks that the reference solution of each task needs.
-        self.declared = needs_of(dict(material.given) | sources, names)
+        self.declared = needs_of(dict(material.given) | sources, self.names)
         self.effects: Effects | None = None  # set while acting statements are left out
         self.is_second = False  # True in the passes with acting statements
 
     def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
-        """Judge all tasks; flag those that are right only with an undeclared reference."""
+        """Judge all; say which are right only with a reference, and flag undeclared ones."""
         result = self._all()
         for task, verdict in self.verdicts.items():
             if verdict.status == "right" and verdict.reason == STOOD_IN:
-                others = self.known.needs[task] - self.declared[task]
-                helped = sorted(one for one in others if not self._is_right(one))
-                if helped:
+                wrong = {t for t in self.known.needs[task] if not self._is_right(t)}
+                reason = STOOD_IN if wrong or self._acts(task) else ""
+                self._settle(task, "right", reason)
+                if helped := sorted(wrong - self.declared[task]):
                     named = ", ".join(one.partition("/")[2] for one in helped)
                     self.flags.append(flag("stood-in", task, detail=named))
         return result
@@ -126,9 +127,8 @@ class _Passes:
     def _all(self) -> tuple[dict[str, Verdict], list[Flag], str]:
         todo = self._written()
         material = self.material
-        names = {task: key.name for task, key in material.keys.items()}
         self.known = bounded(
-            analyse, self.answers, material.released, todo, names, material.given
+            analyse, self.answers, material.released, todo, self.names, material.given
         )
         if not self.known.acting and not self.known.showing:
             return self._run(todo)

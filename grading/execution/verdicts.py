@@ -74,7 +74,10 @@ def judge(
         )
     try:
         values = decode_values(shown[0])
-        side_effects = sentences(decode_left(shown[0], source))
+        # In a later pass, the names could be a reference's.
+        side_effects = sentences(
+            decode_left(shown[0], source if pass_number == 1 else "")
+        )
     except ValueError:
         return wrong(
             key, "The displayed values cannot be read.", pass_number=pass_number

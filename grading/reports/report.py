@@ -186,8 +186,9 @@ def talking_points(
 ) -> list[Point]:
     """At most four talking points: common mistakes, then tasks that few solved.
 
-    ``groups`` are the mistakes without a name; they count like the others. A mistake is common if at least a tenth of the class and at least two students make it; in
-    a class of three or fewer, if anybody does. Of a task, only the students who attempted it
+    ``groups`` are the mistakes without a name; they count like the others. A mistake is common
+    if at least a tenth of the class and at least two students make it; in a class of three or
+    fewer, if anybody does. Of a task, only the students who attempted it
     are counted: a task that nobody began is no topic for a lecture.
     """
     found = mistakes(roster, titles)

@@ -166,6 +166,19 @@ def test_no_sentence_holds_a_number_of_either_side(outputs):
         assert number not in verdict.reason + verdict.hint
 
 
+def test_in_a_later_pass_no_name_of_an_answer_is_repeated():
+    """It could be a piece of the reference that stood in for another answer."""
+    outputs = display(
+        [{"mean": {"dtype": "float64", "shape": [2], "data": [1.25, 2.5]}}]
+    )
+    outputs["data"][VALUES]["left"] = [["changed", "len"]]
+    first, second = (
+        judge(KEY, [outputs], pass_number=number, source="length") for number in (1, 2)
+    )
+    assert "`len`" in first.reason
+    assert second.reason == first.reason.replace("`len`", "an argument")
+
+
 def test_an_exception_cannot_speak_for_itself():
     assert raised("Its cell", "NameError", 3) == "Its cell raised NameError in line 3."
     said, source = "name 'helper' is not defined", "return helper(x) + x.shap"
