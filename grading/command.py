@@ -184,6 +184,7 @@ def grade(
         retry=retry,
         warm=warm,
         dask=dask,
+        submissions=submissions,
     )
     answers = answers_from is not None and answers_from <= datetime.now()
     results = grade_folder(

@@ -20,6 +20,7 @@ class Settings:
         retry: grade again if code was stopped or a task was not reached.
         warm: fork kernels from processes that have imported what notebooks import.
         dask: the address of a cluster's scheduler, or the empty string.
+        submissions: what is graded.
         limits: the resource limits of one submission.
     """
 
@@ -30,9 +31,13 @@ class Settings:
     retry: bool = False
     warm: bool = True
     dask: str = ""
+    submissions: Path | None = None
     limits: Limits = field(default_factory=Limits)
 
     @property
     def hidden(self) -> tuple[Path, ...]:
         """The folders that no submission may see."""
-        return self.root.resolve(), self.out.resolve()
+        named = [self.root, self.out]
+        if self.submissions and self.submissions.is_dir():
+            named.append(self.submissions)
+        return tuple(path.resolve() for path in named)

@@ -53,7 +53,10 @@ class Store:
 
 
 def machinery_of(lab: Lab, limits: Limits, sandboxed: bool) -> str:
-    """A hash of everything that a grade in a lab depends on besides the submission."""
+    """A hash of what a grade in a lab depends on besides the submission and the packages.
+
+    To judge again with another version of a package, grade into another folder.
+    """
     package = Path(course.__file__).parents[1]
     code = closure(
         package,

@@ -62,7 +62,7 @@ def judge(
     ]
     if not shown:
         return wrong(
-            key, _nothing(outputs, pass_number, source), pass_number=pass_number
+            key, _nothing(key, outputs, pass_number, source), pass_number=pass_number
         )
     if len(shown) > 1:
         return wrong(
@@ -70,7 +70,7 @@ def judge(
         )
     if any(output.get("output_type") == "error" for output in outputs):
         return wrong(
-            key, _nothing(outputs, pass_number, source), pass_number=pass_number
+            key, _nothing(key, outputs, pass_number, source), pass_number=pass_number
         )
     try:
         values = decode_values(shown[0])
@@ -169,7 +169,9 @@ def known(kind: str) -> str:
     return kind if kind in KNOWN else "an exception of its own"
 
 
-def _nothing(outputs: Sequence[dict[str, Any]], pass_number: int, source: str) -> str:
+def _nothing(
+    key: Key, outputs: Sequence[dict[str, Any]], pass_number: int, source: str
+) -> str:
     errors = [output for output in outputs if output.get("output_type") == "error"]
     if (
         errors and pass_number > 1
@@ -177,6 +179,8 @@ def _nothing(outputs: Sequence[dict[str, Any]], pass_number: int, source: str) -
         return "Calling it raised an exception."
     if errors:
         kind, said = str(errors[0].get("ename")), str(errors[0].get("evalue"))
+        if kind == "NameError" and f"'{key.name}'" in said:
+            return f"`{key.name}` is not defined: the answer has to have this name."
         return raised("Calling it", kind, said=said, source=source)
     return "Calling it produced no values."
 

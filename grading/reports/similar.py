@@ -30,6 +30,7 @@ NEAR = 0.3  # share of the fingerprints of the one that has fewer
 FEW, MANY = 4, 0.1  # students, share of the class
 SHOWN = 100  # pairs on the page
 NAMED = 5  # students that a flag names
+HOLDERS = 20  # cells of a notebook that are looked at for one fingerprint
 LONGEST = 6_000  # characters of a cell on the page
 
 
@@ -231,15 +232,18 @@ def _marks(
 
 def _passages(one: _Fingerprinted, two: _Fingerprinted, rare: set[int]) -> tuple:
     """Each cell of the first notebook beside the cell of the second that is most like it."""
+    holders: dict[int, list[Code]] = defaultdict(list)
+    for code in two.result.code:
+        for hash_ in two.cells[code.where].keys() & rare:
+            if len(holders[hash_]) < HOLDERS:
+                holders[hash_].append(code)
     found = []
     for code in one.result.code:
-        near = max(
-            two.result.code,
-            key=lambda other: len(_both(one, two, code, other) & rare),
-        )
-        both = _both(one, two, code, near) & rare
-        if both:
-            found.append((_passage(one, code, both), _passage(two, near, both)))
+        shared = one.cells[code.where].keys() & holders.keys()
+        near = Counter(other for hash_ in shared for other in holders[hash_])
+        for other, _ in near.most_common(1):
+            both = _both(one, two, code, other) & rare
+            found.append((_passage(one, code, both), _passage(two, other, both)))
     return tuple(found)
 
 

@@ -136,6 +136,14 @@ def test_winnowing_finds_every_long_run_and_no_short_one():
         assert bool(fingerprints(one, {}).keys() & fingerprints(two, {})) is found
 
 
+def test_not_every_cell_is_compared_with_every_other(monkeypatch):
+    """Two long notebooks would hold up the report."""
+    cells, calls, both = list(TEXTS.values()), [], module._both
+    monkeypatch.setattr(module, "_both", lambda *args: calls.append(1) or both(*args))
+    (pair,) = pairs(notebook("ada", *cells), notebook("bob", *cells))
+    assert 1 < len(pair.passages) == len(calls) <= len(cells)
+
+
 def test_a_grade_keeps_what_the_student_wrote():
     notebook = exercise()
     cell(notebook, ONE)["source"] = ANSWER

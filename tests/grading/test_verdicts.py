@@ -194,6 +194,10 @@ def test_an_exception_cannot_speak_for_itself():
         assert raised("Its cell", "NameError", said=other, source=source) == (
             "Its cell raised NameError."
         )
+    error = {"output_type": "error", "ename": "NameError"}
+    missing = error | {"evalue": "name 'moments' is not defined"}
+    reason = "`moments` is not defined: the answer has to have this name."
+    assert judge(KEY, [missing], pass_number=1).reason == reason
     stolen = "w_is_0_731_and_the_reference_is_def_f"
     assert stolen not in raised("Its cell", stolen)
     assert "an exception of its own" in raised("Its cell", stolen)
