@@ -25,7 +25,7 @@ from grading.execution.examples import examples
 from grading.faults import read_faults
 from grading.record import Result
 from grading.reports.difference import read_grades, surprises, write_difference
-from grading.reports.late import Policy, adjusted, unmatched
+from grading.reports.late import Policy, adjusted, timed, unmatched
 from grading.reports.marking import check_marks, filled_table, questions, titles
 from grading.reports.marks import rows_of
 from grading.reports.outcome import class_of, write_outcome
@@ -108,7 +108,7 @@ def grade_folder(
         for result, submission in zip(results, intake.submissions, strict=True)
     ]
     if several == "best":
-        results = best_by_task(results)
+        results = best_by_task(timed(results, policy), policy)
     if diff:
         roster, _, _ = class_of(results, course, manual, policy)
         labs = course.labs(*(p.stem for p in roster.practicals)) if results else []

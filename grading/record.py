@@ -117,6 +117,7 @@ class Result:
         part: the lab's letter, or the empty string if its practical has only one.
         code: what the student wrote, for comparisons within the class.
         late: the deduction for lateness; None if no late policy was applied.
+        spare: True if another notebook of the same student and lab was chosen to count.
     """
 
     student: str
@@ -133,6 +134,7 @@ class Result:
     part: str = ""
     code: tuple[Code, ...] = ()
     late: Late | None = None
+    spare: bool = False
 
     @property
     def lab(self) -> str:

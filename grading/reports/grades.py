@@ -220,7 +220,7 @@ def schema() -> dict[str, Any]:
 
 def _graded(roster: Roster, result: Result) -> dict[str, Any]:
     data = msgspec.to_builtins(result)
-    del data["seconds"], data["code"]
+    del data["seconds"], data["code"], data["spare"]
     for verdict in data["verdicts"]:
         del verdict["seconds"], verdict["sketch"]
     for answer, written in zip(data["written"], result.written, strict=True):

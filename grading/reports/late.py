@@ -94,8 +94,8 @@ def moment(text: str) -> datetime:
         raise ValueError("write it as 2026-10-01T12:00") from None
 
 
-def adjusted(results: Iterable[Result], policy: Policy | None) -> list[Result]:
-    """Deduct points from late notebooks, at most all that they earned.
+def timed(results: Iterable[Result], policy: Policy | None) -> list[Result]:
+    """Note how late each notebook is, unless that is known; nothing is deducted yet.
 
     Raises:
         CourseError: a time cannot be read, or one is missing.
@@ -105,9 +105,23 @@ def adjusted(results: Iterable[Result], policy: Policy | None) -> list[Result]:
         return results
     times, ambiguous = _times(policy), _ambiguous(results)
     return [
-        _adjusted(result, times, ambiguous, policy) if result.graded else result
+        _timed(result, times, ambiguous, policy)
+        if result.graded and not result.late
+        else result
         for result in results
     ]
+
+
+def adjusted(results: Iterable[Result], policy: Policy | None) -> list[Result]:
+    """Deduct points from late notebooks, at most all that they earned.
+
+    Raises:
+        CourseError: as ``timed``.
+    """
+    results = timed(results, policy)
+    if policy is None:
+        return results
+    return [_adjusted(result, policy) if result.late else result for result in results]
 
 
 def unmatched(results: Iterable[Result], policy: Policy) -> list[str]:
@@ -139,7 +153,7 @@ def _names(result: Result, ambiguous: set[str]) -> list[str]:
     return [*names, *shown(names)]  # a name that is not UTF-8 is escaped in tables
 
 
-def _adjusted(
+def _timed(
     result: Result,
     times: Mapping[str, datetime | None],
     ambiguous: set[str],
@@ -157,10 +171,16 @@ def _adjusted(
         )
     when = times[row]
     seconds = 0.0 if when is None else (when - policy.due).total_seconds()
+    # Rounded up, since every begun unit counts.
+    return replace(result, late=Late(max(math.ceil(seconds), 0), 0.0))
+
+
+def _adjusted(result: Result, policy: Policy) -> Result:
     score = score_of(result)
-    deducted = min(policy.share(seconds) * score.possible, score.total)
+    share = policy.share(result.late.seconds)
     # Two decimals, as points are written.
-    return replace(result, late=Late(max(round(seconds), 0), round(deducted, 2)))
+    deducted = round(min(share * score.possible, score.total), 2)
+    return replace(result, late=replace(result.late, deducted=deducted))
 
 
 def _times(policy: Policy) -> dict[str, datetime | None]:

@@ -90,9 +90,10 @@ class Roster:
         results: any number of them, in any order.
         order: stems of all practicals, first to last; others follow by name.
 
-    If a student submitted several notebooks of one lab, the one with the most points for its
-    tasks counts, and among equals the first by file name and content. The others are in
-    ``results`` and in ``spare``.
+    If a student submitted several notebooks of one lab, the one that is not
+    ``Result.spare`` counts; failing that, the one with the most points for its tasks,
+    and among equals the first by file name and content. The others are in ``results``
+    and in ``spare``.
     """
 
     def __init__(self, results: Iterable[Result], order: Sequence[str] = ()) -> None:
@@ -236,8 +237,8 @@ def _joined(late: Sequence[Late]) -> Late | None:
     return Late(max(one.seconds for one in late), sum(one.deducted for one in late))
 
 
-def _worth(result: Result) -> tuple[bool, int]:
-    return result.graded, result.earned
+def _worth(result: Result) -> tuple[bool, bool, int]:
+    return result.graded, not result.spare, result.earned
 
 
 def _key(result: Result) -> tuple:

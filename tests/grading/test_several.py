@@ -1,21 +1,27 @@
 """The notebook that counts if a student submitted several for one practical."""
 
+import csv
+import dataclasses
 import json
 import os
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 from graded_class import start, table
 from jsonschema import validate
 from labs import COURSE
 from submission_files import codes, tree, zipped
 
-from grading import bounded
+from commands import main
+from grading import app, bounded
 from grading.flags import flag
-from grading.record import Result, Verdict, Written
+from grading.record import Late, Result, Verdict, Written
 from grading.reports.grades import schema
+from grading.reports.late import Policy
 from grading.reports.roster import Roster
 from grading.reports.several import best_by_task
 from grading.submissions import reading
@@ -136,7 +142,79 @@ def test_each_task_counts_where_it_is_right():
     assert (counting.notebook, counting.earned) == ("1.ipynb", 6)
     assert counting.written[0].text == "Because."
     assert "(of 2); c from 2.ipynb; q from 2.ipynb." in counting.flags[0].message
-    assert roster.spare == [two]
+    assert roster.spare == [dataclasses.replace(two, spare=True)]
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "days", "final", "deducted"),
+    [
+        (range(6), range(6, 10), 7, "6", "0"),  # 4 points more, 7 less
+        (range(9), range(10), 7, "9", "0"),
+        (range(6), range(6, 10), 2, "8", "2"),  # worth its lateness
+        (range(4), range(10), 2, "8", "2"),  # the late one is the better one
+        (range(9), range(1), 7, "9", "0"),  # nothing is taken from it
+        (range(8), range(10), 2, "8", "0"),  # no gain
+    ],
+)
+def test_a_late_notebook_joins_only_if_the_final_points_rise(
+    early, late, days, final, deducted, tmp_path, monkeypatch
+):
+    """Grades of 10 points stand in for those of kernels."""
+    right = {"a.ipynb": early, "b.ipynb": late}
+
+    def grade(submissions, *_):
+        return [
+            Result(
+                one.student,
+                STEM,
+                one.notebook,
+                one.digest,
+                part="a",
+                verdicts=tuple(
+                    Verdict(
+                        f"{STEM}/{n}",
+                        1,
+                        "right" if n in right[one.notebook] else "wrong",
+                    )
+                    for n in range(10)
+                ),
+            )
+            for one in submissions
+        ], 0
+
+    monkeypatch.setattr(app, "_grade", grade)
+    monkeypatch.setattr(app, "examples", lambda *_: {})
+    monkeypatch.chdir(COURSE.root)
+    root = write_submissions(tmp_path / "in", {"a.ipynb": FULL, "b.ipynb": PART})
+    times, out = tmp_path / "times.csv", tmp_path / "out"
+    times.write_text(
+        "submission,when\nann/a.ipynb,2026-10-01T11:00\n"
+        f"ann/b.ipynb,2026-10-0{1 + days}T11:00\n"
+    )
+    given = ["grade", root, "--out", out, "--several", "best", "--times", times]
+    given += ["--due", "2026-10-01T12:00", "--late", "10%/day"]
+    done = CliRunner().invoke(main, [str(one) for one in given])
+    assert done.exit_code == 0, done.output
+    lines = (out / "grades.csv").read_text("utf-8-sig").splitlines()
+    (ann,) = csv.DictReader(lines)
+    assert (ann["final"], ann["deducted"]) == (final, deducted)
+    flags = (out / "report.html").read_text("utf-8")
+    assert ("b.ipynb is left out" in flags) == (deducted == "0")
+
+
+def test_a_join_is_as_late_as_the_latest_answer_in_it():
+    def result(name, right, seconds):
+        verdicts = [Verdict(t, 9, "right" if t in right else "wrong") for t in "abc"]
+        given = Result("ann", STEM, name, name, verdicts=tuple(verdicts))
+        return dataclasses.replace(given, late=Late(seconds, 0.0))
+
+    rule = Policy(datetime(2026, 10, 1, 12), Path(), 0.01, 86_400, grace=600)
+    group = [result("1", "a", 0), result("2", "b", 90_000), result("3", "c", 9)]
+    first, *others = best_by_task(group, rule)
+    assert (first.earned, first.late.seconds) == (27, 90_000)
+    assert [one.spare for one in others] == [True, True]
+    first, *_ = best_by_task([*group[::2], result("2", "", 90_000)], rule)
+    assert (first.earned, first.late.seconds) == (18, 9)
 
 
 @pytest.mark.long
