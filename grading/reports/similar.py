@@ -87,12 +87,13 @@ class _Fingerprinted:
 
 
 def similar(roster: Roster, labs: Iterable[Lab]) -> list[SimilarPair]:
-    """Find the pairs of notebooks that have much code in common, the most similar first."""
+    """Find the pairs of notebooks with much code in common, the most similar first.
+
+    All notebooks of different students are compared, whether they count or not.
+    """
     by_lab: dict[str, list[Result]] = defaultdict(list)
-    for student in roster.students:
-        for practical in roster.practicals:
-            for one in roster.labs(student, practical.stem):
-                by_lab[one.lab].append(one)
+    for one in roster.results:
+        by_lab[one.lab].append(one)
     pairs = [
         pair for lab in labs for pair in _pairs(lab, by_lab.get(lab.name, ())) if pair
     ]
@@ -201,9 +202,19 @@ def _pairs(lab: Lab, results: Sequence[Result]) -> Iterable[SimilarPair]:
     for index, one in enumerate(marks):
         for hash_ in one.hashes:
             holders[hash_].append(index)
-    most = max(FEW, MANY * len(results))
-    rare = {hash_ for hash_, found in holders.items() if len(found) <= most}
-    count = Counter(pair for hash_ in rare for pair in combinations(holders[hash_], 2))
+    students = [result.student for result in results]
+    most = max(FEW, MANY * len(set(students)))
+    rare = {
+        hash_
+        for hash_, found in holders.items()
+        if len({students[index] for index in found}) <= most
+    }
+    count = Counter(
+        (one, two)
+        for hash_ in rare
+        for one, two in combinations(holders[hash_], 2)
+        if students[one] != students[two]
+    )
     title = lab.title
     for (one, two), shared in sorted(count.items()):
         least = min(len(marks[one].hashes & rare), len(marks[two].hashes & rare))

@@ -116,6 +116,22 @@ def test_own_notebooks_the_release_and_the_reference_do_not_count():
     assert pairs(notebook("ada"), notebook("bob")) == []
 
 
+def test_a_copy_in_a_notebook_that_does_not_count_is_found():
+    cells = list(TEXTS.values())
+    chosen = notebook("ada", *cells[4:8])
+    other = dataclasses.replace(notebook("ada", *cells[:4]), notebook="b.ipynb")
+    other = dataclasses.replace(other, spare=True)
+    own, bob = notebook("cy", *cells[8:]), notebook("bob", *cells[:4])
+    found = pairs(chosen, other, own, bob)
+    assert [(one.one.student, one.two.student) for one in found] == [("ada", "bob")]
+    flags = [bool(one.flags) for one in flagged([chosen, other, own, bob], found)]
+    assert flags == [False, True, False, True]
+    # Several notebooks of one student do not make a passage common.
+    few = [notebook(f"s{n}", *cells) for n in range(FEW)]
+    again = [dataclasses.replace(one, notebook="b.ipynb") for one in few]
+    assert len(pairs(*few, *again)) == 4 * FEW * (FEW - 1) / 2
+
+
 def test_passages_that_many_have_do_not_count():
     cells = list(TEXTS.values())
     few = [notebook(f"s{n}", *cells) for n in range(FEW)]
