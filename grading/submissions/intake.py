@@ -133,7 +133,7 @@ def take_in(
     for key, one in by_student.items():
         taken, said = one.settle(course, several, fates)
         submissions += [with_flags(sub, *people.flags.get(key, ())) for sub in taken]
-        notes += said
+        notes += [f"{people.labels[key]}{note}" for note in said]
     if not submissions:
         raise CourseError(
             path,
@@ -143,7 +143,10 @@ def take_in(
             "that holds <student>/<notebook>.ipynb.",
         )
     submissions.sort(
-        key=lambda one: (one.student, one.practical, one.part, one.notebook)
+        key=lambda one: (
+            *(one.student, one.identifier),
+            *(one.practical, one.part, one.notebook),
+        )
     )
     skipped = [
         "/".join(map(shown, entry.parts))
@@ -317,7 +320,10 @@ class _StudentFiles:
     def settle(
         self, course: Course | None, several: Several, fates: dict[Place, Fate]
     ) -> tuple[list[Submission], list[str]]:
-        """Return the submissions to grade, or one that says why there is none, and notes."""
+        """Return the submissions, or one that says why there is none, and notes.
+
+        Each note continues the student's name.
+        """
         groups: dict[str, list[FoundNotebook]] = defaultdict(list)
         for one in self.found:
             groups[one.submission.lab].append(one)
@@ -325,14 +331,14 @@ class _StudentFiles:
         taken, aside, notes = unknown[:MAX_ROWS_EACH], unknown[MAX_ROWS_EACH:], []
         if aside:
             notes.append(
-                f"{self.student}: {len(unknown)} notebooks are of no known practical; "
+                f": {len(unknown)} notebooks are of no known practical; "
                 f"{MAX_ROWS_EACH} of them are listed."
             )
         for _, group in sorted(groups.items()):
             chosen = choose(group, several, course, self.budget)
             taken += chosen.taken
             aside += chosen.aside
-            notes += [chosen.note] if chosen.note else []
+            notes += [f" · {chosen.note}"] if chosen.note else []
         digests = {one.submission.digest for one in taken}
         for one in aside:
             place = one.submission.path, one.submission.member
@@ -379,14 +385,15 @@ class _StudentFiles:
 
 def _unique(found: list[Submission]) -> list[Submission]:
     """Make each student's notebook names unique, even where a disk ignores case."""
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
     result = []
     for one in found:
         stem, suffix = os.path.splitext(one.notebook)
+        student = one.student.casefold(), one.identifier
         name, number = one.notebook, 1
-        while (one.student.casefold(), name.casefold()) in seen:
+        while (*student, name.casefold()) in seen:
             number += 1
             name = f"{stem} ({number}){suffix}"
-        seen.add((one.student.casefold(), name.casefold()))
+        seen.add((*student, name.casefold()))
         result.append(replace(one, notebook=name))
     return result

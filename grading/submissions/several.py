@@ -143,7 +143,7 @@ def _note(
     if left:
         more = f" and {len(left) - MANY} more" if len(left) > MANY else ""
         text += f"; not {', '.join(left[:MANY])}{more}"
-    return f"{one.student} · {one.lab}: {text}."
+    return f"{one.lab}: {text}."
 
 
 def _path(found: FoundNotebook) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -19,12 +19,14 @@ class Students:
     """The students of a class.
 
     Args:
-        called: their names, all different, by ``Name.key``.
+        called: their names, by ``Name.key``; all different with the platform's number.
+        labels: the same names for sentences, with the number only where two are equal.
         flags: what a person should look at, by ``Name.key``.
         notes: the same, one sentence each, with the names concerned.
     """
 
     called: Mapping[Key, str]
+    labels: Mapping[Key, str]
     flags: Mapping[Key, tuple[Flag, ...]]
     notes: tuple[str, ...]
 
@@ -52,6 +54,11 @@ def students_of(
     for key, told in (inside or {}).items():
         spellings[key] |= set(told)
     called = _called(students)
+    many = Counter(called.values())
+    labels = {
+        key: f"{name} ({key[1]})" if key[1] and many[name] > 1 else name
+        for key, name in called.items()
+    }
     flags: dict[Key, list[Flag]] = defaultdict(list)
     notes = []
     for key, written in sorted(spellings.items()):
@@ -60,8 +67,8 @@ def students_of(
                 ascii(f"{name[:60]}") + f" ({origin})" for name, origin in written
             )
             detail = f"{len(written)} spellings or places"
-            flags[key].append(flag("same-name", called[key], detail=detail))
-            notes.append(f"{called[key]}: taken as one student: {several}.")
+            flags[key].append(flag("same-name", labels[key], detail=detail))
+            notes.append(f"{labels[key]}: taken as one student: {several}.")
     near: dict[str, list[Key]] = defaultdict(list)
     for key in sorted(spellings):
         if not key[2]:
@@ -71,14 +78,14 @@ def students_of(
         numbered = len({key[0] for key in keys}) == 1 and all(key[1] for key in keys)
         if len(keys) > 1 and not numbered:
             for key in keys:
-                others = _listed(called[other] for other in keys if other != key)
+                others = _listed(labels[other] for other in keys if other != key)
                 flags[key].append(flag("alike-name", others))
             notes.append(
                 f"Taken as {len(keys)} students, with names that are nearly the same: "
-                f"{_listed(called[key] for key in keys)}."
+                f"{_listed(labels[key] for key in keys)}."
             )
     return Students(
-        called, {key: tuple(own) for key, own in flags.items()}, tuple(notes)
+        called, labels, {key: tuple(own) for key, own in flags.items()}, tuple(notes)
     )
 
 
@@ -89,17 +96,12 @@ def _first(spellings: Iterable[str]) -> str:
 
 
 def _called(spellings: Mapping[Key, set[str]]) -> dict[Key, str]:
-    numbers: dict[tuple[str, bool], set[str]] = defaultdict(set)
-    for name, number, outside in spellings:
-        numbers[name, outside].add(number)
     called: dict[Key, str] = {}
     taken: set[str] = set()
     for key in sorted(spellings):
-        folded, number, outside = key
+        _, number, outside = key
         name = _first(spellings[key])
         name += " (outside)" if outside else ""
-        if number and len(numbers[folded, outside]) > 1:
-            name = f"{name} ({number})"
         # In reports the number follows the name.
         if f"{name}_{number}".rstrip("_") in taken:
             name = f"{name} ({digest(repr(key))})"

@@ -11,6 +11,7 @@ from grading.submissions.cells import MAX_BYTES, NotGradable
 from grading.submissions.intake import _unique, take_in
 from grading.submissions.names import read_name, shown
 from grading.submissions.submission import Submission
+from grading.worker import blank
 from project.errors import CourseError
 
 
@@ -163,8 +164,26 @@ def test_two_students_of_one_name_stay_two(tmp_path):
         "Ek Bo_3_assignsubmission_file_/report.pdf": b"",
     }
     found = found_in(tree(tmp_path, files))
-    assert [one.student for one in found] == ["Ek Bo (1)", "Ek Bo (2)", "Ek Bo (3)"]
+    names = [blank(one).student for one in found]
+    assert names == ["Ek Bo_1", "Ek Bo_2", "Ek Bo_3"]
     assert [one.problem == "" for one in found] == [True, True, False]
+
+
+def test_a_namesake_renames_nobody_and_notes_have_the_numbers(tmp_path):
+    """Tables that somebody has filled in still name the first student."""
+    folder = "Anna M_{}_assignsubmission_file_"
+    own = {f"{folder.format(123)}/{n}.ipynb": notebook(note=n) for n in "xy"}
+    (before,) = take_in(tree(tmp_path, own)).submissions
+    again = {f"{folder.format(45)}/{n}.ipynb": notebook(note=2 * n) for n in "xy"}
+    intake = take_in(tree(tmp_path, again))
+    assert blank(before).student == "Anna M_123"
+    assert [blank(one).student for one in intake.submissions] == [
+        "Anna M_123",
+        "Anna M_45",
+    ]
+    assert [one.notebook for one in intake.submissions] == [before.notebook] * 2
+    starts = [note.partition(" · ")[0] for note in intake.notes]
+    assert starts == ["Anna M (123)", "Anna M (45)"]
 
 
 def test_notebooks_of_one_name_get_names_of_their_own(tmp_path):
