@@ -239,7 +239,10 @@ def gradebook(grades: tuple[Path, ...], out: Path) -> None:
     Example:
       course gradebook practical-1/grades.json practical-2/grades.json --out term/
     """
-    from grading.reports.gradebook import write_gradebook
+    from grading.reports import gradebook as module
 
-    for path in write_gradebook(grades, out):
+    book = module.gradebook(grades)
+    for path in module.write_gradebook(book, out):
         click.echo(path)
+    if book.note:
+        click.echo(f"look: {book.note}")

@@ -1,12 +1,15 @@
 """A gradebook over the term: several ``grades.json`` become one table and one page.
 
-Students are joined by the name that the platform gave, numbers included. A lab may be in one
-file only, because otherwise it is not clear which of two grades counts.
+Students are joined by their names without the platform's numbers, since Moodle gives
+a student another number in each assignment. Students of one name keep their numbers.
+A lab may be in one file only, because otherwise it is not clear which of two grades
+counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +17,7 @@ from grading.reports.difference import read_grades
 from grading.reports.grades import NotebookGrade
 from grading.reports.pages import number, render
 from grading.reports.roster import PLACEHOLDERS, by_name
-from grading.reports.sheets import guarded, table
+from grading.reports.sheets import guarded, identity, table
 from project.errors import CourseError
 from project.files import all_or_none, require_writable, write_whole
 from project.practicals import title_of
@@ -37,10 +40,25 @@ class LabGrade:
 
 @dataclass(frozen=True)
 class Gradebook:
-    """The labs in the order of the files, and the grades of each student by lab."""
+    """The labs in the order of the files, and the grades of each student by lab.
+
+    ``namesakes`` are the names that several students of one file have.
+    """
 
     labs: tuple[Lab, ...]
     students: dict[str, dict[Lab, LabGrade]]
+    namesakes: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What a person must do about namesakes; empty if there are none."""
+        if not self.namesakes:
+            return ""
+        return (
+            f"Several students are called {', '.join(map(repr, self.namesakes))}: they "
+            "keep the platform's numbers. If the numbers differ between files, each "
+            "of these students has several rows, which you must join yourself."
+        )
 
     @property
     def late(self) -> bool:
@@ -64,11 +82,15 @@ def gradebook(paths: Sequence[Path]) -> Gradebook:
     """
     origin: dict[Lab, Path] = {}
     students: dict[str, dict[Lab, LabGrade]] = {}
-    for path in paths:
-        for one in read_grades(path).results:
+    files = [(path, read_grades(path).results) for path in paths]
+    namesakes = {name for _, results in files for name in _namesakes(results)}
+    for path, results in files:
+        for one in results:
+            name = identity(one.student, one.identifier).name
+            student = one.student if name in namesakes else name
             lab = one.practical, one.part or ""
             if not one.practical or not one.counts:
-                students.setdefault(one.student, {})
+                students.setdefault(student, {})
                 continue
             if origin.setdefault(lab, path) != path:
                 raise CourseError(
@@ -77,9 +99,13 @@ def gradebook(paths: Sequence[Path]) -> Gradebook:
                     f"{title_of(*lab)} is also in {origin[lab]}.",
                     "Name only one of the two files, or grade the lab in one folder.",
                 )
-            students.setdefault(one.student, {})[lab] = _grade(one)
+            students.setdefault(student, {})[lab] = _grade(one)
     ordered = sorted(students, key=by_name)
-    return Gradebook(tuple(origin), {name: students[name] for name in ordered})
+    return Gradebook(
+        tuple(origin),
+        {name: students[name] for name in ordered},
+        tuple(sorted(namesakes, key=by_name)),
+    )
 
 
 def gradebook_csv(book: Gradebook) -> str:
@@ -98,13 +124,8 @@ def gradebook_csv(book: Gradebook) -> str:
     return table(rows, mark=True)
 
 
-def write_gradebook(paths: Sequence[Path], out: Path) -> list[Path]:
-    """Write ``gradebook.csv`` and ``gradebook.html``; return their paths.
-
-    Raises:
-        CourseError: as ``gradebook``; nothing has been written then.
-    """
-    book = gradebook(paths)
+def write_gradebook(book: Gradebook, out: Path) -> list[Path]:
+    """Write ``gradebook.csv`` and ``gradebook.html``; return their paths."""
     require_writable(out)
     possible = {
         lab: max(
@@ -124,6 +145,12 @@ def write_gradebook(paths: Sequence[Path], out: Path) -> list[Path]:
         write_whole(out / "gradebook.csv", gradebook_csv(book))
         write_whole(out / "gradebook.html", page)
     return [out / "gradebook.csv", out / "gradebook.html"]
+
+
+def _namesakes(results: Iterable[NotebookGrade]) -> set[str]:
+    students = {(one.student, one.identifier) for one in results}
+    count = Counter(identity(*one).name for one in students)
+    return {name for name, many in count.items() if many > 1}
 
 
 def _grade(one: NotebookGrade) -> LabGrade:

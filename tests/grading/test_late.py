@@ -215,7 +215,7 @@ def test_feedback_gradebook_and_difference(tmp_path):
     book = gradebook([tmp_path / "grades.json"])
     first = gradebook_csv(book).splitlines()[1]
     assert first == "ada,6,6,10,1,2"
-    _, page = write_gradebook([tmp_path / "grades.json"], tmp_path)
+    _, page = write_gradebook(gradebook([tmp_path / "grades.json"]), tmp_path)
     assert "6 (8 − 2)" in text_of(page.read_text("utf-8"))
 
 
@@ -223,7 +223,7 @@ def test_feedback_gradebook_and_difference(tmp_path):
 def test_gradebook_is_readable(browser, tmp_path):
     rule = policy(tmp_path, "ada,2026-10-02T13:00")
     write_sheets(Roster(adjusted([result("ada", marks=1.5)], rule)), tmp_path)
-    _, page = write_gradebook([tmp_path / "grades.json"], tmp_path)
+    _, page = write_gradebook(gradebook([tmp_path / "grades.json"]), tmp_path)
     assert_readable(browser, page)
 
 

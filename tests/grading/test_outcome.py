@@ -12,7 +12,7 @@ from labs import COURSE
 from pages import text_of
 
 from grading.record import Result, Written
-from grading.reports.gradebook import write_gradebook
+from grading.reports.gradebook import gradebook, write_gradebook
 from grading.reports.outcome import write_outcome
 from grading.reports.roster import Roster
 from project.errors import CourseError
@@ -60,7 +60,7 @@ def test_a_lab_has_one_name_everywhere(tmp_path):
     question = (Written("acting-on-uncertainty/my-interval", 1, "90%."),)
     results = [replace(one, written=question) for one in results]
     write_outcome(results, tmp_path, course=COURSE)
-    write_gradebook([tmp_path / "grades.json"], tmp_path)
+    write_gradebook(gradebook([tmp_path / "grades.json"]), tmp_path)
     canvas, moodle = (
         next(csv.reader(io.StringIO((tmp_path / sheet).read_text("utf-8"))))
         for sheet in ("canvas.csv", "moodle.csv")
