@@ -13,8 +13,9 @@ from peers import OWN_WARNING, laplace_torch
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
-from studies.which_method import scores
-from studies.which_method.__main__ import COSTS, HERE, main
+from studies.laplace import fisher_roots
+from studies.which_method import scores, with_jax, with_torch
+from studies.which_method.__main__ import COSTS, HERE, main, settings
 from studies.which_method.methods import (
     DISTANCE,
     LONG,
@@ -25,7 +26,7 @@ from studies.which_method.methods import (
     SQUARES,
 )
 from studies.which_method.problems import PROBLEMS
-from studies.which_method.record import QUICK
+from studies.which_method.record import QUICK, Budget
 
 CLASSES = ("accuracy", "NLL", "Brier", "ECE", "AUROC")
 NUMBERS = ("RMSE", "NLL", "CRPS", "coverage")
@@ -53,6 +54,7 @@ def test_a_seed_fixes_a_problem_and_no_datum_is_used_twice(name):
         assert len(one.out) == 354
     else:
         np.testing.assert_allclose(one.x.mean(0), 0, atol=1e-9)
+        np.testing.assert_allclose(one.x.std(0), 1)
 
 
 @pytest.mark.parametrize("name", ["moons", "blobs"])
@@ -74,18 +76,28 @@ def test_scores_of_classes_agree_with_other_libraries(rng):
     probs = torch.softmax(torch.tensor(logits), -1).mean(0).numpy()
     np.testing.assert_allclose(np.exp(log_probs), probs, rtol=1e-10)
     found = scores.class_scores(log_probs, y, log_probs[:50])
+    assert found["accuracy"] == np.mean(probs.argmax(1) == y)
+    entropy = scipy.stats.entropy(probs, axis=1)
+    label = np.repeat([0, 1], [300, 50])
+    area = roc_auc_score(label, np.r_[entropy, entropy[:50]])
+    assert found["AUROC"] == pytest.approx(area)
     assert found["ECE"] == pytest.approx(ECE(15).measure(probs, y), abs=1e-9)
     assert found["NLL"] == pytest.approx(-np.log(probs[np.arange(300), y]).mean())
     brier = ((probs - np.eye(4)[y]) ** 2).sum(1).mean()
     assert found["Brier"] == pytest.approx(brier)
     assert scores.nll(logits, y, regression=False) == pytest.approx(found["NLL"])
+    each = scipy.stats.entropy(torch.softmax(torch.tensor(logits), -1), axis=-1)
+    np.testing.assert_allclose(
+        scores.mutual_information(logits), entropy - each.mean(0), atol=1e-12
+    )
     certain = np.where(np.eye(4)[rng.integers(0, 4, 9)] == 1, 300.0, 0.0)
     agree = scores.mutual_information(np.stack([certain, certain]))
     np.testing.assert_allclose(agree, 0, atol=1e-12)
 
 
 def test_scores_of_mixtures_agree_with_torch_and_with_the_integral(rng):
-    outputs, y = rng.normal(0, 1, (5, 4, 2)), rng.normal(0, 1, 4)
+    outputs = rng.normal(0, 1, (5, 4, 2))
+    y = rng.normal(0, 1, 4)
     mean, std = scores.heads(outputs)
     components = torch.distributions.Normal(*map(torch.tensor, (mean.T, std.T)))
     weights = torch.distributions.Categorical(torch.ones(4, 5, dtype=torch.float64))
@@ -107,6 +119,17 @@ def test_scores_of_mixtures_agree_with_torch_and_with_the_integral(rng):
     values = scores.regression_scores(outputs, y, 10.0)
     assert values["NLL"] == pytest.approx(theirs.mean() + np.log(10))
     assert values["CRPS"] == pytest.approx(10 * ours.mean())
+    squares = (mixture.mean - torch.tensor(y)).square()
+    assert values["RMSE"] == pytest.approx(10 * squares.mean().sqrt())
+
+
+def test_the_coverage_is_that_of_central_intervals_of_95_percent(rng):
+    """Of a mixture whose members agree: ±1.96 standard deviations."""
+    rho = np.full(4000, np.log(np.expm1(2.0)))
+    outputs = np.stack([np.stack([np.zeros(4000), rho], -1)] * 3)
+    y = rng.normal(0, 2.0, 4000)
+    inside = np.mean(np.abs(y) < scipy.stats.norm.ppf(0.975) * (2.0 + 1e-6))
+    assert scores.regression_scores(outputs, y, 1.0)["coverage"] == inside
 
 
 # --- Laplace --------------------------------------------------------------------------
@@ -119,10 +142,8 @@ def test_laplace_agrees_with_laplace_torch(last):
     from torch import nn
     from torch.utils.data import DataLoader, TensorDataset
 
-    from studies.which_method import with_torch as ours
-
     generator = torch.Generator().manual_seed(0)
-    model = ours.Plain(2, 5, 3, 1.0, generator=generator).double()
+    model = with_torch.Plain(2, 5, 3, 1.0, generator=generator).double()
     x = torch.randn(40, 2, generator=generator, dtype=torch.float64)
     y = torch.randint(3, (40,), generator=generator)
     plain = nn.Sequential(model.hidden, nn.ReLU(), model.output)
@@ -134,20 +155,27 @@ def test_laplace_agrees_with_laplace_torch(last):
         prior_precision=2.0,
     )
     theirs.fit(DataLoader(TensorDataset(x, y), batch_size=40))
-    derive = ours.last_jacobians if last else ours.jacobians
-    fisher = ours.curvature(model(x).detach(), regression=False)
-    hessian = ours.gauss_newton(derive(model, x), fisher)
+    derive = with_torch.last_jacobians if last else with_torch.jacobians
+    fisher = with_torch.curvature(model(x).detach(), regression=False)
+    hessian = with_torch.gauss_newton(derive(model, x), fisher)
     precision = hessian + 2.0 * torch.eye(len(hessian), dtype=torch.float64)
     ours_logdet = torch.logdet(precision)
     torch.testing.assert_close(ours_logdet, torch.logdet(theirs.posterior_precision))
     _, variance = theirs._glm_predictive_distribution(x)
     root = torch.linalg.cholesky(precision)
-    draws = ours.linearised(
+    draws = with_torch.linearised(
         model(x).detach(), derive(model, x), root, 20_000, generator
     )
     error = 6 * variance.diagonal(dim1=1, dim2=2) * (2 / 20_000) ** 0.5
     difference = draws.var(0) - variance.diagonal(dim1=1, dim2=2)
     assert torch.all(difference.abs() < error)
+
+
+def test_the_fisher_information_of_a_regression_is_that_of_the_other_studies(rng):
+    outputs = rng.normal(0, 2, (20, 2))
+    root = fisher_roots(outputs, regression=True)
+    ours = with_torch.curvature(torch.tensor(outputs), regression=True)
+    np.testing.assert_allclose(ours, root @ root.swapaxes(1, 2), rtol=1e-4)
 
 
 # --- committed results ----------------------------------------------------------------
@@ -178,15 +206,10 @@ def complete(rows, seeds):
 
 def test_the_committed_results_are_those_of_this_code():
     complete(rows_of(HERE), SEEDS)
-    settings = json.loads((HERE / "settings.json").read_text(encoding="utf-8"))
-    plans = {name: plan._asdict() for name, plan in METHODS.items()}
-    assert settings["methods"] == json.loads(json.dumps(plans))
-    assert settings["seeds"] == SEEDS
-    for name, (train, validation, test, out) in settings["sizes"].items():
-        problem = PROBLEMS[name](0)
-        sizes = len(problem.x), len(problem.x_val), len(problem.x_test)
-        assert (train, validation, test) == sizes
-        assert out == (0 if problem.out is None else len(problem.out))
+    kept = json.loads((HERE / "settings.json").read_text(encoding="utf-8"))
+    now = json.loads(json.dumps(settings(Budget())))
+    other = dict.fromkeys(("computed", "cores", "python", "versions"))
+    assert kept | other == now | other
     with np.load(HERE / "maps.npz") as maps:
         assert list(maps) == list(METHODS)
         for entropy in maps.values():
@@ -253,12 +276,47 @@ def test_least_squares_aside_is_that_of_numpy():
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("name", ["moons", "diabetes"])
+def test_methods_trained_again_have_the_committed_scores(name, monkeypatch):
+    """With the settings that were chosen; those that need no training are chosen again."""
+    seed, problem = 3, PROBLEMS[name](3)
+    kept = {
+        row["method"]: row
+        for row in rows_of(HERE) + rows_of(HERE, "asides.csv")
+        if (row["problem"], row["seed"]) == (name, str(seed))
+    }
+    for method, plan in METHODS.items():
+        same = (method, SINGLE) if method == "deep ensemble" else (method,)
+        if plan.steps:
+            values = {float(kept[one]["setting"]) for one in same}
+            monkeypatch.setitem(METHODS, method, plan._replace(values=tuple(values)))
+    found = with_torch.train_all(problem, seed, Budget())
+    found |= with_jax.train_all(problem, seed, Budget())
+    assert found.keys() == kept.keys() - {DISTANCE}
+    for method, fitted in found.items():
+        row, outputs = kept[method], fitted.predict(problem.x_test)
+        if problem.regression:
+            new = scores.regression_scores(outputs, problem.y_test, problem.unit)
+        else:
+            parts = outputs, fitted.predict(problem.out)
+            inside, outside = map(scores.class_log_probs, parts)
+            new = scores.class_scores(inside, problem.y_test, outside)
+        new |= {"stored": fitted.stored, "passes": fitted.passes}
+        if fitted.setting is not None:
+            new["setting"] = fitted.setting
+        for score, number in new.items():
+            near = 0.011 if score in ("accuracy", "ECE", "coverage") else 0.003
+            approx = pytest.approx(float(row[score]), rel=0.003, abs=near)
+            assert number == approx, (method, score)
+
+
+@pytest.mark.long
 def test_a_short_run_scores_every_method_on_every_problem(tmp_path):
     main(["--quick", "--out", str(tmp_path)])
     complete(rows_of(tmp_path), QUICK.seeds)
     assert set(asides(tmp_path, OWN_PRIOR)) == {(name, 0) for name in PROBLEMS}
-    settings = json.loads((tmp_path / "settings.json").read_text(encoding="utf-8"))
-    assert settings["seeds"] == 1
+    used = json.loads((tmp_path / "settings.json").read_text(encoding="utf-8"))
+    assert used["seeds"] == 1
     with np.load(tmp_path / "maps.npz") as maps:
         assert list(maps) == list(METHODS)
 
