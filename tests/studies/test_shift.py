@@ -328,6 +328,10 @@ def test_a_cell_computed_again_has_the_committed_scores():
         ("Friedman", ("Laplace", "SWAG")),
         ("breast cancer", ("MC dropout", "anchored ensemble")),
         ("MNIST", ("last-layer Laplace",)),
+        ("diabetes", ("temperature", "Bayes by Backprop", "MIMO")),
+        ("digits", ("temperature", "MIMO")),
+        ("concrete", ("deep ensemble", "temperature")),
+        ("Fashion-MNIST", ("Laplace",)),
     ],
 )
 def test_other_methods_computed_again_have_the_committed_scores(name, titles, request):
