@@ -1,5 +1,6 @@
 """The exact posterior by NUTS: the cache is keyed on all inputs, and the draws are right."""
 
+import inspect
 import json
 import subprocess
 import types
@@ -35,12 +36,16 @@ def test_the_cache_is_keyed_on_every_input(monkeypatch, cache):
         return types.SimpleNamespace(returncode=0, stderr="")
 
     monkeypatch.setattr(subprocess, "run", fake)
-    for prior_std, count in ((1.0, 1), (1.0, 1), (2.0, 2)):
-        draws = nuts.reference(X, X, np.zeros(1), prior_std=prior_std, **SETTINGS)
-        assert len(runs) == count
-        assert draws.f.shape == (2, 1)
-    nuts.reference(X, 2 * X, np.zeros(1), prior_std=1.0, **SETTINGS)
-    assert len(runs) == 3
+    given = {"x": X, "y": X, "grid": np.zeros(1), **SETTINGS, "prior_std": 1.0}
+    given |= {"samples": 150, "warmup": 200, "chains": 4, "seed": 0}
+    assert given.keys() == inspect.signature(nuts.reference).parameters.keys()
+    for _ in range(2):
+        assert nuts.reference(**given).f.shape == (2, 1)
+    assert len(runs) == 1
+    for name in given:
+        nuts.reference(**given | {name: given[name] + 1})
+        assert [key for key in given if runs[-1][key] != runs[0][key]] == [name]
+    assert len(runs) == 1 + len(given)
 
 
 def test_a_failed_run_is_told_and_leaves_nothing(monkeypatch, cache):
