@@ -13,10 +13,17 @@ from rich.console import Console
 from studies.grading.__main__ import graded, keep, main, side_by_side
 from studies.grading.graders import GRADERS, round_robin
 from studies.grading.material import Material, role
-from studies.grading.measure import Failed, measure
+from studies.grading.measure import MIB, Failed, _Watch, measure
 
 ROOT = Path(__file__).parents[2]
-HOLD = "import time; held = bytearray(64 * 2**20); time.sleep(0.6)"
+# It ends when it has been measured, or after a minute.
+HOLD = """
+import pathlib, time
+began, held = time.perf_counter(), bytearray(64 * 2**20)
+while not pathlib.Path("seen").exists() and time.perf_counter() < began + 60:
+    time.sleep(0.01)
+pathlib.Path("seconds").write_text(str(time.perf_counter() - began))
+"""
 PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOLD!r}])"
 
 
@@ -40,9 +47,19 @@ class Fake:
         return self.said
 
 
-def test_memory_is_that_of_the_command_and_of_all_that_it_starts(tmp_path):
+def test_memory_is_that_of_the_command_and_of_all_that_it_starts(tmp_path, monkeypatch):
+    below = _Watch._below
+
+    def seen(watch, pid):
+        found = below(watch, pid)
+        if found > 64 * MIB:
+            (tmp_path / "seen").touch()
+        return found
+
+    monkeypatch.setattr(_Watch, "_below", seen)
     found = measure([[[sys.executable, "-c", PARENT]]], tmp_path, os.environ)
-    assert found.seconds > 0.6
+    assert (tmp_path / "seen").exists()
+    assert found.seconds > float((tmp_path / "seconds").read_text("utf-8"))
     assert found.tree > 64
     assert found.grader < found.tree - 64
 

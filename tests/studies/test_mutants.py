@@ -100,13 +100,13 @@ def test_a_mutant_survives_where_no_case_tells_it_apart():
 
 
 def test_an_endless_mutant_and_one_that_changes_its_input_are_refused(monkeypatch):
-    monkeypatch.setattr("studies.mutants.SECONDS", 1)
     right = "def f(x, n):\n    return (x**2).sum(-1) / n"
     judged = task(lambda x, n: (x**2).sum(-1) / n)
     assert survives(judged, right, {})
-    assert not survives(judged, "def f(x, n):\n    while True: pass", {})
     spoilt = right.replace("return", "y = (x**2).sum(-1) / n; x += 1; return y #")
     assert not survives(judged, spoilt, {})
+    monkeypatch.setattr("studies.mutants.SECONDS", 1)
+    assert not survives(judged, "def f(x, n):\n    while True: pass", {})
 
 
 def test_the_results_are_those_of_these_solutions(results):
