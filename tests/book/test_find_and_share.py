@@ -76,6 +76,18 @@ def test_a_search_leads_to_the_section_and_shows_the_match(browser, address, wor
 
 
 @pytest.mark.browser
+def test_a_section_of_this_title_comes_first_and_the_glossary_is_named(
+    browser, address
+):
+    page = browser.new_context(**DESKTOP).new_page()
+    first = results(page, address, "temperature scaling").first.locator("> a")
+    assert first.inner_text().endswith("Temperature scaling")
+    titles = results(page, address, "coverage").locator("> a").all_inner_texts()
+    assert any(title.startswith("Glossary: ") for title in titles)
+    page.context.close()
+
+
+@pytest.mark.browser
 def test_excerpts_show_no_tex_and_no_formula_twice(browser, address):
     page = browser.new_context(**DESKTOP).new_page()
     for word in ("posterior", "weight decay", "Laplace"):
