@@ -17,7 +17,7 @@ from labs import COURSE, LABS, each_lab
 from authoring.chapter import read_chapter
 from authoring.exercises import differences, generate, packages_of, write
 from commands import main
-from course.task import task_id, tasks_of
+from course.task import find, task_id, tasks_of
 from project.errors import CourseError
 from project.practicals import Course
 from project.publication import Publication, extras_of
@@ -116,14 +116,22 @@ def test_ids_and_metadata_are_those_of_the_design(lab):
         assert nbgrader["grade_id"] == cell["id"]
         assert nbgrader["schema_version"] == 3
         assert len(cell["id"]) <= 64
+        kinds = [name for name in ("grade", "solution", "locked") if nbgrader[name]]
+        task, points = course.get("task", ""), nbgrader.get("points")
+        if course["role"] in ("check", "task"):
+            check = "--check" * (course["role"] == "check")
+            assert cell["id"] == task.replace("/", "--") + check
         if course["role"] == "check":
-            assert cell["id"] == course["task"].replace("/", "--") + "--check"
-            assert nbgrader["points"] > 0
-            assert nbgrader["locked"]
-        if course["role"] == "task":
-            assert cell["id"] == course["task"].replace("/", "--")
-            assert nbgrader["solution"]
-            assert not nbgrader["locked"]
+            assert (kinds, points) == (["grade", "locked"], find(task).points)
+        elif course["role"] == "task":
+            assert (kinds, points) == (["solution"], None)
+        elif course["role"] == "written":
+            assert (kinds, points) == (["grade", "solution"], 3)
+        else:
+            assert (kinds, points) == (["locked"], None)
+        locked = {"editable": False, "deletable": False} if "locked" in kinds else {}
+        kept = cell.metadata.keys() & {"editable", "deletable"}
+        assert {name: cell.metadata[name] for name in kept} == locked
 
 
 @each_lab

@@ -147,12 +147,11 @@ def needing_further_tasks(lab):
     """
     notebook = nbformat.reads(generate(lab, solved=True), as_version=4)
     info = re.compile(r"· (core|further) · `(\S+)`")
-    further = {
-        find(id_).name
-        for cell in notebook.cells
-        for level, id_ in info.findall(cell.source)
-        if level == "further"
+    levels = {
+        id_: level for c in notebook.cells for level, id_ in info.findall(c.source)
     }
+    assert sorted(levels) == sorted(lab.tasks())
+    further = {find(id_).name for id_, level in levels.items() if level == "further"}
     uses, _ = definitions(cells_of(lab))
     section, text, own = "", "", False
     for cell in notebook.cells:
