@@ -145,10 +145,9 @@ def graded(practical, environment):
     def run(source, **limits):
         sources = {TASK: source, OTHER: practical.reference[OTHER]}
         answers = Answers({t: Answer(t, s) for t, s in sources.items()}, {})
-        began = time.monotonic()
         found = grade(answers, practical, limited(environment, **limits))
         by_task = {verdict.task: verdict for verdict in found.verdicts}
-        return by_task[TASK], by_task[OTHER], time.monotonic() - began
+        return by_task[TASK], by_task[OTHER]
 
     return run
 
@@ -166,7 +165,7 @@ def test_a_right_answer_is_right_beside_six_busy_loops(practical, graded):
     """It needs three fifths of its time limit, and gets at most a third of a processor."""
     answer = computing(practical, "compute(1.2)")
     with busy_loops(3 * os.cpu_count()):
-        verdict, other, _ = graded(answer)
+        verdict, other = graded(answer)
     assert (verdict.status, other.status) == ("right", "right"), verdict
 
 
@@ -174,20 +173,18 @@ def test_a_right_answer_is_right_beside_six_busy_loops(practical, graded):
 def test_an_endless_loop_ends_by_its_own_time(practical, graded):
     answer = computing(practical, "while True: pass")
     with busy_loops(os.cpu_count()):
-        verdict, other, seconds = graded(answer)
+        verdict, other = graded(answer)
     assert "it ran for more than 2 s" in verdict.reason
     assert other.status == "right"
     assert verdict.seconds > 2.0
-    assert seconds < 80
 
 
 @pytest.mark.sandbox
 def test_an_endless_sleep_ends_by_the_clock_on_the_wall(practical, graded):
     answer = computing(practical, "import time; time.sleep(1000)")
-    verdict, other, seconds = graded(answer)
+    verdict, other = graded(answer)
     assert "it ran for more than 2 s" in verdict.reason
     assert other.status == "right"
-    assert seconds < 40
 
 
 @contextlib.contextmanager
@@ -216,7 +213,7 @@ def test_what_patience_has_ended_is_judged_again_alone(practical, graded):
     """Patience, a factor on the limit, is below 1 here, so it ends a kernel that sleeps."""
     answer = computing(practical, "import time; time.sleep(1000)")
     with neighbour(loops=0) as asked:
-        verdict, other, _ = graded(answer, patience=0.9)
+        verdict, other = graded(answer, patience=0.9)
     assert asked.is_set()
     assert "Its code was stopped: it ran for more than 1.8 s" in verdict.reason
     assert other.status == "right"
@@ -228,7 +225,7 @@ def test_a_right_answer_that_a_busy_machine_has_stopped_is_right(practical, grad
     """It needs half of its time limit, but gets less than a sixth of a processor at first."""
     answer = computing(practical, "compute(1.0)")
     with neighbour(loops=8 * os.cpu_count()) as asked:
-        verdict, other, _ = graded(answer, patience=3.0)
+        verdict, other = graded(answer, patience=3.0)
     assert asked.is_set()
     assert (verdict.status, other.status) == ("right", "right"), verdict
 

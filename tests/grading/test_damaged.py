@@ -169,9 +169,9 @@ def test_a_hundred_thousand_cells_take_seconds_and_lose_no_answer(notebook):
     cell(notebook, ONE)["source"] = ANSWER
     many = [code("x = 1") for _ in range(100_000)]
     notebook["cells"] = many[:50_000] + notebook["cells"] + many[50_000:]
-    start = time.monotonic()
+    start = time.process_time()
     answers = read(notebook)
-    assert time.monotonic() - start < 30
+    assert time.process_time() - start < 30
     assert answers.tasks[FIRST].source == ANSWER
     assert len(answers.added) == MAX_ADDED
     assert codes(answers) == {("too-many-cells", "")}
@@ -180,9 +180,9 @@ def test_a_hundred_thousand_cells_take_seconds_and_lose_no_answer(notebook):
 def test_a_hundred_thousand_copies_of_an_answer_are_survived(notebook):
     same = {"id": ONE, "cell_type": "code"}
     notebook["cells"] += [same | {"source": f"x = {n}"} for n in range(100_000)]
-    start = time.monotonic()
+    start = time.process_time()
     answers = read(notebook)
-    assert time.monotonic() - start < 30
+    assert time.process_time() - start < 30
     assert "longer than" in answers.tasks[FIRST].problem
     assert problems(answers) == {"duplicated"}
 

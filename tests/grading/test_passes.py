@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -204,14 +203,12 @@ def test_a_cell_that_defines_the_answer_before_it_breaks_is_judged(practical, gr
 
 
 def test_a_hanging_answer_costs_its_own_points(graded):
-    began = time.monotonic()
     hangs = "def log_posterior(w, mu, rho):\n    while True: pass"
     _, verdicts = graded({SECOND: hangs}, task=4.0)
     assert statuses(verdicts) == ["right", "wrong", "right"]
     assert verdicts[SECOND].reason == "Its code was stopped: it ran for more than 4 s."
     assert verdicts[THIRD].attempt == 2
     assert verdicts[THIRD].reason == ""  # it uses none of the others
-    assert time.monotonic() - began < 60
 
 
 def test_a_cell_that_hangs_costs_its_own_points(graded):
@@ -278,9 +275,7 @@ def test_a_name_that_is_not_known_is_said(practical, graded):
 @pytest.mark.long
 def test_the_clock_of_the_whole_notebook_ends_it(practical, graded):
     hanging = dict.fromkeys((FIRST, SECOND, THIRD), "while True: pass")
-    began = time.monotonic()
     _, verdicts = graded(hanging, task=6.0, submission=9.0)
-    assert time.monotonic() - began < 60
     assert "right" not in statuses(verdicts)
     assert verdicts[THIRD].status == "not-reached"
     assert verdicts[THIRD].reason == "The time for the whole notebook was used up."

@@ -158,9 +158,8 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
     write_submissions(tmp_path / "in", 2)
     first = start(tmp_path / "in", tmp_path / "out")
     try:
-        deadline = time.monotonic() + 60
         while not (tmp_path / "out" / STATE / "run.json").exists():
-            assert time.monotonic() < deadline
+            assert first.poll() is None
             time.sleep(0.1)
         first.send_signal(signal.SIGSTOP)  # it must not end before the second begins
         left = tmp_path / "out/feedback/ann/.lab.html.abcd1234.unfinished"
@@ -190,9 +189,7 @@ def test_wrong_use_has_status_two_and_writes_nothing(tmp_path):
 def test_an_interrupted_run_ends_its_kernels(tmp_path):
     write_submissions(tmp_path / "in", 30)  # far more than are graded here
     process = start(tmp_path / "in", tmp_path / "out", "--jobs", "2")
-    deadline = time.monotonic() + 120
     while not kept(tmp_path / "out"):
-        assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.05)
     started = below(process)

@@ -78,10 +78,10 @@ def test_what_does_not_compile_has_one(source, words):
     "line", ["%pwd", "x = !ls", "int?", ",f a b", "/f x", "!" * 300, "=%" * 500]
 )
 def test_many_magics_take_seconds_at_most(line):
-    start = time.monotonic()
+    start = time.process_time()
     problem_of(f"{line}\n" * (MAX_SOURCE // (len(line) + 1)) + "(")
     problem_of(f"{line}\n" * 20 + "x = 1\n" * 16_000 + "(")
-    assert time.monotonic() - start < 30
+    assert time.process_time() - start < 30
 
 
 def test_a_long_line_takes_a_second_at_most():
@@ -197,10 +197,10 @@ def test_an_import_added_to_the_given_ones_is_run_and_looks_honest():
 
 def test_definitions_in_a_long_chain_take_seconds():
     chain = [f"def f{n}(): f{n + 1}" for n in reversed(range(4_000))]
-    start = time.monotonic()
+    start = time.process_time()
     (piece,) = definitions("\n".join(chain), {"f0"})
     assert piece.count("def ") == 4_000
-    assert time.monotonic() - start < 30
+    assert time.process_time() - start < 30
 
 
 def test_what_is_kept_is_as_long_as_allowed_and_the_oldest_goes_first(monkeypatch):

@@ -1,5 +1,7 @@
 """Cells that print, as JSON, what they can see and do in the sandbox."""
 
+import json
+
 # Facts that a kernel can find out about its environment.
 LOOK_AROUND = """
 import ctypes, gc, json, os, resource, signal, socket, stat, sys
@@ -79,3 +81,19 @@ found += [name for name in os.listdir("/dev/pts") if name != "ptmx"]
 found += [module.__name__ for module in (numpy, sys) if hasattr(module, "left")]
 print(json.dumps(found))
 """
+
+
+def ask(kernel, text):
+    """Run a cell, and return the JSON that it prints."""
+    asked = kernel.execute_cell_input(text)
+    kernel.await_reply(asked)
+    said = ""
+    while True:
+        message = kernel.get_message("iopub")
+        if message["parent_header"].get("msg_id") != asked:
+            continue
+        content = message["content"]
+        assert message["msg_type"] != "error", "\n".join(content["traceback"])
+        said += content["text"] if message["msg_type"] == "stream" else ""
+        if content.get("execution_state") == "idle":
+            return json.loads(said)
