@@ -11,7 +11,7 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ COLUMNS = ("submission", "when")
 # Moodle's grading worksheet.
 OTHERS = {"identifier": "submission", "last modified (submission)": "when"}
 FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p")
+NAMED = 5  # students without a time that the error names
 UNITS = {"minute": 60, "min": 60, "hour": 3600, "h": 3600, "day": 86400, "week": 604800}
 RATE = re.compile(r"(\d{1,3}(?:\.\d+)?) ?% ?/ ?(hour|day|week)")
 SPAN = re.compile(r"(\d{1,4}(?:\.\d+)?) ?(minute|min|hour|h|day|week)s?")
@@ -104,9 +105,27 @@ def timed(results: Iterable[Result], policy: Policy | None) -> list[Result]:
     if policy is None:
         return results
     times, ambiguous = _times(policy), _ambiguous(results)
+    rows, missing = {}, []
+    for result in results:
+        if result.graded and not result.late:
+            named = (n for n in _names(result, ambiguous) if n in times)
+            if row := next(named, None):
+                rows[id(result)] = row
+            else:
+                missing.append(result.student)
+    if missing:
+        near = difflib.get_close_matches(missing[0], times, n=1, cutoff=0.5)
+        hint = f" Is {near[0]!r} the same student as {missing[0]!r}?" if near else ""
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        raise CourseError(
+            policy.times,
+            None,
+            f"It has no time for {', '.join(map(repr, missing[:NAMED]))}{more}.",
+            f"Add a row; leave its time empty if it was submitted in time.{hint}",
+        )
     return [
-        _timed(result, times, ambiguous, policy)
-        if result.graded and not result.late
+        _timed(result, times[rows[id(result)]], policy)
+        if id(result) in rows
         else result
         for result in results
     ]
@@ -153,23 +172,7 @@ def _names(result: Result, ambiguous: set[str]) -> list[str]:
     return [*names, *shown(names)]  # a name that is not UTF-8 is escaped in tables
 
 
-def _timed(
-    result: Result,
-    times: Mapping[str, datetime | None],
-    ambiguous: set[str],
-    policy: Policy,
-) -> Result:
-    row = next((text for text in _names(result, ambiguous) if text in times), None)
-    if row is None:
-        near = difflib.get_close_matches(result.student, times, n=1, cutoff=0.5)
-        hint = f" Is {near[0]!r} the same student?" if near else ""
-        raise CourseError(
-            policy.times,
-            None,
-            f"It has no time for {result.student!r}.",
-            f"Add a row; leave its time empty if it was submitted in time.{hint}",
-        )
-    when = times[row]
+def _timed(result: Result, when: datetime | None, policy: Policy) -> Result:
     seconds = 0.0 if when is None else (when - policy.due).total_seconds()
     # Rounded up, since every begun unit counts.
     return replace(result, late=Late(max(math.ceil(seconds), 0), 0.0))

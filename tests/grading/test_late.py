@@ -170,12 +170,15 @@ def test_time_zones(tmp_path):
         ("bob,\nada,yesterday", ":3: The time 'yesterday' cannot be read. Write"),
         ("ada,2026-10-01T10:00Z", ":2: The time '2026-10-01T10:00Z' has a time zone"),
         ("adda,", "It has no time for 'ada'. Add a row; .* Is 'adda' the same student"),
+        ("bo,", r"no time for 's1', 's2', 's3', 's4', 's5' and 1 more\. Add a row"),
         ("ada,1,2", ":2: The row has 3 cells"),
-        ("Ada,", "It has no time for 'Ada_1'"),
+        ("Ada,", "It has no time for 'Ada_1', 'Ada_2'"),
     ],
 )  # fmt: skip
 def test_wrong_tables_are_refused(tmp_path, rows, said):
     results = [result("ada")]
+    if rows == "bo,":
+        results = [result(f"s{n}") for n in range(1, 7)]
     if rows == "Ada,":  # two students have this name
         results = [result(f"Ada_{n}", identifier=f"{n}") for n in (1, 2)]
     with pytest.raises(CourseError, match=said):
