@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "book" / "shift-study.md"
 
 
 def test_the_page_shows_the_committed_results():
-    """Mean ranks, and better and worse sets, of its first table, by other means."""
+    """Mean ranks, better and worse sets, and costs of its first table, by other means."""
     scope, shown = {}, None
     with plt.rc_context():  # its first cell sets the course's style
         for cell in jupytext.reads(PAGE.read_text("utf-8"), fmt="md:myst").cells:
@@ -32,19 +32,24 @@ def test_the_page_shows_the_committed_results():
         (row["set"], row["seed"], row["shift"], row["severity"], row["method"]): row
         for row in rows
     }
-    runs = {key[:4] for key in found if key[2]}
-
-    def loss(row, column):
-        if column == 3:
-            return float(row["ECE"] or abs(float(row["coverage"]) - 0.95))
-        return float(row["NLL"]) if column == 1 else -float(row["AUROC"])
-
-    for column in (1, 3, 4):
+    losses_of = [
+        lambda row: float(row["NLL"]),  # without a shift
+        lambda row: float(row["NLL"]),
+        lambda row: float(row["Brier"] or row["CRPS"]),
+        lambda row: float(row["ECE"] or abs(float(row["coverage"]) - 0.95)),
+        lambda row: -float(row["AUROC"]),
+        lambda row: float(row["AURC"]),
+        lambda row: abs(float(row["conformal"]) - 0.9),
+    ]
+    for column, loss in enumerate(losses_of):
+        runs = {key[:4] for key in found if bool(key[2]) == (column > 0)}
         orders, better = [], {method: [0, 0] for method in METHODS}
-        for name in data.SETS:
+        for name, source in data.SETS.items():
+            if column == 5 and not source.classes:  # no AURC
+                continue
             ranks, apart = [], {}
             for run in sorted(run for run in runs if run[0] == name):
-                losses = [loss(found[*run, m], column) for m in METHODS]
+                losses = [loss(found[*run, m]) for m in METHODS]
                 ranks.append(scipy.stats.rankdata(losses))
                 apart.setdefault(run[1], []).append(np.array(losses) - losses[0])
             orders.append(scipy.stats.rankdata(np.mean(ranks, 0)))
@@ -60,6 +65,17 @@ def test_the_page_shows_the_committed_results():
             if text == f"{min(np.mean(orders, 0)):.1f}":
                 text = f"<strong>{text}</strong>"
             assert cells[column] == f"{text}<br><small>{marks}</small>"
+    for method, cells in zip(METHODS, shown, strict=True):
+        seconds = [
+            [
+                float(found[name, str(seed), "", "0", m]["seconds"])
+                for seed in range(SEEDS)
+            ]
+            for name in data.SETS
+            for m in (method, METHODS[0])
+        ]
+        own, one = np.array(seconds[::2]), np.array(seconds[1::2])
+        assert cells[7] == f"{np.median(np.median(own / one, 1)):.1f}"
 
 
 def clear(differences, name, side):
