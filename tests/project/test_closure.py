@@ -81,9 +81,14 @@ def test_the_digest_follows_names_and_contents(project):
     paths = closure(project, "import p", project / "page.md")
     before = digest_of(project, paths)
     assert before == digest_of(project, [*paths])
-    (project / "p/style.txt").write_text("other")
-    assert digest_of(project, paths) != before
-    assert digest_of(project, paths - {project / "q.py"}) != before
+    assert len(paths) > 2
+    digests = {before, digest_of(project, paths - {project / "q.py"})}
+    for path in paths:
+        path.write_bytes(path.read_bytes() + b"\n")
+        digests.add(digest_of(project, paths))
+    moved = (project / "q.py").rename(project / "r.py")
+    digests.add(digest_of(project, paths - {project / "q.py"} | {moved}))
+    assert len(digests) == len(paths) + 3
 
 
 def test_a_page_that_does_not_parse_is_named(project):
