@@ -146,10 +146,14 @@ def test_the_how_to_is_one_page():
 
 @each_choice
 def test_nothing_but_what_is_for_students(practicals):
-    for name in bundle(COURSE, practicals):
-        top = name.split("/")[0]
-        assert top in ("course", "exercises") or "/" not in name
-        assert "__pycache__" not in name
+    names = bundle(COURSE, practicals)
+    folders = {name.partition("/")[0] for name in names if "/" in name}
+    assert folders == {"course", "exercises"}
+    assert {name for name in names if "/" not in name} == {
+        *("README.md", "LICENSE", "LICENSE-text"),
+        *("constraints.txt", "pyproject.toml", "requirements.txt"),
+    }
+    assert not any("__pycache__" in name for name in names)
 
 
 @each_choice
