@@ -8,6 +8,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,13 @@ def test_make_knows_what_it_is_told(line, tmp_path):
     }
     assert without_make.get(line, "") in said
     assert "Nothing to be done" not in said
+
+
+def test_make_runs_modules_that_exist():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    modules = set(re.findall(r"python -m ([\w.]*\w)", makefile))
+    assert {"commands", "studies.soak", "authoring.model_answers"} < modules
+    assert {name for name in modules if find_spec(name) is None} == set()
 
 
 @pytest.fixture(scope="module")
