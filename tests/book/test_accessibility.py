@@ -3,6 +3,7 @@
 import pytest
 from page_access import MAX_STOPS, controls, violations
 from page_visits import SCREENS
+from playwright.sync_api import expect
 
 # All letters are there, and the page has had a frame to follow them.
 SETTLED = """async () => {
@@ -114,15 +115,14 @@ def test_one_button_unfolds_the_code_but_no_solution(browser, address):
         assert min(code.count(), solutions.count()) > 5
         for unfolded in (code.count(), 0):
             page.get_by_role("button", name="Show or hide all code").press("Enter")
-            page.wait_for_timeout(100)
             unfolds = page.locator(".cell > details[open]")
-            assert unfolds.count() == unfolded
+            expect(unfolds).to_have_count(unfolded)
             assert page.locator("details.hint[open]").count() == 0
             # What is unfolded can be folded again by keyboard.
             stops = page.locator(
                 ".cell:not(.tag_task) > details > summary[tabindex='0']"
             )
-            assert stops.count() == unfolded
+            expect(stops).to_have_count(unfolded)  # the scripts hear of it later
 
 
 @pytest.mark.browser

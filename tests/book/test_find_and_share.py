@@ -8,6 +8,7 @@ import yaml
 from book_pages import pages_of
 from bs4 import BeautifulSoup
 from conftest import ROOT
+from page_access import LATER
 
 from project.practicals import Course
 
@@ -67,7 +68,8 @@ def test_a_search_leads_to_the_section_and_shows_the_match(browser, address, wor
     first = results(page, address, word).first
     first.locator("a").first.click()
     page.wait_for_url(f"**/{SYNONYMS[word][0]}.html*")
-    page.wait_for_timeout(500)
+    page.wait_for_load_state("load")
+    page.evaluate(LATER, 100)  # by then, course.js has scrolled to the match
     found = page.evaluate(MATCH)
     assert found["text"] == word.lower()
     assert found["heading"] == SYNONYMS[word][1]

@@ -50,13 +50,15 @@ MISSED = """
     .map(control => control.outerHTML.slice(0, 120));
 }
 """
+# By the page's clock, timers that were set before, for no longer, have run by then.
+LATER = "milliseconds => new Promise(done => setTimeout(done, milliseconds))"
 FROM_THE_TOP = "() => { document.activeElement.blur(); scrollTo(0, 0); }"
 
 
 def controls(page):
     """Press the tab key until the page's end; return each control and whether one sees it there."""
     found = []
-    page.wait_for_timeout(500)  # the theme's scripts wait this long
+    page.evaluate(LATER, 500)  # the theme's scripts wait this long
     while len(found) < 3 * MAX_STOPS:
         page.keyboard.press("Tab")
         if (control := page.evaluate(FOCUSED)) is None:
