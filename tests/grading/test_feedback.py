@@ -20,6 +20,7 @@ from commands import main
 from course.task import tasks_of
 from grading import app
 from grading.execution.examples import Example, example_of, examples
+from grading.execution.grader import STOOD_IN
 from grading.record import Flag, Late, Result, Verdict, Written
 from grading.reports.feedback import (
     feedback_page,
@@ -293,9 +294,11 @@ def test_what_is_not_marked_or_answered_or_graded():
 
 
 def test_later_tasks_say_that_they_were_judged_apart():
-    later = dataclasses.replace(RIGHT, attempt=2)
+    later = dataclasses.replace(RIGHT, attempt=2, reason=STOOD_IN)
     page = feedback_page(result(verdicts=(WRONG, later)))
     assert "in place of an earlier task" in page
+    without = dataclasses.replace(later, reason="")  # judged again, beside no reference
+    assert "in place of" not in feedback_page(result(verdicts=(WRONG, without)))
 
 
 def test_write_removes_only_pages_of_ours_that_are_stale(tmp_path):
