@@ -128,7 +128,7 @@ def test_rows_of_sentences_name_their_columns_on_a_phone(browser, address):
             cells = page.locator("tr", has_text=first).locator("td[data-column]")
             named = cells.evaluate_all("cells => cells.map(c => c.dataset.column)")
             assert named[:2] == columns
-            assert "data-column" in cells.first.evaluate(
+            assert f'"{columns[0]}: "' == cells.first.evaluate(
                 "cell => getComputedStyle(cell, '::before').content"
             )
 
