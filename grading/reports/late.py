@@ -105,15 +105,12 @@ def timed(results: Iterable[Result], policy: Policy | None) -> list[Result]:
     if policy is None:
         return results
     times, ambiguous = _times(policy), _ambiguous(results)
-    rows, missing = {}, []
-    for result in results:
-        if result.graded and not result.late:
-            named = (n for n in _names(result, ambiguous) if n in times)
-            if row := next(named, None):
-                rows[id(result)] = row
-            else:
-                missing.append(result.student)
-    if missing:
+    wanted = [result for result in results if result.graded and not result.late]
+    rows = {
+        one.key: next((n for n in _names(one, ambiguous) if n in times), None)
+        for one in wanted
+    }
+    if missing := [one.student for one in wanted if rows[one.key] is None]:
         near = difflib.get_close_matches(missing[0], times, n=1, cutoff=0.5)
         hint = f" Is {near[0]!r} the same student as {missing[0]!r}?" if near else ""
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
@@ -124,10 +121,8 @@ def timed(results: Iterable[Result], policy: Policy | None) -> list[Result]:
             f"Add a row; leave its time empty if it was submitted in time.{hint}",
         )
     return [
-        _timed(result, times[rows[id(result)]], policy)
-        if id(result) in rows
-        else result
-        for result in results
+        _timed(one, times[rows[one.key]], policy) if one.key in rows else one
+        for one in results
     ]
 
 

@@ -21,7 +21,8 @@ COPY = re.compile(r"(?:[-_ ]|\()(\d{1,4})\)?$")  # name-1, name (1)
 # Folders that programs create; a student's own may begin with a dot as well.
 TOOLS = re.compile(
     r"__MACOSX|@eaDir|lost\+found|\$RECYCLE\.BIN|System Volume Information"
-    r"|\.(ipynb_checkpoints|git|github|svn|hg|vscode|vs|idea|settings|cache|config|local|venv|tox|jupyter|ipython|quarto|Rproj\.user|ruff_cache|mypy_cache"
+    r"|\.(ipynb_checkpoints|git|github|svn|hg|vscode|vs|idea|settings|cache|config"
+    r"|local|venv|tox|jupyter|ipython|quarto|Rproj\.user|ruff_cache|mypy_cache"
     r"|pytest_cache|virtual_documents|Trash.*|Trashes|fseventsd|Spotlight-V100"
     r"|TemporaryItems)",
     re.IGNORECASE,
