@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grading.command import grade, gradebook
-from project.command import Group, Place, project_root, shown
+from project.command import Group, Place, project_root, shown, some_practicals
 
 if TYPE_CHECKING:
     from project.practicals import Course
@@ -24,15 +24,6 @@ def read_course() -> Course:
     from project.practicals import Course
 
     return Course.read(project_root())
-
-
-some_practicals = click.option(
-    "--practical",
-    "practicals",
-    multiple=True,
-    metavar="STEM",
-    help="Only this practical or lab, such as deep_ensembles or deep_ensembles_a; may be given several times.",
-)
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})

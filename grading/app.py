@@ -69,6 +69,7 @@ def grade_folder(
     console: Console,
     several: Several = "last",
     *,
+    practicals: Sequence[str] = (),
     answers: bool = False,
     diff: bool = False,
     policy: Policy | None = None,
@@ -82,6 +83,7 @@ def grade_folder(
             output folder, if somebody has written in it.
         console: for the progress and the summary.
         several: which of several notebooks of one student and lab counts.
+        practicals: names of practicals or labs; notebooks of others are left out.
         answers: show the model answers in the feedback.
         diff: only compare with the grades of the last run, and write no others.
         policy: deducts points from late notebooks.
@@ -97,7 +99,8 @@ def grade_folder(
     if diff:
         read_grades(settings.out / "grades.json")
     course = Course.read(settings.root)
-    intake = take_in(submissions_path, course, several)
+    chosen = {lab.name for lab in course.labs(*practicals)} if practicals else None
+    intake = take_in(submissions_path, course, several, chosen)
     unmarked = _unmarked(intake.submissions, course)
     if manual is not None:
         check_marks(manual, unmarked)

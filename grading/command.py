@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from project.command import Place, project_root
+from project.command import Place, project_root, some_practicals
 
 if TYPE_CHECKING:
     from grading.reports.late import Policy
@@ -40,6 +40,7 @@ class Read(click.ParamType):
     required=True,
     help="The folder for the grade sheets, the feedback and the report.",
 )
+@some_practicals
 @click.option(
     "--jobs",
     type=click.IntRange(1, 256),
@@ -109,7 +110,7 @@ class Read(click.ParamType):
     show_default=True,
     help="Which of several notebooks of one student and lab counts: the last one with "
     "answers (by the platform's upload number, else by time, else by name), or the best, where "
-    "each task counts if it is right in any of them.",
+    "each task counts if it is right in any of them (less what is deducted from the latest).",
 )
 @click.option(
     "--warm/--cold",
@@ -136,6 +137,7 @@ def grade(
     ctx: click.Context,
     submissions: Path,
     out: Path,
+    practicals: tuple[str, ...],
     jobs: int,
     manual: Path | None,
     answers_from: datetime | None,
@@ -156,7 +158,7 @@ def grade(
     \b
     Example:
       course grade handed-in/ --out grades/
-      course grade moodle.zip --out grades/ --jobs 4
+      course grade moodle.zip --out grades/ --jobs 4 --practical deep_ensembles_a
       course grade handed-in/ --out grades/ --manual grades/marks.csv
       course grade handed-in/ --out grades/ --due 2026-10-01T12:00 --times times.csv --late 10%/day
       course grade handed-in/ --out grades/ --dask tcp://10.0.0.1:8786
@@ -193,6 +195,7 @@ def grade(
         manual,
         Screen(),
         several,
+        practicals=practicals,
         answers=answers,
         diff=diff,
         policy=policy,

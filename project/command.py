@@ -64,6 +64,16 @@ class Place(click.ParamType):
         return absolute(value)
 
 
+some_practicals = click.option(
+    "--practical",
+    "practicals",
+    multiple=True,
+    metavar="STEM",
+    help="Only this practical or lab, such as deep_ensembles or deep_ensembles_a; may be given "
+    "several times.",
+)
+
+
 def _say(error: CourseError) -> None:
     """Print an error in one line."""
     named = CourseError(shown(error.path), error.line, error.problem, error.remedy)

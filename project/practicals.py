@@ -141,6 +141,11 @@ class Practical:
         """``deep_ensembles`` → ``Deep ensembles``."""
         return title_of(self.stem)
 
+    def __str__(self) -> str:
+        """``deep_ensembles (deep_ensembles_a, deep_ensembles_b)``."""
+        labs = [lab.name for lab in self.labs if lab.part]
+        return f"{self.stem} ({', '.join(labs)})" if labs else self.stem
+
 
 @dataclass(frozen=True)
 class Course:
@@ -177,12 +182,12 @@ class Course:
         unknown = sorted(wanted - {n for lab in known for n in (lab.stem, lab.name)})
         if unknown or not known:
             raise CourseError(
-                self.root / "book",
+                unknown[0] if known else self.root / "book",
                 None,
-                f"There is no practical {unknown[0]!r}."
-                if unknown
+                "There is no such practical or lab."
+                if known
                 else "It holds no practical.",
-                f"There are {', '.join(self.stems)}."
+                f"There are {', '.join(map(str, self.practicals))}."
                 if known
                 else "Use a checkout that holds the chapters.",
             )

@@ -10,10 +10,11 @@ has a ``Fate``.
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 
@@ -39,9 +40,14 @@ from grading.submissions.reading import (
     read,
     with_labs,
 )
-from grading.submissions.several import FoundNotebook, Several, choose
+from grading.submissions.several import Chosen, FoundNotebook, Several, choose
 from grading.submissions.students import Key, students_of
-from grading.submissions.submission import Submission, with_flags, with_problem
+from grading.submissions.submission import (
+    Submission,
+    with_flags,
+    with_problem,
+    with_unique_names,
+)
 from project.errors import CourseError
 from project.practicals import Course
 
@@ -86,7 +92,10 @@ class Intake:
 
 
 def take_in(
-    path: Path, course: Course | None = None, several: Several = "last"
+    path: Path,
+    course: Course | None = None,
+    several: Several = "last",
+    labs: Collection[str] | None = None,
 ) -> Intake:
     """Find the submissions, and report what became of everything else.
 
@@ -98,6 +107,8 @@ def take_in(
         path: a folder, a zip or a notebook.
         course: the checkout, whose exercises show which notebooks contain answers.
         several: ``best`` takes all with answers instead of the last one.
+        labs: the names of the labs that are graded; all by default. Notebooks of others are
+            set aside.
 
     Raises:
         CourseError: there is no such path, or nothing in it that somebody submitted.
@@ -130,8 +141,9 @@ def take_in(
     for (entry, name), content in zip(wanted, contents, strict=True):
         by_student[name.key].add(entry, name, content, fates)
     submissions, notes = [], [*people.notes, *_nobodys(named)]
+    choosing = partial(choose, several=several, course=course, labs=labs)
     for key, one in by_student.items():
-        taken, said = one.settle(course, several, fates)
+        taken, said = one.settle(choosing, fates)
         submissions += [with_flags(sub, *people.flags.get(key, ())) for sub in taken]
         notes += [f"{people.labels[key]}{note}" for note in said]
     if not submissions:
@@ -143,10 +155,7 @@ def take_in(
             "that holds <student>/<notebook>.ipynb.",
         )
     submissions.sort(
-        key=lambda one: (
-            *(one.student, one.identifier),
-            *(one.practical, one.part, one.notebook),
-        )
+        key=attrgetter("student", "identifier", "practical", "part", "notebook")
     )
     skipped = [
         "/".join(map(shown, entry.parts))
@@ -154,7 +163,7 @@ def take_in(
         for entry, _ in named
         if fates[_place(entry)] == kind
     ]
-    return Intake(tuple(_unique(submissions)), tuple(skipped), tuple(notes), fates)
+    return Intake(with_unique_names(submissions), tuple(skipped), tuple(notes), fates)
 
 
 def _named(found: Sequence[Entry], around: str) -> Iterator[tuple[Entry, Name | None]]:
@@ -318,11 +327,14 @@ class _StudentFiles:
         self.found.append(FoundNotebook(name, one, entry.parts, content.modified))
 
     def settle(
-        self, course: Course | None, several: Several, fates: dict[Place, Fate]
+        self,
+        choosing: Callable[[list[FoundNotebook], ReadingBudget], Chosen],
+        fates: dict[Place, Fate],
     ) -> tuple[list[Submission], list[str]]:
         """Return the submissions, or one that says why there is none, and notes.
 
-        Each note continues the student's name.
+        ``choosing`` chooses among the notebooks of one lab. Each note continues the student's
+        name.
         """
         groups: dict[str, list[FoundNotebook]] = defaultdict(list)
         for one in self.found:
@@ -335,7 +347,7 @@ class _StudentFiles:
                 f"{MAX_ROWS_EACH} of them are listed."
             )
         for _, group in sorted(groups.items()):
-            chosen = choose(group, several, course, self.budget)
+            chosen = choosing(group, self.budget)
             taken += chosen.taken
             aside += chosen.aside
             notes += [f" · {chosen.note}"] if chosen.note else []
@@ -349,7 +361,11 @@ class _StudentFiles:
         return [with_flags(one, *self._oddities()) for one in submissions], notes
 
     def _nothing(self) -> Submission:
-        """The submission of a student without a notebook."""
+        """The submission of a student without a notebook that is graded."""
+        if self.found:
+            left = self.found[0].submission
+            blank = replace(left, practical="", part="")
+            return with_problem(blank, "not-chosen", left.lab)
         if self.odd:
             odd = min(self.odd, key=lambda odd: REASONS.index(odd[2]))
             return with_problem(self._blank(*odd[:2]), odd[2])
@@ -381,19 +397,3 @@ class _StudentFiles:
             entry.member,
             flags=unsafe,
         )
-
-
-def _unique(found: list[Submission]) -> list[Submission]:
-    """Make each student's notebook names unique, even where a disk ignores case."""
-    seen: set[tuple[str, str, str]] = set()
-    result = []
-    for one in found:
-        stem, suffix = os.path.splitext(one.notebook)
-        student = one.student.casefold(), one.identifier
-        name, number = one.notebook, 1
-        while (*student, name.casefold()) in seen:
-            number += 1
-            name = f"{stem} ({number}){suffix}"
-        seen.add((*student, name.casefold()))
-        result.append(replace(one, notebook=name))
-    return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -39,19 +39,27 @@ class Chosen:
 
 def choose(
     group: Sequence[FoundNotebook],
+    budget: ReadingBudget,
+    *,
     several: Several,
     course: Course | None,
-    budget: ReadingBudget,
+    labs: Collection[str] | None = None,
 ) -> Chosen:
     """Choose among a student's notebooks of one lab.
 
     Args:
         group: any number of them.
+        budget: the student's budget for reading them.
         several: ``last`` takes the last one with answers, ``best`` all with answers.
         course: the checkout, whose exercises show which notebooks contain answers. If it is
             None, every readable notebook is assumed to contain some.
-        budget: the student's budget for reading them.
+        labs: the names of the labs that are graded; all if it is None.
     """
+    lab = group[0].submission.lab
+    if labs is not None and lab not in labs:
+        files = ", ".join(map(_path, group[:MANY]))
+        note = f"{lab}: {files} was left out, because --practical names other labs."
+        return Chosen((), tuple(group), note)
     ordered, by = _in_order(group)
     by_digest: dict[Hashable, FoundNotebook] = {}
     for one in ordered:  # a version handed in again is as late as its last copy

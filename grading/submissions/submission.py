@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -76,3 +78,19 @@ def with_problem(found: Submission, code: str, detail: str = "") -> Submission:
 def with_flags(found: Submission, *flags: Flag) -> Submission:
     """Return the submission with further flags, each once."""
     return replace(found, flags=tuple(dict.fromkeys((*found.flags, *flags))))
+
+
+def with_unique_names(found: Sequence[Submission]) -> tuple[Submission, ...]:
+    """Make each student's notebook names unique, even where a disk ignores case."""
+    seen: set[tuple[str, str, str]] = set()
+    result = []
+    for one in found:
+        stem, suffix = os.path.splitext(one.notebook)
+        student = one.student.casefold(), one.identifier
+        name, number = one.notebook, 1
+        while (*student, name.casefold()) in seen:
+            number += 1
+            name = f"{stem} ({number}){suffix}"
+        seen.add((*student, name.casefold()))
+        result.append(replace(one, notebook=name))
+    return tuple(result)

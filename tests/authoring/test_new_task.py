@@ -28,7 +28,7 @@ def content(root):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["deep_ensembels", "brier"], "There is no practical 'deep_ensembels'."),
+        (["deep_ensembels", "brier"], "deep_ensembels: There is no such practical"),
         (["deep_ensembles_b", "Brier"], "'Brier' is not the name of a function."),
         (["deep_ensembles_b", "lambda"], "'lambda' is not the name of a function."),
         (

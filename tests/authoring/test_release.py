@@ -378,7 +378,7 @@ def test_wrong_use_exits_with_two(tmp_path, monkeypatch):
     unknown = run(tmp_path, "--practical", "poetry", monkeypatch=monkeypatch)
     assert unknown.exit_code == 2
     assert (
-        "There is no practical 'poetry'. There are warm_up, deep_ensembles,"
+        "poetry: There is no such practical or lab. There are warm_up (warm_up_a, warm_up_b),"
         in unknown.output
     )
     assert list(tmp_path.iterdir()) == []

@@ -8,9 +8,9 @@ import pytest
 from submission_files import BACKPROP, DEEP, codes, found_in, notebook, tree, zipped
 
 from grading.submissions.cells import MAX_BYTES, NotGradable
-from grading.submissions.intake import _unique, take_in
+from grading.submissions.intake import take_in
 from grading.submissions.names import read_name, shown
-from grading.submissions.submission import Submission
+from grading.submissions.submission import Submission, with_unique_names
 from grading.worker import blank
 from project.errors import CourseError
 
@@ -197,7 +197,7 @@ def test_notebooks_of_one_name_get_names_of_their_own(tmp_path):
 
 def test_names_without_a_suffix_get_a_number_at_their_end():
     blank = Submission("ann", "", "", "solution", Path("solution"))
-    names = [one.notebook for one in _unique([blank, blank])]
+    names = [one.notebook for one in with_unique_names([blank, blank])]
     assert names == ["solution", "solution (2)"]
 
 

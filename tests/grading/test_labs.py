@@ -200,9 +200,8 @@ def test_labs_are_graded_one_by_one_and_share_their_columns(
         return drawing
 
     monkeypatch.setattr(expected, "draw", drawn)
-    done = CliRunner().invoke(
-        main, ["grade", f"{tmp_path}/in", "--out", f"{tmp_path}/out"]
-    )
+    grade = ["grade", f"{tmp_path}/in", "--out", f"{tmp_path}/out"]
+    done = CliRunner().invoke(main, grade)
     assert compiled == [True, True]  # what JAX compiled is there for the submissions
     assert done.exit_code == 0, done.output
     assert "3 of 3 notebooks graded" in done.output
@@ -227,3 +226,7 @@ def test_labs_are_graded_one_by_one_and_share_their_columns(
     assert len(pages) == 2
     report = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert all(f"feedback/ann/{page}" in report for page in pages)
+    done = CliRunner().invoke(main, [*grade, "--practical", first.name])
+    assert f"look: ann · {second.name}: ann/{SECOND} was left out" in done.output
+    sheet = (tmp_path / "out" / "grades.csv").read_text("utf-8-sig")
+    assert [name for name in tasks if name in sheet] == first.tasks()

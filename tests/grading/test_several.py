@@ -122,6 +122,22 @@ def test_best_takes_all_with_answers(tmp_path):
     assert [codes(one) for one in intake.submissions] == [["best-of-several"]] * 2
 
 
+def test_notebooks_of_labs_that_were_not_chosen_are_left_out(tmp_path):
+    other = nbformat.writes(COURSE.lab("bayes_by_backprop_b").released()).encode()
+    files = {"ann/a.ipynb": FULL, "ann/b.ipynb": other, "bo/b.ipynb": other}
+    chosen = {"bayes_by_backprop_a"}
+    intake = take_in(zipped(tmp_path / "class.zip", files), COURSE, labs=chosen)
+    ann, bo = intake.submissions
+    assert (ann.notebook, ann.lab, codes(ann)) == ("a.ipynb", *chosen, [])
+    assert (bo.notebook, bo.lab, codes(bo)) == ("b.ipynb", "", ["not-chosen"])
+    assert bo.problem.endswith("it was not graded (bayes_by_backprop_b).")
+    left_out = "was left out, because --practical names other labs."
+    assert intake.notes == (
+        f"ann · bayes_by_backprop_b: ann/b.ipynb {left_out}",
+        f"bo · bayes_by_backprop_b: bo/b.ipynb {left_out}",
+    )
+
+
 def test_each_task_counts_where_it_is_right():
     def result(name, right, text):
         verdicts = [Verdict(t, 2, "right" if t in right else "wrong") for t in "abc"]
