@@ -79,7 +79,7 @@ python3 -m venv .venv
 ```
 
 On Windows, write `py` for `python3` and `.venv\\Scripts` for `.venv/bin`. It takes some
-minutes, most of them for PyTorch or JAX.
+minutes, most of them for PyTorch or JAX.{torch}
 
 ## Work
 
@@ -117,6 +117,12 @@ the network, plots or anything that takes long: it may not find them when it is 
 - A notebook that is beyond repair: take a fresh one from the bundle and paste your answers
   into the cells of their tasks.
 """
+
+
+OF_TORCH = """ On Linux, pip installs PyTorch for NVIDIA's
+graphics cards, which takes several gigabytes more. The build for the processor is enough: choose
+*CPU* on <https://pytorch.org/get-started/locally/>, and before the second command run the one
+shown there, with `.venv/bin/python -m pip` and the version of torch in `constraints.txt`."""
 
 
 def release(
@@ -226,6 +232,7 @@ def bundle(
         "README.md": README.format(
             python=re.sub(r">=([\d.]+)", r"\1 or newer", about["requires-python"]),
             exercises="\n".join(lines),
+            torch=OF_TORCH * ("torch" in packages),
         ),
     }
     files |= {name: text.encode() for name, text in texts.items()}

@@ -126,6 +126,7 @@ def test_a_bundle_of_one_practical_holds_no_other():
     assert "01a-deep-ensembles.ipynb`: Deep ensembles: regression" in readme
     assert "01b-deep-ensembles.ipynb`: Deep ensembles: classification" in readme
     assert "02-" not in readme
+    assert "*CPU*" not in readme  # it needs no PyTorch
 
 
 def test_a_book_that_is_not_built_is_named(copy):
@@ -137,7 +138,7 @@ def test_the_how_to_is_one_page():
     readme = bundle(COURSE)["README.md"].decode()
     assert len(readme.splitlines()) < 70
     assert "{" not in readme
-    for words in ("pip install -r requirements.txt", "check.hint", "Hand in"):
+    for words in ("pip install -r requirements.txt", "check.hint", "Hand in", "*CPU*"):
         assert words in readme
 
 
