@@ -119,8 +119,8 @@ def grade_folder(
             settings.out / "grades.json", roster, titles=titles(labs)
         )
         _say_what_failed(results, console)
-        console.print(f"The points of {plural(len(found), 'item')} would change.")
-        _open(console, settings.out / "difference.html")
+        _say(console, f"The points of {plural(len(found), 'item')} would change.")
+        _say(console, f"Open {settings.out / 'difference.html'}")
         return results
     labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
     shown = examples(labs, settings.out / STATE / EXAMPLES)
@@ -144,24 +144,22 @@ def grade_folder(
             discard(settings.out / f"difference.{suffix}")
     _summary(results, kept, intake, settings, console)
     if manual is not None:
-        console.print(_merged(manual, results), markup=False, soft_wrap=True)
+        _say(console, _merged(manual, results))
     if policy is not None and (names := unmatched(results, policy)):
-        console.print(
+        _say(
+            console,
             f"look: {policy.times} has times for {_some(map(repr, names))}, which name no student or "
             "notebook of the class; they were ignored.",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
         )
     if settings.out / "marks-new.csv" in written:
-        console.print(
+        _say(
+            console,
             "Answers have come in that marks.csv lacks: enter their marks in marks-new.csv, "
             "which has yours, too, and rename it to marks.csv.",
-            soft_wrap=True,
         )
     honest = {one.id for lab in labs for one in questions(lab) if one.honest}
     for note in surprises(before, read_grades(sheet), honest):
-        console.print(f"look: {note}.", markup=False, highlight=False, soft_wrap=True)
+        _say(console, f"look: {note}.")
     return results
 
 
@@ -289,7 +287,7 @@ def _grade(
             progress.update(bar, advance=1, description="grading" if new else "kept")
 
         def say(text: str) -> None:
-            progress.console.print(text, markup=False, highlight=False)
+            _say(progress.console, text)
 
         return grade_class(submissions, settings, report, say), kept
 
@@ -297,15 +295,15 @@ def _grade(
 def _say_what_failed(results: list[Result], console: Console) -> None:
     for result in results:
         if not result.graded:
-            console.print(
+            _say(
+                console,
                 f"not graded: {result.student} · {result.notebook}: {result.problem}",
-                markup=False,
-                highlight=False,
             )
 
 
-def _open(console: Console, page: Path) -> None:
-    console.print(f"Open {page}", markup=False, highlight=False, soft_wrap=True)
+def _say(console: Console, text: str) -> None:
+    """Print a sentence as it is; the terminal breaks the line if it is too long."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _summary(
@@ -317,30 +315,24 @@ def _summary(
 ) -> None:
     graded = sum(result.graded for result in results)
     earlier = f", {kept} of them by an earlier run" if kept else ""
-    console.print(f"{graded} of {len(results)} notebooks graded{earlier}.")
+    _say(console, f"{graded} of {len(results)} notebooks graded{earlier}.")
     _say_what_failed(results, console)
     stopped = [result for result in results if result.graded and result.cut_short]
     for result in stopped:
         tasks = [
             v.task for v in result.verdicts if v.stopped or v.status == "not-reached"
         ]
-        console.print(
-            f"stopped: {result.student} · {', '.join(tasks)}",
-            markup=False,
-            highlight=False,
-        )
+        _say(console, f"stopped: {result.student} · {', '.join(tasks)}")
     if stopped:
-        console.print("A limit stopped this code, or it was not reached.")
+        _say(console, "A limit stopped this code, or it was not reached.")
         reasons = [v.reason for r in stopped for v in r.verdicts if v.stopped]
         for text in dict.fromkeys(map(advice, reasons or [""])):
-            console.print(text, markup=False, highlight=False, soft_wrap=True)
+            _say(console, text)
     for note in intake.notes:
-        console.print(f"look: {note}", markup=False, highlight=False, soft_wrap=True)
+        _say(console, f"look: {note}")
     if intake.skipped:
-        console.print(
+        _say(
+            console,
             f"Skipped files that are not submitted notebooks: {_some(intake.skipped)}.",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
         )
-    _open(console, settings.out / "report.html")
+    _say(console, f"Open {settings.out / 'report.html'}")

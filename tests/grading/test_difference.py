@@ -146,7 +146,7 @@ def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
     failed = dataclasses.replace(one("wrong"), graded=False, problem="It is empty.")
     monkeypatch.setattr(app, "_grade", lambda *_: ([failed], 0))
     said = CliRunner().invoke(main, given).output
-    assert f"not graded: student-00 · {FILE}: It is empty." in " ".join(said.split())
+    assert f"not graded: student-00 · {FILE}: It is empty." in said.splitlines()
     monkeypatch.setattr(app, "_grade", lambda *_: ([one("right")], 0))
     monkeypatch.setattr(app, "examples", lambda *_: {})
     done = CliRunner().invoke(main, given[:-1])

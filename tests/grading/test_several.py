@@ -253,14 +253,16 @@ def test_a_file_that_costs_too_much_costs_its_own_students_row(tmp_path, monkeyp
 
 @pytest.mark.sandbox
 def test_the_sheet_says_why_there_is_nothing_to_grade(tmp_path):
-    root = tree(tmp_path / "in", {"cy/report.pdf": b"%PDF"})
+    root = tree(tmp_path / "in", {"cy/homework.pdf": b"%PDF"})
     (root / "dora").mkdir()
     process = start(root, tmp_path / "out")
     said, _ = process.communicate()
     assert process.returncode == 1, said
     assert "not graded: dora · dora: The folder is empty" in said
+    one_line = "not graded: cy · homework.pdf: The submission contains no notebook (1 file: .pdf)."
+    assert one_line in said.splitlines()
     cy, dora = table(tmp_path / "out").splitlines()[1:]
-    assert "report.pdf: The submission contains no notebook (1 file: .pdf)." in cy
+    assert "homework.pdf: The submission contains no notebook (1 file: .pdf)." in cy
     assert "dora: The folder is empty: there is no notebook in it." in dora
 
 
