@@ -127,7 +127,7 @@ def test_the_table_has_no_formulas(tmp_path):
 
 
 def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
-    """Made-up grades stand in for those of kernels."""
+    """Made-up grades stand in for those of kernels; the path is no markup."""
     task = "acting-on-uncertainty/pinball-loss"
 
     def one(status):
@@ -135,13 +135,14 @@ def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
         return Result("student-00", "acting_on_uncertainty", FILE, "0" * 64, verdicts=verdicts, part="a")  # fmt: skip
 
     write_submissions(tmp_path / "in", 1)
-    write_sheets(Roster([one("wrong")]), tmp_path / "out")
+    out = tmp_path / "out [/here]"
+    write_sheets(Roster([one("wrong")]), out)
     monkeypatch.setattr(app, "_grade", lambda *_: ([one("right")], 0))
     monkeypatch.chdir(ROOT)
-    given = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--diff"]
+    given = ["grade", str(tmp_path / "in"), "--out", str(out), "--diff"]
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 0, done.output
-    text = text_of((tmp_path / "out" / "difference.html").read_text("utf-8"))
+    text = text_of((out / "difference.html").read_text("utf-8"))
     assert f"student-00 The pinball loss {task}" in text
     failed = dataclasses.replace(one("wrong"), graded=False, problem="It is empty.")
     monkeypatch.setattr(app, "_grade", lambda *_: ([failed], 0))
@@ -151,7 +152,7 @@ def test_the_command_names_tasks_by_their_titles(tmp_path, monkeypatch):
     monkeypatch.setattr(app, "examples", lambda *_: {})
     done = CliRunner().invoke(main, given[:-1])
     assert done.exit_code == 0, done.output
-    assert [*(tmp_path / "out").glob("difference.*")] == []
+    assert [*out.glob("difference.*")] == []
 
 
 def test_the_command_says_how_many_marks_were_merged(tmp_path, monkeypatch):

@@ -73,6 +73,7 @@ def test_plain_names_stay(name):
             "C:",
             "NUL.txt",
             "lpt1",
+            "Pages.csv",
         ),
         *("trailing.", "trailing ", "x" * 81, "x-0123456789abcdef", "Zoë", "a\nb"),
     ],

@@ -1,5 +1,6 @@
 """Wrong use and full disks: one line with path and remedy, and no partial output."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -278,6 +279,21 @@ def test_state_of_another_kind_is_named(tmp_path, monkeypatch, name):
     line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", tmp_path / "out")
     assert f"{path}: " in line
     assert not (tmp_path / "out" / "grades.csv").exists()
+
+
+@pytest.mark.sandbox
+def test_a_disk_without_locks_is_named(tmp_path, monkeypatch):
+    """As some network drives are."""
+
+    def flock(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    write_submissions(tmp_path / "in", 1)
+    out = tmp_path / "out"
+    line = in_process(monkeypatch, "grade", tmp_path / "in", "--out", out)
+    assert f"{out}: The folder cannot be locked: No locks available." in line
+    assert "Choose an --out on a local disk." in line
 
 
 ON_A_SMALL_DISK = """
