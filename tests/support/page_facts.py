@@ -36,12 +36,19 @@ COLOURS = r"""
     .map(part => part / 255)
     .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
     .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
-  const grounds = element => element
-    ? [...grounds(element.parentElement), getComputedStyle(element).backgroundColor]
-    : ["white"];
+  const layers = new Map();  // the colours behind what each element holds
+  const grounds = element => {
+    if (!element) return ["white"];
+    if (!layers.has(element)) {
+      const above = grounds(element.parentElement);
+      const own = getComputedStyle(element).backgroundColor;
+      layers.set(element, own === "rgba(0, 0, 0, 0)" ? above : [...above, own]);
+    }
+    return layers.get(element);
+  };
   const known = new Map();  // the contrast of each colour on each ground
   const contrast = element => {
-    const under = grounds(element).filter(colour => colour !== "rgba(0, 0, 0, 0)");
+    const under = grounds(element);
     const text = getComputedStyle(element).color;
     const both = [...under, text].join("|");
     if (!known.has(both)) {
