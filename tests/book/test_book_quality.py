@@ -9,8 +9,7 @@ import warnings
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from book_pages import pages_of
-from bs4 import BeautifulSoup
+from book_pages import pages_of, parsed
 from conftest import ROOT
 
 MAX_PAGE = 2_000_000  # bytes
@@ -19,11 +18,6 @@ MAX_TEXT, MAX_PACKED = 1_200_000, 450_000
 PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
 WORDS = ROOT / "book" / "words.txt"
 WORD = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)*")
-
-
-@functools.cache
-def soup(path):
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +33,7 @@ def pages(book):
 def broken_links(page, book):
     """Return the links of a page whose file or anchor does not exist."""
     broken = []
-    for link in soup(page).select("a[href], link[href], img[src], script[src]"):
+    for link in parsed(page).select("a[href], link[href], img[src], script[src]"):
         address = link.get("href") or link.get("src")
         parts = urlsplit(address)
         if parts.scheme or parts.netloc or address == "#":
@@ -50,7 +44,7 @@ def broken_links(page, book):
             broken.append(address)
         elif parts.fragment and target.suffix == ".html":
             wanted = unquote(parts.fragment)
-            if not soup(target).find(id=wanted) and not soup(target).find(
+            if not parsed(target).find(id=wanted) and not parsed(target).find(
                 attrs={"name": wanted}
             ):
                 broken.append(address)
@@ -101,7 +95,7 @@ def dictionary():
 @functools.cache
 def prose(page):
     """Return the words of a page's prose, including alternative texts."""
-    article = copy.copy(soup(page).find("article"))
+    article = copy.copy(parsed(page).find("article"))
     for part in article.select(
         "pre, code, script, style, svg, kbd, .math, .bibliography, .citation, .output"
     ):
@@ -153,7 +147,7 @@ def test_the_word_list_holds_no_word_that_nobody_uses(pages, dictionary):
 def page_size(page):
     """Return the size in bytes of a page with all files that it names."""
     parts = {page}
-    for link in soup(page).select("link[rel=stylesheet], img[src], script[src]"):
+    for link in parsed(page).select("link[rel=stylesheet], img[src], script[src]"):
         address = urlsplit(link.get("href") or link.get("src"))
         if not address.scheme:
             parts.add((page.parent / unquote(address.path)).resolve())
@@ -170,7 +164,7 @@ def test_no_script_is_there_that_no_page_loads(pages, book):
     loaded = {
         (page.parent / unquote(urlsplit(script["src"]).path)).resolve()
         for page in [*pages, book / "search.html", book / "genindex.html"]
-        for script in soup(page).select("script[src]")
+        for script in parsed(page).select("script[src]")
     }
     there = {path.resolve() for path in book.glob("_static/scripts/*.js")}
     assert there

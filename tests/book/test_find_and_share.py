@@ -5,7 +5,7 @@ import re
 
 import pytest
 import yaml
-from book_pages import pages_of
+from book_pages import pages_of, parsed
 from bs4 import BeautifulSoup
 from conftest import ROOT
 from page_access import LATER
@@ -47,10 +47,8 @@ MATCH = """
 @pytest.fixture(scope="module")
 def pages(book):
     """Parsed pages of the book, by name."""
-    return {
-        path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        for path in [*pages_of(book, "book"), book / "404.html"]
-    }
+    found = [*pages_of(book, "book"), book / "404.html"]
+    return {path.name: parsed(path) for path in found}
 
 
 def results(page, address, query):

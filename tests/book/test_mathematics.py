@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from book_pages import pages_of
-from bs4 import BeautifulSoup
+from book_pages import pages_of, parsed
 from page_facts import NOT_DRAWN
 from page_visits import SCREENS
 
@@ -12,10 +11,7 @@ from page_visits import SCREENS
 @pytest.fixture(scope="module")
 def pages(book):
     """Parsed pages of the book, by name."""
-    return {
-        path.name: BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        for path in pages_of(book, "book")
-    }
+    return {path.name: parsed(path) for path in pages_of(book, "book")}
 
 
 def visit(browser, address, names, script, **options):

@@ -6,7 +6,7 @@ import unicodedata
 
 import pypdfium2
 import pytest
-from bs4 import BeautifulSoup
+from book_pages import parsed
 from conftest import ROOT
 from pypdf import PdfReader
 
@@ -45,8 +45,7 @@ def texts(printed):
 @pytest.fixture(scope="module")
 def soups(book, names):
     """Each page of the book as it is on the screen, by name."""
-    read = {name: (book / f"{name}.html").read_text("utf-8") for name in names}
-    return {name: BeautifulSoup(page, "html.parser") for name, page in read.items()}
+    return {name: parsed(book / f"{name}.html") for name in names}
 
 
 def same_characters(text):

@@ -1,5 +1,7 @@
 """The pages of a built book."""
 
+from functools import cache
+
 # What readers open, as JavaScript: the figures behind guesses, and folds.
 GUESS = """
   document.querySelectorAll("fieldset.guess").forEach(
@@ -10,6 +12,14 @@ GUESS = """
 UNFOLD = f"""{GUESS}
   document.querySelectorAll("details").forEach(fold => fold.open = true);
 """
+
+
+@cache
+def parsed(path):
+    """Parse a page; all tests of a worker share it, so they change copies of its parts."""
+    from bs4 import BeautifulSoup  # whose import takes longer than many a test
+
+    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
 
 
 def pages_of(book, folder=""):
