@@ -52,11 +52,16 @@ def pages(book):
 
 
 def results(page, address, query):
-    """Search for a word; return the results, once all have their excerpts."""
+    """Search for a word; return the results, whose excerpts may be still to come."""
     page.goto(f"{address}search.html?q={query}")
     page.get_by_text("Search finished").wait_for()
-    page.wait_for_load_state("networkidle")
     return page.locator("ul.search > li")
+
+
+def results_with_excerpts(page, address, query):
+    found = results(page, address, query)
+    page.wait_for_load_state("networkidle")
+    return found
 
 
 @pytest.mark.browser
@@ -91,7 +96,7 @@ def test_a_section_of_this_title_comes_first_and_the_glossary_is_named(
 def test_excerpts_show_no_tex_and_no_formula_twice(browser, address):
     page = browser.new_context(**DESKTOP).new_page()
     for word in ("posterior", "weight decay", "Laplace"):
-        texts = results(page, address, word).all_inner_texts()
+        texts = results_with_excerpts(page, address, word).all_inner_texts()
         assert len(texts) > 4
         assert sum(len(text) > 150 for text in texts) > 4  # there are excerpts
         for text in texts:
@@ -107,7 +112,7 @@ def test_a_page_is_not_listed_below_its_sections_nor_a_title_said_twice(
 ):
     page = browser.new_context(**DESKTOP).new_page()
     for word in ("temperature", "entropy", "dropout"):
-        found = results(page, address, word)
+        found = results_with_excerpts(page, address, word)
         titles = found.locator("> a").all_inner_texts()
         assert f"Results: {len(titles)}" in page.locator("main").inner_text()
         links = [one.get_attribute("href") for one in found.locator("> a").all()]
