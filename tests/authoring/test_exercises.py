@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import jupytext
@@ -56,6 +57,7 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+@cache  # tests only read it
 def notebook(lab, **options):
     return nbformat.reads(generate(lab, **options), as_version=4)
 
@@ -193,9 +195,6 @@ def test_a_solved_exercise_defines_what_it_uses(lab):
 @each_lab
 def test_a_chapter_opens_as_a_notebook_and_is_formatted(lab, tmp_path):
     """A round trip through ``ipynb`` loses nothing; its code is formatted as by ruff."""
-    import subprocess
-    import sys
-
     book = jupytext.read(lab.chapter)
     path = tmp_path / "chapter.ipynb"
     jupytext.write(book, path)
