@@ -66,7 +66,7 @@ def notebook(lab, **options):
 
 
 def test_the_committed_exercises_are_up_to_date():
-    assert differences(COURSE) == ""
+    assert differences(COURSE) == "", "run `make exercises`"
 
 
 @each_lab

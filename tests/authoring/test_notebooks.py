@@ -20,7 +20,7 @@ from seeds import SOAK, first_seed
 from test_half_solved import cells_of, most_needed
 
 from authoring import running
-from authoring.exercises import differences, generate
+from authoring.exercises import generate
 
 ROOT = Path(__file__).parents[2]
 
@@ -104,10 +104,6 @@ def assert_passes(notebook, path):
     done = nbval(path)
     assert done.returncode == 0, done.stdout[-4000:]
     assert f"{len(code)} passed" in done.stdout
-
-
-def test_the_exercises_are_up_to_date():
-    assert differences(COURSE) == "", "run `make exercises`"
 
 
 @pytest.mark.long
