@@ -153,16 +153,19 @@ def test_the_student_t_averages_gaussian_forecasts_over_the_noise(data):
     features, y, new = (part[:4] for part in data)
     ratio, shape, rate = 3.0, 2.0, 0.4
     stds = np.geomspace(0.02, 200, 4001)
-    log_weights, means, variances = [], [], []
-    for std in stds:
-        prior = scipy.stats.gamma.logpdf(std**-2, shape, scale=1 / rate)
-        evidence = ref.log_evidence(features, y, std, ratio * std**2)
-        log_weights.append(float(evidence) + prior + np.log(2 * std**-3))
+
+    @jax.jit
+    @jax.vmap
+    def forecast(std):
         posterior = ref.weight_posterior(features, y, std, ratio * std**2)
         mean, variance = ref.linear_predictive(*posterior, new[:1], std)
-        means.append(mean[0])
-        variances.append(variance[0])
-    weights = np.exp(np.array(log_weights) - max(log_weights))
+        evidence = ref.log_evidence(features, y, std, ratio * std**2)
+        return evidence, mean[0], variance[0]
+
+    evidence, means, variances = forecast(stds)
+    prior = scipy.stats.gamma.logpdf(stds**-2, shape, scale=1 / rate)
+    log_weights = evidence + prior + np.log(2 * stds**-3)
+    weights = np.exp(log_weights - np.max(log_weights))
     total = scipy.integrate.trapezoid(weights, stds)
     df, location, scale = ref.student_t_predictive(
         features, y, new[:1], ratio=ratio, shape=shape, rate=rate
