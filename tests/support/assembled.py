@@ -29,10 +29,9 @@ def released(name):
 
 
 def tasks_in(name):
-    """Return the tasks of a lab, or of all labs of a practical, by id."""
+    """Return the tasks of a lab, or of all labs of a practical, in order, by id."""
     tasks = tasks_of(COURSE.labs(name)[0].stem)
-    asked = set(order(name))
-    return {id_: task for id_, task in tasks.items() if id_ in asked}
+    return {id_: tasks[id_] for id_ in order(name)}
 
 
 def reference(name):
