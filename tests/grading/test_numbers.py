@@ -32,7 +32,7 @@ def test_the_reference_as_answers_gets_full_marks(name, monkeypatch):
     )
     nbformat.validate(notebook)
     shown = run(notebook, monkeypatch)
-    assert list(shown) == order(name)
+    assert tuple(shown) == order(name)
     for id_, task in tasks.items():
         values = decode_values(shown[id_])
         assert compare(values, expected(task, cases[id_])) is None, id_

@@ -1,6 +1,7 @@
 """Notebooks assembled for grading, with reference answers, and the values of their probes."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import IPython.display
@@ -82,6 +83,7 @@ def probed(task, answer, monkeypatch, cases):
     return json.loads(json.dumps(data[VALUES], allow_nan=False))
 
 
+@cache  # it reads the exercises
 def order(name):
     """Return the ids of the tasks of a lab, or of all labs of a practical, in order."""
-    return [task for lab in COURSE.labs(name) for task in lab.tasks()]
+    return tuple(task for lab in COURSE.labs(name) for task in lab.tasks())

@@ -50,10 +50,10 @@ def answer(name, lab=LAB):
 
 def solved(lab=LAB, tasks=None):
     """Return an exercise as JSON, with reference solutions for ``tasks`` (default: all)."""
-    notebook = copy.deepcopy(_release(lab))
+    notebook, wanted = copy.deepcopy(_release(lab)), tasks or order(lab)
     for cell in notebook.cells:
         course = cell.metadata.get("course", {})
-        if course.get("role") == "task" and course["task"] in (tasks or order(lab)):
+        if course.get("role") == "task" and course["task"] in wanted:
             cell.source = _reference(lab)[course["task"]]
         if course.get("role") == "written":
             cell.source = f"Because of {cell['id']}."
