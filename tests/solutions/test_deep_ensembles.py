@@ -13,6 +13,7 @@ import pytest
 import scipy.special
 import scipy.stats
 import torch
+from small_ensemble import fit, problem
 
 from course import data
 from solutions import deep_ensembles as ref
@@ -220,26 +221,6 @@ def test_only_the_mended_adam_agrees_with_optax(rng, step_rule):
 # --- training -------------------------------------------------------------------------
 
 
-def problem(members=4, seed=0):
-    train = data.cubic(seed=seed)
-    x, y = train.x / 2.31, train.y / train.y.std()
-    params = ref.init_ensemble(jax.random.key(seed), (1, 20, 2), members)
-    return params, jnp.asarray(x), jnp.asarray(y)
-
-
-def fit(params, x, y, steps=40, **options):
-    return ref.train_ensemble(
-        ref.gaussian_loss,
-        params,
-        x,
-        y,
-        key=jax.random.key(1),
-        steps=steps,
-        rate=0.01,
-        **options,
-    )
-
-
 def assert_same(one, other, rtol):
     jax.tree.map(
         lambda a, b: np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol), one, other
@@ -250,13 +231,18 @@ def test_training_agrees_with_a_plain_loop():
     params, x, y = problem()
     trained = fit(params, x, y)
     optimiser = optax.adam(optax.cosine_decay_schedule(0.01, 40))
+
+    @jax.jit
+    def step(own, state):
+        value, gradient = jax.value_and_grad(ref.gaussian_loss)(own, x, y)
+        update, state = optimiser.update(gradient, state)
+        return optax.apply_updates(own, update), state, value
+
     for member in range(4):
         own = jax.tree.map(lambda leaf, m=member: leaf[m], params)
         state, losses = optimiser.init(own), []
         for _ in range(40):
-            value, gradient = jax.value_and_grad(ref.gaussian_loss)(own, x, y)
-            update, state = optimiser.update(gradient, state)
-            own = optax.apply_updates(own, update)
+            own, state, value = step(own, state)
             losses.append(value)
         np.testing.assert_allclose(trained.losses[member], losses, rtol=1e-3)
         assert_same(
@@ -286,7 +272,7 @@ def test_history_records_every_so_many_steps():
 
 def test_minibatches_and_bootstrap_make_members_differ():
     params, x, y = problem(members=1)
-    same = jax.tree.map(lambda leaf: jnp.repeat(leaf, 3, 0), params)
+    same = jax.tree.map(lambda leaf: jnp.repeat(leaf, 4, 0), params)
     for options in ({"batch_size": 8}, {"bootstrap": True}):
         weight = fit(same, x, y, **options).params[0][0]
         assert np.all(np.std(weight, axis=0) > 0)
@@ -300,7 +286,7 @@ def test_members_may_live_on_several_devices():
     """
     script = """
 import jax, numpy as np
-from test_deep_ensembles import fit, problem
+from small_ensemble import fit, problem
 mesh = jax.sharding.Mesh(jax.devices(), ("member",))
 for in_turn in (False, True):
     one, two = fit(*problem(), in_turn=in_turn), fit(*problem(), in_turn=in_turn, mesh=mesh)
@@ -308,10 +294,11 @@ for in_turn in (False, True):
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3), one, two)
 print("same numbers")
 """
-    here = Path(__file__).parent
+    tests = Path(__file__).parents[1]
+    flags = os.environ["XLA_FLAGS"], "--xla_force_host_platform_device_count=2"
     env = os.environ | {
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=2",
-        "PYTHONPATH": os.pathsep.join(map(str, (here, here.parents[1]))),
+        "XLA_FLAGS": " ".join(flags),
+        "PYTHONPATH": os.pathsep.join(map(str, (tests / "support", tests.parent))),
     }
     run = subprocess.run(
         [sys.executable, "-c", script], env=env, capture_output=True, text=True
