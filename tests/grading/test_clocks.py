@@ -21,8 +21,10 @@ from grading.sandbox.clock import Clock, Reading
 from grading.submissions.answers import Answer, Answers
 
 ROOT = Path(__file__).parents[2]
-LAB = "bayes_by_backprop_a"
-TASK, OTHER = "bayes-by-backprop/reparametrise", "bayes-by-backprop/log-prior"
+LAB = "acting_on_uncertainty_a"  # which imports no framework
+TASK, OTHER = (
+    f"acting-on-uncertainty/{name}" for name in ("conformal-quantile", "pinball-loss")
+)
 COMPUTES = """
 spent = []
 def compute(seconds):

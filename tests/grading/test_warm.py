@@ -27,7 +27,7 @@ from grading.worker import Worker
 
 ROOT = Path(__file__).parents[2]
 MIB = 1024 * 1024
-LAB = "bayes_by_backprop_a"
+LAB = "acting_on_uncertainty_a"  # which imports no framework
 BUSY = """import threading, time
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 """
