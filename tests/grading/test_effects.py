@@ -258,9 +258,9 @@ def test_no_solution_and_no_given_code_acts(name):
         source for source in [*solutions, *given] if not effects.quiet(source)
     ] == []
     tasks = set(reference(name))
-    honest = answers(reference(name))
+    honest, probed = answers(reference(name)), probes(name)
     both = [
-        assemble(notebook, honest, tasks, {}, probes(name), effects=one)
+        assemble(notebook, honest, tasks, {}, probed, effects=one)
         for one in (effects, None)
     ]
     assert differing(*both) == set()
