@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from grading.sandbox import bubblewrap
 from grading.sandbox.bubblewrap import (
@@ -121,8 +122,7 @@ def test_the_processor_is_the_same_on_both_sides(inside):
     text = (
         "import json, torch; print(json.dumps(torch.backends.cpu.get_cpu_capability()))"
     )
-    outside = subprocess.check_output([sys.executable, "-c", text], text=True)
-    assert inside(text) == json.loads(outside)
+    assert inside(text) == torch.backends.cpu.get_cpu_capability()
     assert inside("import json, os; print(json.dumps(os.listdir('/proc')))") == [
         "cpuinfo"
     ]
