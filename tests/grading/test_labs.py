@@ -13,7 +13,6 @@ from authoring.chapter import answers_in
 from authoring.exercises import generate, write
 from authoring.release import bundle
 from commands import main
-from course.task import tasks_of
 from grading.execution import expected
 from grading.submissions.answers import read_answers
 from grading.submissions.intake import take_in
@@ -169,14 +168,6 @@ def test_tasks_of_another_lab_are_flagged(course):
     (told,) = [flag for flag in answers.flags if flag.code == "other-lab"]
     assert len(told.message) < 600
     assert " more)" in told.message
-
-
-def test_tasks_are_graded_in_the_order_of_the_notebook(tmp_path):
-    """So are their columns; the checks may have another order, as in this lab."""
-    lab = Course.read(ROOT).lab("acting_on_uncertainty_b")
-    assert [id_ for id_ in tasks_of(lab.stem) if id_ in lab.tasks()] != lab.tasks()
-    expected.draw(lab, 7, tmp_path / "expected.msgpack").finish()
-    assert list(expected.read(tmp_path / "expected.msgpack")) == lab.tasks()
 
 
 @pytest.mark.long
