@@ -19,29 +19,33 @@ ROOT = COURSE.root
 REPOSITORY = "https://github.com/ada/known-unknowns"
 
 
-@pytest.fixture
-def fork(tmp_path):
-    """A copy of what the generator reads, with the addresses of a fork."""
+def copied(to, repository):
+    """Copy what the generator reads, with the repository of a fork or none."""
     for name in ("book", "solutions", "course", "exercises"):
         ignored = shutil.ignore_patterns("__pycache__", "*.ipynb", "_static", "images")
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+        shutil.copytree(ROOT / name, to / name, ignore=ignored)
     for name in ("_config.yml", "_toc.yml", "README.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    fill(tmp_path, repository=REPOSITORY)
-    return Course.read(tmp_path)
+        shutil.copy(ROOT / name, to)
+    fill(to, repository=repository)
+    return Course.read(to)
+
+
+@pytest.fixture(scope="module")
+def fork(tmp_path_factory):
+    return copied(tmp_path_factory.mktemp("fork"), REPOSITORY)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The same course without a repository."""
+    return copied(tmp_path_factory.mktemp("plain"), "")
 
 
 def generated(course, name="warm_up_a"):
     return nbformat.reads(generate(course.lab(name)), as_version=4)
 
 
-def plain(course):
-    """Generate the exercise of the same course without a repository."""
-    fill(course.root, repository="")
-    return generated(course)
-
-
-def test_it_is_first_and_says_what_it_does_and_changes_no_other_cell(fork):
+def test_it_is_first_and_says_what_it_does_and_changes_no_other_cell(fork, plain):
     notebook = generated(fork)
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     assert first.id == "install"
@@ -53,7 +57,7 @@ def test_it_is_first_and_says_what_it_does_and_changes_no_other_cell(fork):
     )
     assert f"known-unknowns[jax] @ git+{REPOSITORY}@main" in first.source
     others = [cell for cell in notebook.cells if cell is not first]
-    assert others == plain(fork).cells
+    assert others == generated(plain).cells
 
 
 @pytest.mark.parametrize(
@@ -64,7 +68,7 @@ def test_it_installs_the_frameworks_that_its_notebook_imports(fork, name, extras
     assert f"known-unknowns{extras} @" in generated(fork, name).cells[2].source
 
 
-def test_it_calls_pip_where_the_course_is_missing_and_not_elsewhere(fork, tmp_path):
+def test_it_calls_pip_where_the_course_is_missing_and_not_elsewhere(fork):
     source = generated(fork).cells[2].source
     fake = "import subprocess; subprocess.run = lambda *a, **k: print(a[0][1:], k)\n"
     bare = subprocess.run(
@@ -81,7 +85,8 @@ def test_it_calls_pip_where_the_course_is_missing_and_not_elsewhere(fork, tmp_pa
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_readme_shows_the_clone_command_of_the_block(fork):
+def test_readme_shows_the_clone_command_of_the_block(tmp_path):
+    fork = copied(tmp_path, REPOSITORY)
     assert "README.md (generated)" in differences(fork, ["warm_up_a"])
     assert fork.root / "README.md" in write(fork, ["warm_up_a"])
     assert differences(fork, ["warm_up_a"]) == ""
@@ -104,9 +109,9 @@ def seen(notebook, release):
     return answers.tasks, answers.written, answers.added, answers.around, answers.flags
 
 
-def test_submissions_with_and_without_it_are_read_alike(fork):
+def test_submissions_with_and_without_it_are_read_alike(fork, plain):
     new = generated(fork)
-    old = plain(fork)
+    old = generated(plain)
     for notebook in (new, old):
         for release in (new, old):
             assert seen(notebook, release) == seen(old, old)
@@ -114,9 +119,9 @@ def test_submissions_with_and_without_it_are_read_alike(fork):
 
 
 @pytest.mark.parametrize("keeps", ["id", "metadata", "neither"])
-def test_another_forks_cell_is_recognised_without_ids_or_metadata(fork, keeps):
+def test_another_forks_cell_is_recognised_without_ids_or_metadata(fork, plain, keeps):
     other = generated(fork)
-    release = plain(fork)
+    release = generated(plain)
     cell = other.cells[2]
     cell.source = cell.source.replace("ada", "grace") + "  \n"
     if keeps != "id":
@@ -126,10 +131,10 @@ def test_another_forks_cell_is_recognised_without_ids_or_metadata(fork, keeps):
     assert seen(other, release) == seen(release, release)
 
 
-def test_code_that_a_student_adds_to_it_is_theirs(fork):
+def test_code_that_a_student_adds_to_it_is_theirs(fork, plain):
     """As in any other cell, and what installs is still not run."""
     notebook = generated(fork)
-    release = plain(fork)
+    release = generated(plain)
     notebook.cells[2].source += "\n\ndef helper(x):\n    return 2 * x"
     (added,) = seen(notebook, release)[2]
     assert added.source.strip().startswith("def helper")
