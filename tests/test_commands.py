@@ -22,11 +22,13 @@ def test_outside_of_a_checkout_every_command_says_so(tmp_path, monkeypatch, comm
     assert list(tmp_path.iterdir()) == []
 
 
-def test_errors_of_the_system_are_one_line_in_every_command(tmp_path):
+def test_errors_of_the_system_are_one_line_in_every_command(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     for command in ("release", "nbgrader"):
-        line = refused(command, tmp_path / "file" / "x")
+        given = tmp_path / "file" / "x", "--practical", "warm_up"
+        line = in_process(monkeypatch, command, *given)
         assert f"{tmp_path}/file" in line
+        assert line.endswith(".")
     gone = tmp_path / "gone"
     gone.mkdir()
     script = f"cd {gone} && rmdir {gone} && exec {sys.executable!r} -m commands $0"
