@@ -345,7 +345,8 @@ def test_a_solution_alone_that_changes_is_noticed_in_given_code(copy, monkeypatc
 def test_wrong_use_exits_with_two(copy, monkeypatch, tmp_path_factory):
     unknown = run(copy, "exercises", "no_such_practical", monkeypatch=monkeypatch)
     assert unknown.exit_code == 2
-    assert "There are deep_ensembles." in unknown.output
+    named = "There are deep_ensembles (deep_ensembles_a, deep_ensembles_b)."
+    assert named in unknown.output
     edit(copy / CHAPTER, ":tags: [task]", ":tags: [tsak]")
     broken = run(copy, "exercises", monkeypatch=monkeypatch)
     assert broken.exit_code == 2
