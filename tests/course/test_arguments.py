@@ -32,12 +32,13 @@ def keeping(reference, name, seen):
 
 
 def passes(task, answer, seed):
-    cases = task.cases(np.random.default_rng(seed))
     try:
-        values = answered(task, answer, cases)
+        return all(
+            compare(answered(task, answer, [case]), expected(task, [case])) is None
+            for case in task.cases(np.random.default_rng(seed))
+        )
     except (TypeError, ValueError):  # shapes that do not fit
         return False
-    return compare(values, expected(task, cases)) is None
 
 
 ARGUMENTS = [
