@@ -5,25 +5,22 @@ Every commit uses another draw of every other practical, so that many are tested
 tests/grading/test_draws.py``.
 """
 
-import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import seeds
+from frameworks import by_framework, said
 from seeds import first_seed, half
 
 from course.task import stems, tasks_of
 from project.jax_options import XLA_FLAGS
-from project.source import read_solutions
 
 ROOT = Path(__file__).parents[2]
 
-# Each practical has its own process, so that PyTorch and JAX are never loaded together. The
-# probe's source is run, and its numbers are displayed, decoded and judged as in grading.
-SCRIPT = """
+# The probe's source is run, and its numbers are displayed, decoded and judged as in grading.
+IMPORTS = """
 import json, pathlib, sys
 from dataclasses import replace
 from unittest import mock
@@ -36,17 +33,23 @@ from project.jax_options import share_context
 from project.source import read_solutions
 from course.task import tasks_of
 
-stem, seed, kept = sys.argv[1], int(sys.argv[2]), pathlib.Path(sys.argv[3])
+seed, kept, stems = int(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+modules = {stem: read_solutions(pathlib.Path("."), stem) for stem in stems}
+tasks = [(stem, task) for stem in stems for task in tasks_of(stem).values()]
+namespaces = {stem: {"__name__": "__main__"} for stem in stems}
+for stem in stems:
+    exec(modules[stem].setup, namespaces[stem])
+share_context()
+"""
+JUDGE = """
 elsewhere = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
 here = {}
-module = read_solutions(pathlib.Path("."), stem)
-namespace = {"__name__": "__main__"}
-exec(module.setup, namespace)
-share_context()
-for definition in module.definitions.values():
-    exec(definition.shown(), namespace)
-failed, rows = [], 0
-for task in tasks_of(stem).values():
+for stem in stems:
+    for definition in modules[stem].definitions.values():
+        exec(definition.shown(), namespaces[stem])
+rows, failed = [], []
+for stem, task in tasks:
+    namespace = namespaces[stem]
     key = key_of(task, seed)
     probe = compile(key.probe, task.name, "exec")  # once: the inputs are in it
 
@@ -58,7 +61,7 @@ for task in tasks_of(stem).values():
         return [{"output_type": "display_data", "data": data}]
 
     verdict = judge(key, displayed(namespace[task.name]), pass_number=1)
-    rows += 1
+    rows.append(task.id)
     if verdict.status != "right":
         failed.append([seed, task.id, "reference", verdict.reason])
     for number, mistake in enumerate(task.misconceptions, start=1):
@@ -78,24 +81,19 @@ print(json.dumps([rows, failed]))
 """
 
 
-@pytest.mark.parametrize("stem", half(stems()))
-def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(stem, tmp_path):
+@pytest.mark.parametrize(("framework", "stems"), by_framework(half(stems())).items())
+def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(
+    framework, stems, tmp_path
+):
     """A mistake that JAX computes is also recognised if it was compiled with other options.
 
     If its values were rounding errors, it would be known on some machines only.
     """
-    uses_jax = "import jax" in read_solutions(ROOT, stem).setup
-    arguments = [stem, str(first_seed()), str(tmp_path / "values.json")]
-    for flags in [XLA_FLAGS, os.environ["XLA_FLAGS"]] if uses_jax else [""]:
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", SCRIPT, *arguments],
-            cwd=ROOT,
-            env=os.environ | {"XLA_FLAGS": flags},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        assert json.loads(done.stdout) == [len(tasks_of(stem)), []]
+    arguments = str(first_seed()), str(tmp_path / "values.json"), *stems
+    tasks = [id_ for stem in stems for id_ in tasks_of(stem)]
+    both = [XLA_FLAGS, os.environ["XLA_FLAGS"]]
+    for flags in both if framework == "jax" else [""]:
+        assert said(IMPORTS, JUDGE, *arguments, XLA_FLAGS=flags) == [tasks, []]
 
 
 def test_seeds_come_from_the_commit_and_can_be_said(monkeypatch, tmp_path):
