@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from course.judge import answered, compare, expected
-from course.task import Task, stems, tasks_of
+from course.task import Task, stem_of, stems, tasks_of
 from project.files import write_whole
 from project.source import BEGIN, END, Definition, Module, read_solutions
 
@@ -219,11 +219,11 @@ def survives(task: Task, source: str, names: dict[str, Any]) -> bool:
     try:
         exec(source, own)
         for seed in SEEDS:
-            cases = task.cases(np.random.default_rng(seed))
-            left: list[tuple[str, str]] = []
-            values = answered(task, own[task.name], cases, left)
-            if left or compare(values, expected(task, cases)) is not None:
-                return False
+            for case in task.cases(np.random.default_rng(seed)):
+                left: list[tuple[str, str]] = []
+                values = answered(task, own[task.name], [case], left)
+                if left or compare(values, expected(task, [case])) is not None:
+                    return False
         return task.proof is None or task.proof(own[task.name]) is None
     except (Exception, _TooLong):
         return False
@@ -236,29 +236,31 @@ def equivalents(task_id: str) -> dict[str, str]:
     return tomllib.loads(EQUIVALENT.read_text("utf-8")).get(task_id, {})
 
 
-def judged(stem: str, names: tuple[str, ...] = ()) -> dict[str, dict[str, Any]]:
-    """Judge the mutants of a practical's tasks, or of those whose functions are named.
+def judged(*ids: str) -> dict[str, dict[str, Any]]:
+    """Judge the mutants of tasks.
 
     Returns:
         By task id: how many ``mutants`` there are, how many are ``equivalent``, the ``passed``,
         which are neither equivalent nor refused, and the ``obsolete``, which are listed as
         equivalent and are refused.
     """
-    module = read_solutions(ROOT, stem)
-    known, found = namespace_of(module), {}
-    for id_, task in tasks_of(stem).items():
-        if names and task.name not in names:
-            continue
-        made, reasons = mutants(module.definitions[task.name]), equivalents(id_)
-        passed = [
-            what for what, source in made.items() if survives(task, source, known)
-        ]
-        found[id_] = {
-            "mutants": len(made),
-            "equivalent": len([what for what in passed if what in reasons]),
-            "passed": [what for what in passed if what not in reasons],
-            "obsolete": sorted(reasons.keys() - set(passed)),
-        }
+    found = {}
+    for stem in dict.fromkeys(map(stem_of, ids)):
+        module = read_solutions(ROOT, stem)
+        known = namespace_of(module)
+        for id_, task in tasks_of(stem).items():
+            if id_ not in ids:
+                continue
+            made, reasons = mutants(module.definitions[task.name]), equivalents(id_)
+            passed = [
+                what for what, source in made.items() if survives(task, source, known)
+            ]
+            found[id_] = {
+                "mutants": len(made),
+                "equivalent": len([what for what in passed if what in reasons]),
+                "passed": [what for what in passed if what not in reasons],
+                "obsolete": sorted(reasons.keys() - set(passed)),
+            }
     return found
 
 
@@ -266,7 +268,10 @@ def main() -> None:
     """Judge all mutants, each practical in its own process, and write the results."""
     results = {}
     for stem in sys.argv[1:] or stems():
-        code = f"import json; from studies.mutants import judged; print(json.dumps(judged({stem!r})))"
+        code = (
+            "import json; from studies.mutants import judged, tasks_of; "
+            f"print(json.dumps(judged(*tasks_of({stem!r}))))"
+        )
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", code],
             cwd=ROOT,

@@ -1,16 +1,13 @@
 """Mutants: how they are made, and that the checks refuse all that are mistakes."""
 
 import json
-import os
 import random
-import subprocess
-import sys
 import tomllib
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
+from frameworks import by_framework, said
 from seeds import SOAK, first_seed
 
 from course.task import Close, Task, find, stem_of, stems, tasks_of
@@ -136,22 +133,12 @@ def test_no_mutant_passed(results):
 @pytest.mark.long
 def test_the_checks_refuse_the_mutants_of_the_tasks_that_this_commit_draws():
     """``SOAK`` judges those of all tasks."""
-    drawn = defaultdict(list)
-    for id_ in DRAWN:
-        drawn[stem_of(id_)].append(find(id_).name)
-    for stem, names in drawn.items():
-        code = (
-            "import json; from studies.mutants import judged; "
-            f"print(json.dumps(judged({stem!r}, {tuple(names)!r})))"
-        )
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code],
-            cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        for id_, row in json.loads(done.stdout.splitlines()[-1]).items():
+    imports = "import json, sys; from studies.mutants import judged"
+    body = "print(json.dumps(judged(*sys.argv[1:])))"
+    for stems_ in by_framework(map(stem_of, DRAWN)).values():
+        ids = [id_ for id_ in DRAWN if stem_of(id_) in stems_]
+        found = said(imports, body, *ids)
+        assert found.keys() == set(ids)
+        for id_, row in found.items():
             assert row["passed"] == [], id_
             assert row["obsolete"] == [], id_
