@@ -135,7 +135,7 @@ def test_the_checks_refuse_the_mutants_of_the_tasks_that_this_commit_draws():
     """``SOAK`` judges those of all tasks."""
     imports = "import json, sys; from studies.mutants import judged"
     body = "print(json.dumps(judged(*sys.argv[1:])))"
-    for stems_ in by_framework(map(stem_of, DRAWN)).values():
+    for stems_ in by_framework(map(stem_of, DRAWN)):
         ids = [id_ for id_ in DRAWN if stem_of(id_) in stems_]
         found = said(imports, body, *ids)
         assert found.keys() == set(ids)

@@ -32,7 +32,7 @@ def by_framework(stems):
     found = defaultdict(list)
     for stem in stems:
         found[FRAMEWORKS[stem]].append(stem)
-    return dict(found)
+    return list(found.values())
 
 
 def said(imports, body, *arguments, **environment):
