@@ -29,7 +29,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from course.task import Case, Close, Task, tasks_of
+from course.task import Case, Close, Task, find
 from grading.execution import examples
 from grading.execution.probe import probe_source
 from grading.execution.programs import copy_new, folder_of, mark_of
@@ -333,8 +333,7 @@ def _main(stem: str, target: str, shown: str, kept: str, *rest: str) -> None:
     seed = int(sys.stdin.readline())
     sys.stdout = sys.stderr  # nobody reads what is printed
     gc.disable()  # imports leave little garbage: looking for it takes an eighth of their time
-    defined = tasks_of(stem)
-    tasks = {id_: defined[id_] for id_ in wanted}  # in the notebook's order
+    tasks = {id_: find(id_) for id_ in wanted}  # in the notebook's order
     gc.freeze()
     gc.enable()
     share_context()

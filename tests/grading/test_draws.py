@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import seeds
-from frameworks import FRAMEWORKS, by_framework, said
+from frameworks import by_framework, framework_of, said
 from seeds import first_seed, half
 
 from course.task import stems, tasks_of
@@ -90,7 +90,7 @@ def test_on_every_draw_the_reference_is_right_and_each_mistake_wrong(stems, tmp_
     arguments = str(first_seed()), str(tmp_path / "values.json"), *stems
     tasks = [id_ for stem in stems for id_ in tasks_of(stem)]
     both = [XLA_FLAGS, os.environ["XLA_FLAGS"]]
-    for flags in both if FRAMEWORKS[stems[0]] == "jax" else [""]:
+    for flags in both if framework_of(stems[0]) == "jax" else [""]:
         assert said(IMPORTS, JUDGE, *arguments, XLA_FLAGS=flags) == [tasks, []]
 
 

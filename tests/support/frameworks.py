@@ -2,21 +2,17 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
+from project.source import files_of
+
 ROOT = Path(__file__).parents[2]
-FRAMEWORKS = {
-    "warm_up": "jax",
-    "deep_ensembles": "jax",
-    "approximate_inference": "torch",
-    "bayes_by_backprop": "torch",
-    "calibration_and_flows": "torch",
-    "which_method": "jax",
-    "acting_on_uncertainty": "numpy",
-}
+IMPORT = re.compile(r"^(?:from|import) (jax|torch)\b", re.MULTILINE)
 # Looking for garbage among what was imported takes a twentieth of the time, as in conftest.py.
 SCRIPT = """import gc
 gc.disable()
@@ -27,11 +23,20 @@ gc.enable()
 {body}"""
 
 
+@cache
+def framework_of(stem):
+    """Return what a practical's checks and solutions import: ``jax``, ``torch`` or ``numpy``."""
+    sources = *(ROOT / "course" / "checks" / stem).glob("*.py"), *files_of(ROOT, stem)
+    found = {one for path in sources for one in IMPORT.findall(path.read_text("utf-8"))}
+    assert len(found) < 2, f"{stem} needs both frameworks"
+    return found.pop() if found else "numpy"
+
+
 def by_framework(stems):
     """Group practicals by their framework."""
     found = defaultdict(list)
     for stem in stems:
-        found[FRAMEWORKS[stem]].append(stem)
+        found[framework_of(stem)].append(stem)
     return list(found.values())
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 
-from frameworks import FRAMEWORKS, said
+from frameworks import framework_of, said
 from seeds import first_seed
 
 from course.task import stem_of, stems, tasks_of
@@ -61,8 +61,8 @@ def rows_of(
 
     ``ids`` are all tasks that will be asked for: those of a framework are judged at once.
     """
-    framework = FRAMEWORKS[stem_of(task_id)]
-    together = [id_ for id_ in ids if FRAMEWORKS[stem_of(id_)] == framework]
+    framework = framework_of(stem_of(task_id))
+    together = [id_ for id_ in ids if framework_of(stem_of(id_)) == framework]
     return [
         row[2:] for row in judged(*sorted(together)) if row[:2] == (folder, task_id)
     ]
