@@ -20,7 +20,7 @@ from grading.reports.roster import PLACEHOLDERS, by_name
 from grading.reports.sheets import guarded, identity, table
 from project.errors import CourseError
 from project.files import all_or_none, require_writable, write_whole
-from project.practicals import title_of
+from project.practicals import ROOT, Course, title_of
 
 Lab = tuple[str, str]  # a practical's stem, and the lab's letter or the empty string
 
@@ -40,7 +40,9 @@ class LabGrade:
 
 @dataclass(frozen=True)
 class Gradebook:
-    """The labs in the order of the files, and the grades of each student by lab.
+    """The labs, and the grades of each student by lab.
+
+    The labs are in the order of the files, those of one file in the order of the course.
 
     ``namesakes`` are the names that several students of one file have.
     """
@@ -101,8 +103,15 @@ def gradebook(paths: Sequence[Path]) -> Gradebook:
                 )
             students.setdefault(student, {})[lab] = _grade(one)
     ordered = sorted(students, key=by_name)
+    course = [(lab.stem, lab.part) for lab in Course.read(ROOT).labs()]
+
+    def place(lab: Lab) -> tuple[int, int, Lab]:
+        """The number of its file, then that in the course; a lab that it lacks comes last."""
+        known = course.index(lab) if lab in course else len(course)
+        return paths.index(origin[lab]), known, lab
+
     return Gradebook(
-        tuple(origin),
+        tuple(sorted(origin, key=place)),
         {name: students[name] for name in ordered},
         tuple(sorted(namesakes, key=by_name)),
     )

@@ -59,6 +59,20 @@ def test_labs_of_all_files_are_columns(tmp_path):
     assert [cy[name] for name in list(cy)[1:]] == [""] * 6
 
 
+def test_labs_of_one_file_are_in_the_order_of_the_course(tmp_path):
+    """Ann, who is first, handed in the last lab only."""
+    ann = result("ann", "acting_on_uncertainty", 1, part="b")
+    bo = [result("bo", "acting_on_uncertainty", 1, part=part) for part in ("a", "b")]
+    more = [result("bo", "warm_up", 1, part="a"), result("bo", "another", 1)]
+    book = gradebook([graded(tmp_path, ann, *bo, *more)])
+    assert book.labs == (
+        ("warm_up", "a"),
+        ("acting_on_uncertainty", "a"),
+        ("acting_on_uncertainty", "b"),
+        ("another", ""),
+    )
+
+
 def test_the_platforms_numbers_make_no_second_row(tmp_path):
     """Moodle gives a student another number in each assignment."""
 
@@ -126,3 +140,17 @@ def test_page_is_harmless_and_readable(browser, tmp_path):
     _, page = write_gradebook(gradebook([one, two]), tmp_path)
     assert_harmless(browser, page)
     assert_readable(browser, page)
+
+
+@pytest.mark.browser
+def test_a_phone_shows_two_labs_beside_the_students(browser, tmp_path):
+    """Titles of labs are long, and numbers are short."""
+    lab = "acting_on_uncertainty", 4
+    results = [result("ann", *lab, part=part) for part in ("a", "b")]
+    _, page = write_gradebook(gradebook([graded(tmp_path / "in", *results)]), tmp_path)
+    phone = browser.new_page(viewport={"width": 390, "height": 700})
+    phone.goto(page.as_uri())
+    ends = "cells => cells.map(cell => cell.getBoundingClientRect().right)"
+    _, *labs, _, _ = phone.eval_on_selector_all("thead th", ends)
+    assert max(labs) <= 390
+    phone.close()
