@@ -132,7 +132,7 @@ def test_every_task_has_a_place_in_the_book():
 
 
 def test_unknown_practical():
-    with pytest.raises(CourseError, match="no practical 'nothing'"):
+    with pytest.raises(CourseError, match="nothing: There is no such practical or lab"):
         questions(COURSE.lab("nothing"))
 
 
