@@ -110,7 +110,8 @@ class Read(click.ParamType):
     show_default=True,
     help="Which of several notebooks of one student and lab counts: the last one with "
     "answers (by the platform's upload number, else by time, else by name), or the best, where "
-    "each task counts if it is right in any of them (less what is deducted from the latest).",
+    "each task counts if it is right in any of them. That grade is as late as the latest notebook "
+    "that it takes an answer from.",
 )
 @click.option(
     "--warm/--cold",

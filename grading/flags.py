@@ -28,8 +28,7 @@ FLAGS = {
     "student.",
     "alike-name": "Another student's name is nearly the same; they were treated as two students.",
     "no-notebook": "The submission contains no notebook.",
-    "not-chosen": "The notebook is of a lab that was not chosen with --practical; it was not "
-    "graded.",
+    "not-chosen": "The notebook belongs to a lab that was not graded this time.",
     "late": "The notebook was submitted late.",
     "resubmitted": "The lab was submitted more than once: the last notebook with answers counts.",
     "best-of-several": "The lab was submitted more than once: each task counts if it is right in "

@@ -130,7 +130,7 @@ def test_notebooks_of_labs_that_were_not_chosen_are_left_out(tmp_path):
     ann, bo = intake.submissions
     assert (ann.notebook, ann.lab, codes(ann)) == ("a.ipynb", *chosen, [])
     assert (bo.notebook, bo.lab, codes(bo)) == ("b.ipynb", "", ["not-chosen"])
-    assert bo.problem.endswith("it was not graded (bayes_by_backprop_b).")
+    assert bo.problem.endswith("that was not graded this time (bayes_by_backprop_b).")
     left_out = "was left out, because --practical names other labs."
     assert intake.notes == (
         f"ann · bayes_by_backprop_b: ann/b.ipynb {left_out}",

@@ -105,8 +105,7 @@ def in_process(monkeypatch, *arguments, cwd=ROOT):
     monkeypatch.chdir(cwd)
     done = CliRunner().invoke(main, [str(one) for one in arguments])
     assert done.exit_code == 2, done.output
-    (line,) = (
-        done.output.strip().splitlines()
-    )  # a bar of progress may leave an empty one
+    # A bar of progress may leave an empty line.
+    (line,) = done.output.strip().splitlines()
     assert line.startswith("course: ")
     return line
