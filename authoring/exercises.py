@@ -198,9 +198,19 @@ def _readme(root: Path) -> dict[Path, str]:
 
 
 def macros(root: Path) -> dict[str, str | list]:
-    """Read the book's TeX macros, which MathJax in Jupyter does not have."""
-    text = (root / "_config.yml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)["sphinx"]["config"]["math_macros"]
+    """Read the book's TeX macros, which MathJax in Jupyter does not have.
+
+    Raises:
+        CourseError: a macro stands for itself.
+    """
+    path = root / "_config.yml"
+    found = yaml.safe_load(read_text(path))["sphinx"]["config"]["math_macros"]
+    for name, meaning in found.items():
+        body = meaning if isinstance(meaning, str) else meaning[0]
+        if re.search(rf"\\{name}(?![A-Za-z])", body):
+            problem = rf"The macro \{name} stands for itself."
+            raise CourseError(path, None, problem, "Write what it means.")
+    return found
 
 
 def _first(cells: list, kind: str) -> int:

@@ -169,10 +169,9 @@ class Translator:
         )
 
     def _task_info(self, task_id: str, options: dict[str, str], line: int) -> str:
-        task, minutes, level = info(self.path, task_id, options, line)
-        points = "1 point" if task.points == 1 else f"{task.points} points"
+        task, effort = info(self.path, task_id, options, line)
         return (
-            f"*{points} · about {minutes} minutes · {level} · `{task.id}`*\n\n"
+            f"*{effort} · `{task.id}`*\n\n"
             f'Stuck? `check.hint("{task.id}")` gives the first of {len(task.hints)} hints.'
         )
 
@@ -304,7 +303,7 @@ def _asked(path: Path, guess_id: str, line: int) -> QuizQuestion:
 
 
 def info(path: Path, task_id: str, options: dict[str, str], line: int):
-    """Read a ``task-info`` directive: the task, its minutes and its level.
+    """Read a ``task-info`` directive: the task, and its points, minutes and level in words.
 
     Raises:
         CourseError: there is no such task, or an option is missing or wrong.
@@ -327,7 +326,11 @@ def info(path: Path, task_id: str, options: dict[str, str], line: int):
             f"{task_id} has no level.",
             "Add `:level: core` or `:level: further`.",
         )
-    return task, int(options["minutes"]), options["level"]
+    points = "1 point" if task.points == 1 else f"{task.points} points"
+    return (
+        task,
+        f"{points} · about {int(options['minutes'])} minutes · {options['level']}",
+    )
 
 
 def _authors(entry: Entry) -> str:

@@ -51,18 +51,27 @@ def formulas(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def typeset(course: Course) -> dict[str, str]:
-    """Return the MathML of every formula of tasks and written questions, by its key."""
+    """Return the MathML of every formula of tasks and written questions, by its key.
+
+    Raises:
+        CourseError: KaTeX does not understand one.
+    """
     from authoring.exercises import macros
-    from authoring.mathematics import Typesetter
+    from authoring.mathematics import Typesetter, WrongFormula
 
     found: dict[str, str] = {}
     with contextlib.closing(Typesetter(macros(course.root))) as typesetter:
         typesetter.options["output"] = "mathml"
-        for tex, display in used(course):
+        for lab, tex, display in used(course):
             key = formula_key(tex, display=display)
-            if key not in found:
+            if key in found:
+                continue
+            try:
                 mathml = typesetter.typeset(tex, display=display)
-                found[key] = for_browsers(mathml, display=display)
+            except WrongFormula as error:
+                problem = f"The formula {tex!r} is wrong: {error}."
+                raise CourseError(lab.chapter, None, problem, "Correct it.") from None
+            found[key] = for_browsers(mathml, display=display)
     return dict(sorted(found.items()))
 
 
@@ -100,14 +109,15 @@ def styled(letter: str, variant: str) -> str | None:
     return None
 
 
-def used(course: Course) -> Iterator[tuple[str, bool]]:
-    """Yield the formulas of the tasks and written questions of all labs."""
+def used(course: Course) -> Iterator[tuple[Lab, str, bool]]:
+    """Yield the formulas of the tasks and written questions of all labs, with their lab."""
     for lab in course.labs():
-        for text in prompts(lab).values():
-            yield from formulas(text)
+        texts = list(prompts(lab).values())
         for question in questions(lab):
-            for text in (question.prompt, question.model_answer, *question.rubric):
-                yield from formulas(text)
+            texts += question.prompt, question.model_answer, *question.rubric
+        for text in texts:
+            for tex, display in formulas(text):
+                yield lab, tex, display
 
 
 def numbers(course: Course, cache: Path) -> dict[str, dict[str, str]]:

@@ -192,7 +192,7 @@ class TaskInfo(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return one line about the task, and its hints: a fold with a fold for each."""
         try:
-            task, minutes, level = info(
+            task, effort = info(
                 Path(self.get_source_info()[0]),
                 self.arguments[0],
                 self.options,
@@ -200,9 +200,8 @@ class TaskInfo(SphinxDirective):
             )
         except CourseError as error:
             raise self.error(str(error)) from None
-        points = "1 point" if task.points == 1 else f"{task.points} points"
         line = nodes.paragraph(classes=["task-info"])
-        line += nodes.Text(f"{points} · about {minutes} minutes · {level}")
+        line += nodes.Text(effort)
         line += nodes.inline("", " · ", classes=["before-id"])
         line += nodes.literal(text=task.id)
         hints = [
