@@ -39,7 +39,7 @@ def headline(task: Task, mismatch: Mismatch) -> str:
     shape = _shape(close.value.shape, number)
     if mismatch.kind in ("missing", "none"):
         what = named(mismatch.key)
-        return f"`{task.name}` gives no {what}: it is None. Is a `return` missing?"
+        return f"`{task.name}` returns no {what}: it is None. Is a `return` missing?"
     if mismatch.kind == "dtype":
         kind = getattr(got, "dtype", None)
         what = f"is {a(type(got).__name__)}"
@@ -80,8 +80,8 @@ class Comparison:
     def __str__(self) -> str:
         parts = [
             f"on the input\n{self.inputs}",
-            f"`{self.name}` gives\n{self.given}",
-            f"expected is\n{self.right}",
+            f"`{self.name}` returned\n{self.given}",
+            f"expected\n{self.right}",
             *self.remarks,
         ]
         return "\n".join(parts)
@@ -92,8 +92,8 @@ class Comparison:
         columns = "".join(
             f"<div>{title}{block(value)}</div>"
             for title, value in (
-                (f"<code>{escape(self.name)}</code> gives", given),
-                ("expected is", right),
+                (f"<code>{escape(self.name)}</code> returned", given),
+                ("expected", right),
             )
         )
         return (

@@ -30,6 +30,7 @@ from course.wording import INFINITE, is_property, listed, wrapped
 
 SEEDS = (0, 1)
 HERE = Path(__file__).parent
+EXAMPLE = "deep-ensembles/entropy"  # an id of a task
 WATCH = watched.__code__.co_filename
 
 # Advice for exceptions, by the name of their type.
@@ -58,7 +59,7 @@ class Check:
         self._seen: dict[str, int] = {}  # the last hint that was given, by task
         self._draws: dict[tuple[str, int], Draw] = {}  # by task and seed
 
-    def __call__(self, task_id: str, answer: Any) -> None:
+    def __call__(self, task_id: str = "", answer: Any = ...) -> None:
         """Print one line if the answer is right.
 
         Args:
@@ -72,7 +73,14 @@ class Check:
         """
         if not isinstance(task_id, str):
             raise WrongUse(_no_id(task_id, answer))
+        if not task_id:
+            raise WrongUse(
+                "Pass the id of a task and your answer, as in "
+                f'check("{EXAMPLE}", {EXAMPLE.rpartition("/")[2]}).'
+            )
         task = find(task_id)
+        if answer is ...:
+            raise WrongUse(f'Pass your answer, too: check("{task.id}", {task.name}).')
         problem = self._first_problem(task, answer)
         if problem is not None:
             error = _report(task, problem)
@@ -98,7 +106,7 @@ class Check:
             self._draws[task.id, seed] = draw
         return draw
 
-    def hint(self, task_id: str, level: int | None = None) -> None:
+    def hint(self, task_id: str = "", level: int | None = None) -> None:
         """Print a hint for a task; every call gives the next one, until the last.
 
         Args:
@@ -112,6 +120,8 @@ class Check:
         """
         if not isinstance(task_id, str):
             raise WrongUse(_no_id(task_id, None))
+        if not task_id:
+            raise WrongUse(f'Pass the id of a task, as in check.hint("{EXAMPLE}").')
         if level is not None and type(level) is not int:
             raise WrongUse(
                 f"The level of a hint is a whole number, as in check.hint({task_id!r}, 2); "
@@ -260,8 +270,8 @@ def _no_id(task_id: Any, answer: Any) -> str:
     if isinstance(answer, str):
         return f'The arguments are in the wrong order. Write check("{answer}", {name}).'
     return (
-        "The first argument is the id of a task, a text such as "
-        f'"deep-ensembles/entropy", and not {a(type(task_id).__name__)}.'
+        f'The first argument is the id of a task, a text such as "{EXAMPLE}", '
+        f"and not {a(type(task_id).__name__)}."
     )
 
 

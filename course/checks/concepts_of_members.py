@@ -161,6 +161,13 @@ def wrong_mixtures(variance_of: Arrays, spread: str):
             moments(right, lambda means: means.var()),
             "you take the variance of the means of all data points. Each data point has a mixture of its own.",
         ),
+        (
+            lambda means, spreads: (
+                means.mean(1),
+                variance_of(spreads).mean(1) + means.var(1),
+            ),
+            "you average over the data points, axis 1. The members are on axis 0.",
+        ),
     ]
     return [Misconception(answer, hint) for answer, hint in rows]
 

@@ -108,8 +108,8 @@ def negative_elbo(log_probs: Tensor, labels: Tensor, kl: Tensor) -> Tensor:
 
     Args:
         log_probs: log p(y | x, z) for each draw, shape (…, N, K).
-        labels: true classes, integers, shape (N,).
-        kl: a summand of KL(q‖p) for each draw, shape (…, N).
+        labels: true classes, integers, shape (N,) or (…, N).
+        kl: a summand of KL(q‖p) for each draw, shape (…, N), or scalar.
 
     Returns:
         The mean over the N data points of −log p(y | x, z) + KL, in nats, shape (…).

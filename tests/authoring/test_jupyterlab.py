@@ -217,7 +217,7 @@ def test_a_student_completes_the_exercise(
         assert run(page, first) == ""
         said = run(page, f"{first}--check")
         assert said.count("twice what is expected, on every input") == 1
-        assert said.count("expected is") == said.count("✗") == 1
+        assert said.count("\nexpected\n") == said.count("✗") == 1
         marked = "id => course.cell(id).node.querySelectorAll('mark').length"
         assert page.evaluate(marked, f"{first}--check") == 2
 

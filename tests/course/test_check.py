@@ -60,7 +60,7 @@ def told(monkeypatch, answer, right=0.0, because=REASON, **task):
 
 def rows_of(message):
     """Return the answer's and the expected value as shown, each as a list of words."""
-    given, _, right = message.partition("gives\n")[2].partition("\nexpected is\n")
+    given, _, right = message.partition("returned\n")[2].partition("\nexpected\n")
     return given.split(), right.partition("\n    (")[0].split()
 
 
@@ -189,7 +189,7 @@ def test_a_property_that_an_answer_lacks_is_told_in_a_sentence():
         feedback.check("calibration-and-flows/fit-temperature", kept)
     message = " ".join(str(failure.value).split())
     assert "The result still requires gradients. Detach it with `.detach()`." in message
-    assert "gives" not in message
+    assert "returned" not in message
 
 
 def yes(close):

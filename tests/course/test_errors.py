@@ -1,10 +1,12 @@
-"""Errors of a student's own code, in a real kernel."""
+"""Errors of a student's own code, in a real kernel, and calls that a check cannot take."""
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
 from course.errors import CELLS_ABOVE
+from course.feedback import CheckFailed, WrongUse, check
+from course.task import find
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,41 @@ def test_a_name_from_a_cell_that_was_not_run_points_to_the_cells_above(code, adv
     assert (CELLS_ABOVE in shown) == advised
     assert CELLS_ABOVE not in error.evalue
     assert error.evalue in shown
+
+
+def test_exchanged_arguments_get_a_sentence():
+    def entropy(probs):
+        return probs
+
+    with pytest.raises(WrongUse) as wrong:
+        check(entropy, "deep-ensembles/entropy")
+    assert 'Write check("deep-ensembles/entropy", entropy).' in str(wrong.value)
+    assert wrong.value._render_traceback_() == [str(wrong.value)]
+    with pytest.raises(WrongUse, match="id of a task"):
+        check(entropy, entropy)
+    with pytest.raises(WrongUse, match="id of a task"):
+        check.hint(entropy)
+
+
+def test_missing_arguments_get_a_sentence():
+    with pytest.raises(WrongUse, match=r'as in check\("deep-ensembles/entropy", entr'):
+        check()
+    with pytest.raises(WrongUse, match=r'check\("warm-up/rounded", rounded\)'):
+        check("warm-up/rounded")
+    with pytest.raises(WrongUse, match=r'as in check\.hint\("deep-ensembles/entropy"'):
+        check.hint()
+
+
+@pytest.mark.parametrize("level", ["2", 2.0, True, [1]])
+def test_a_level_that_is_no_whole_number_gets_a_sentence(level):
+    with pytest.raises(WrongUse, match="The level of a hint is a whole number"):
+        check.hint("warm-up/rounded", level)
+
+
+def test_an_instance_for_a_class_and_a_class_for_a_function_get_a_sentence():
+    task = find("bayes-by-backprop/bayesian-linear")
+    instance = type(task.name, (), {"__call__": lambda self: 1})()
+    with pytest.raises(CheckFailed, match="an instance of it: write check"):
+        check(task.id, instance)
+    with pytest.raises(CheckFailed, match="`rounded` is a class; a function is asked"):
+        check("warm-up/rounded", type("rounded", (), {}))

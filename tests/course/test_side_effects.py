@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 from course import feedback
-from course.feedback import CheckFailed, WrongUse, check
+from course.feedback import CheckFailed, check
 from course.side_effects import WrongCall, watched
-from course.task import Close, Task, find
+from course.task import Close, Task
 from grading.execution.expected import key_of
 from grading.execution.values import VALUES
 from grading.execution.verdicts import WRONG_CALL, judge
@@ -362,32 +362,3 @@ def test_an_exception_of_a_library_within_the_call_is_not_put_down_to_its_value(
     message = checked(monkeypatch, np.linalg.inv)
     assert "raised LinAlgError" in message
     assert "using its value" not in message
-
-
-def test_exchanged_arguments_get_a_sentence():
-    def entropy(probs):
-        return probs
-
-    with pytest.raises(WrongUse) as wrong:
-        check(entropy, "deep-ensembles/entropy")
-    assert 'Write check("deep-ensembles/entropy", entropy).' in str(wrong.value)
-    assert wrong.value._render_traceback_() == [str(wrong.value)]
-    with pytest.raises(WrongUse, match="id of a task"):
-        check(entropy, entropy)
-    with pytest.raises(WrongUse, match="id of a task"):
-        check.hint(entropy)
-
-
-@pytest.mark.parametrize("level", ["2", 2.0, True, [1]])
-def test_a_level_that_is_no_whole_number_gets_a_sentence(level):
-    with pytest.raises(WrongUse, match="The level of a hint is a whole number"):
-        check.hint("warm-up/rounded", level)
-
-
-def test_an_instance_for_a_class_and_a_class_for_a_function_get_a_sentence():
-    task = find("bayes-by-backprop/bayesian-linear")
-    instance = type(task.name, (), {"__call__": lambda self: 1})()
-    with pytest.raises(CheckFailed, match="an instance of it: write check"):
-        check(task.id, instance)
-    with pytest.raises(CheckFailed, match="`rounded` is a class; a function is asked"):
-        check("warm-up/rounded", type("rounded", (), {}))

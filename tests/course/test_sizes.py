@@ -31,7 +31,8 @@ FEWER = {
     "approximate-inference/local-linear-variational": {"N": 3},
 }
 
-# Shapes of inputs from which checks make the arguments: their docstrings name others.
+# Shapes of inputs from which checks make the arguments, or which may lack axes: their
+# docstrings name others, too.
 MADE = {
     "deep-ensembles/adam-step": {"gradients": "(steps, n)"},
     "approximate-inference/hessian-by-backward": {"w": "(D,)"},
@@ -57,6 +58,7 @@ MADE = {
         "held_out_logits": "(N', K)",
         "logits": "(N, K)",
     },
+    "calibration-and-flows/negative-elbo": {"log_probs": "(…, N, K)"},
     "calibration-and-flows/predict": {"x": "(N, D)", "classes": "K"},
     "which-method/mimo-log-probs": {"x": "(N, D)", "weights": "(M, D, M, K)"},
 }

@@ -221,10 +221,12 @@ def elbo_by_gather(log_probs, labels, kl):
 
 
 def elbo_in_a_loop(log_probs, labels, kl):
-    total = torch.zeros(kl.shape[:-1])
-    for n, label in enumerate(labels):
-        total += kl[..., n] - log_probs[..., n, label]
-    return total / len(labels)
+    kl, labels = (each.expand(log_probs.shape[:-1]) for each in (kl, labels))
+    total = torch.zeros(log_probs.shape[:-2])
+    for n in range(log_probs.shape[-2]):
+        picked = log_probs[..., n, :].gather(-1, labels[..., n, None])
+        total += kl[..., n] - picked.squeeze(-1)
+    return total / log_probs.shape[-2]
 
 
 def elbo_by_one_hot(log_probs, labels, kl):

@@ -79,19 +79,30 @@ FLOW_KL = Task(
 
 
 def _elbo_cases(rng):
-    """Draw cases; in the first, the probability of a label is 0 in single precision."""
+    """Draw cases; in the first, the probability of a label is 0 in single precision.
+
+    In the last but one, the labels have a leading axis, too; in the last, the KL is scalar.
+    """
     cases = []
-    for lead, n, k in (((3,), 5, 4), ((), 1, 2), ((2, 2), 3, 6)):
-        logits, labels = rng.normal(0, 2, (*lead, n, k)), rng.integers(0, k, n)
-        if lead == (3,):
-            logits[0, 0, labels[0]] = -200
-        cases.append(
-            {
-                "log_probs": scipy.special.log_softmax(logits, axis=-1),
-                "labels": labels,
-                "kl": rng.uniform(0.5, 2, (*lead, n)),
-            }
-        )
+    for lead, n, k in (
+        ((3,), 5, 4),
+        ((), 1, 2),
+        ((2, 2), 3, 6),
+        ((2,), 5, 3),
+        ((3,), 4, 7),
+    ):
+        case = {
+            "log_probs": rng.normal(0, 2, (*lead, n, k)),
+            "labels": rng.integers(0, k, n),
+            "kl": rng.uniform(0.5, 2, (*lead, n)),
+        }
+        cases.append(case)
+    first, *_, labelled, scalar = cases
+    first["log_probs"][0, 0, first["labels"][0]] = -200
+    labelled["labels"] = rng.integers(0, 3, (2, 5))
+    scalar["kl"] = scalar["kl"][0, 0]
+    for case in cases:
+        case["log_probs"] = scipy.special.log_softmax(case["log_probs"], axis=-1)
     return cases
 
 
@@ -107,14 +118,14 @@ def _elbo_probe(answer, log_probs, labels, kl):
 
 def _elbo_oracle(log_probs, labels, kl):
     one_hot = np.eye(log_probs.shape[-1])[labels]
-    picked = np.einsum("...nk,nk->...n", log_probs, one_hot)
+    loss = np.mean(kl - (log_probs * one_hot).sum(-1), axis=-1)
+    count = log_probs.shape[-2]
+    share = 1 / count if np.ndim(kl) else loss.size  # of the sum of all losses
     close = {"rtol": 1e-5, "atol": 1e-5, "because": FLOAT32}
     return {
-        "loss": Close(np.mean(kl, axis=-1) - np.mean(picked, axis=-1), **close),
-        "gradient_of_logits": Close(
-            (np.exp(log_probs) - one_hot) / len(labels), **close
-        ),
-        "gradient_of_kl": Close(np.full_like(kl, 1 / len(labels)), **close),
+        "loss": Close(loss, **close),
+        "gradient_of_logits": Close((np.exp(log_probs) - one_hot) / count, **close),
+        "gradient_of_kl": Close(np.full_like(kl, share), **close),
     }
 
 
@@ -129,12 +140,15 @@ NEGATIVE_ELBO = Task(
     probe=_elbo_probe,
     oracle=_elbo_oracle,
     misconceptions=[
-        Misconception(
-            lambda log_probs, labels, kl: (
-                kl / len(labels) - _log_likelihood(log_probs, labels)
-            ).mean(-1),
-            "you divide the KL by N. That is right for one latent that all data points share; here each has its own, and "
-            "its KL counts in full.",
+        *(
+            Misconception(
+                lambda log_probs, labels, kl, count=count: (
+                    kl / count(labels) - _log_likelihood(log_probs, labels)
+                ).mean(-1),
+                "you divide the KL by N. That is right for one latent that all data points share; here each has its own, "
+                "and its KL counts in full.",
+            )
+            for count in (len, lambda labels: labels.shape[-1])
         ),
         Misconception(
             lambda log_probs, labels, kl: (kl - _log_likelihood(log_probs, labels)).sum(
@@ -215,7 +229,7 @@ NEGATIVE_ELBO = Task(
         ),
     ],
     hints=[
-        "Per data point: −log p(y | x, z) + KL. Both have shape (…, N).",
+        "Per data point: −log p(y | x, z) + KL. The first has shape (…, N), and the KL broadcasts to it.",
         "torch.distributions.Categorical takes the logits; its log_prob(labels) picks log p(y | x, z), with the labels broadcast over draws.",
         "Both terms raise the loss: minus the log-likelihood, plus the KL. Average over the data points.",
     ],

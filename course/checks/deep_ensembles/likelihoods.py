@@ -13,6 +13,8 @@ from course.checks.deep_ensembles.tolerances import FLOAT32
 from course.probing import value_and_gradients
 from course.task import Close, Misconception, Task
 
+MEAN_OF_DATA = "you average over the data points; return one value for each."
+
 
 def _location_scale_cases(spread):
     def cases(rng):
@@ -134,6 +136,18 @@ GAUSSIAN_NLL = Task(
         ),
         Misconception(
             lambda mean, std, y: (
+                0.5 * np.log(2 * np.pi) + jnp.log(std) - 0.5 * ((y - mean) / std) ** 2
+            ),
+            "you subtract the squared deviation: the loss then falls, the farther the target is from the mean.",
+        ),
+        Misconception(
+            lambda mean, std, y: jnp.mean(
+                0.5 * np.log(2 * np.pi) + jnp.log(std) + 0.5 * ((y - mean) / std) ** 2
+            ),
+            MEAN_OF_DATA,
+        ),
+        Misconception(
+            lambda mean, std, y: (
                 0.5 * np.log(2 * np.pi)
                 + jnp.log(std)
                 + 0.5 * ((y - jax.lax.stop_gradient(mean)) / std) ** 2
@@ -202,6 +216,12 @@ LAPLACE_NLL = Task(
         Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + (y - mean) / scale,
             "you leave out the absolute value: targets below the mean are then rewarded.",
+        ),
+        Misconception(
+            lambda mean, scale, y: jnp.mean(
+                jnp.log(2 * scale) + jnp.abs(y - mean) / scale
+            ),
+            MEAN_OF_DATA,
         ),
     ],
     hints=[
@@ -289,6 +309,12 @@ CATEGORICAL_NLL = Task(
         Misconception(
             lambda logits, targets: -jnp.sum(targets * logits, axis=-1),
             "you take logits for log-probabilities: the logits still have to be normalised.",
+        ),
+        Misconception(
+            lambda logits, targets: (
+                -jnp.sum(targets * jax.nn.log_softmax(logits), axis=-1).mean()
+            ),
+            MEAN_OF_DATA,
         ),
         Misconception(
             lambda logits, targets: (

@@ -219,7 +219,7 @@ ADVERSARIAL_LOSS = Task(
         ),
     ],
     hints=[
-        "You have already written `fgsm`: it gives the second half of the batch.",
+        "You have already written `fgsm`: it gives the inputs x′.",
         "The targets stay as they are; only the inputs move.",
         "Average `loss(params, x, y)` and `loss(params, x_adversarial, y)`.",
     ],

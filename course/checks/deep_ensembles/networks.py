@@ -85,6 +85,10 @@ HEADS = Task(
             "you take the larger of softplus(ρ) and MIN_SPREAD; take their sum.",
         ),
         Misconception(
+            lambda outputs: (outputs[0], jax.nn.softplus(outputs[1]) + 1e-6),
+            "you take rows for columns: a row holds both outputs of one data point. The means are `outputs[:, 0]`.",
+        ),
+        Misconception(
             lambda outputs: (outputs[:, 0], jnp.exp(outputs[:, 1]) + 1e-6),
             "you use exp instead of softplus.",
         ),
