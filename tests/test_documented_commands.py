@@ -178,7 +178,7 @@ def around():
 def checkout(around):
     """A fresh clone with the environment of the README, and a class in `handed-in`."""
     folder = clone(around / "Übung mit Leerzeichen")
-    set_up(folder, *lines(*SET_UP))
+    set_up(folder, *lines(*SET_UP), sandbox=True)
     code = "import course, solutions; print(course.__file__, solutions.__file__)"
     said = shell(f"cd /; python -c '{code}'", folder)
     assert said.count(str(folder)) == 2
@@ -186,10 +186,10 @@ def checkout(around):
     return folder
 
 
-def set_up(folder, make, install):
+def set_up(folder, make, install, sandbox=False):
     """Create an environment with the two lines of a page; nothing is downloaded."""
     shell(make, folder)
-    furnish(folder)
+    furnish(folder, sandbox)
     shell(install, folder)
 
 

@@ -131,20 +131,19 @@ def surroundings(folder):
     }
 
 
-def furnish(folder):
+def furnish(folder, sandbox):
     """Put the packages of the tests' own environment into a new ``.venv``.
 
-    They are hard-linked, because a copy takes gigabytes; so ``folder`` has to be below ROOT, on
-    the same disk. The course itself is left out, as the page's next command installs it.
+    A copy would take gigabytes. What a sandbox shows has to be in the environment itself, so for
+    a ``sandbox`` every file is hard-linked, and ``folder`` has to be below ROOT, on the same
+    disk; otherwise each package is a symbolic link, since 60,000 files take long to remove. The
+    course itself is left out, as the page's next command installs it.
     """
     new = folder / ".venv"
     packages = Path(sysconfig.get_path("purelib"))
     target = new / packages.relative_to(sys.prefix)
     shutil.rmtree(target)
-
-    def ignored(_, names):
-        mine = ("known_unknowns", "__editable__")
-        return {name for name in names if name.startswith(mine)}
+    mine = ("known_unknowns", "__editable__")
 
     def link(source, destination):
         try:
@@ -152,7 +151,17 @@ def furnish(folder):
         except OSError:  # another disk
             shutil.copy2(source, destination)
 
-    shutil.copytree(packages, target, ignore=ignored, copy_function=link, symlinks=True)
+    target.mkdir()
+    for package in packages.iterdir():
+        place = target / package.name
+        if package.name.startswith(mine):
+            continue
+        if not sandbox:
+            place.symlink_to(package)
+        elif package.is_dir():
+            shutil.copytree(package, place, copy_function=link, symlinks=True)
+        else:
+            link(package, place)
     shutil.copytree(Path(sys.prefix) / "share", new / "share", dirs_exist_ok=True)
     for script in (Path(sys.prefix) / "bin").iterdir():
         text = script.read_bytes()
