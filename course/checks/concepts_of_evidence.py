@@ -26,6 +26,10 @@ DENSITIES: list[tuple[Callable, str]] = [
         "you sum the logarithms of the factor's diagonal once: log det C is twice that sum.",
     ),
     (
+        lambda y, covariance: log_normal(y, covariance, log_det=2.0),
+        "you subtract log det C in full; subtract half of it.",
+    ),
+    (
         lambda y, covariance: log_normal(y, covariance, log_det=0.0),
         "you leave out the log-determinant, which charges a model for all it considers possible.",
     ),

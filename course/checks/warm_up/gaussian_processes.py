@@ -216,6 +216,18 @@ GP_PREDICTIVE = Task(
         ),
         Misconception(
             lambda kernel, x, y, x_new, noise_std: _gp(
+                kernel, x, y, x_new, noise_std, noise_std**2
+            ),
+            "you add the noise's standard deviation to the Gram matrix; add its square.",
+        ),
+        Misconception(
+            lambda kernel, x, y, x_new, noise_std: _gp(
+                kernel, x, y, x_new, noise_std**2, noise_std
+            ),
+            "you add the noise's standard deviation to the predictive variance; add its square.",
+        ),
+        Misconception(
+            lambda kernel, x, y, x_new, noise_std: _gp(
                 kernel, x, y, x_new, noise_std**2, noise_std**2, kernel(x, x)[0, 0]
             ),
             "you take the prior variance at a training input; it is the kernel at the new input and itself.",

@@ -258,6 +258,14 @@ LINEAR_PREDICTIVE = Task(
         Misconception(
             lambda mean, precision, features, noise_std: (
                 features @ mean,
+                noise_std**2
+                + features**2 @ jnp.diag(jnp.linalg.cholesky(precision)) ** -2,
+            ),
+            "you use only the diagonal of L: without lower=True, solve_triangular reads the upper triangle.",
+        ),
+        Misconception(
+            lambda mean, precision, features, noise_std: (
+                features @ mean,
                 noise_std**2 * jnp.eye(len(features))
                 + features @ jnp.linalg.solve(precision, features.T),
             ),

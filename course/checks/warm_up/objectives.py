@@ -96,6 +96,10 @@ MINIBATCH_OBJECTIVE = Task(
             "but here you are asked to estimate the whole.",
         ),
         Misconception(
+            lambda nll, kl, n_data: jnp.sum(nll) + kl / n_data,
+            "you divide the KL by N, but do not scale up the minibatch's sum: the prior is B times too weak.",
+        ),
+        Misconception(
             lambda nll, kl, n_data: n_data / len(nll) * jnp.mean(nll) + kl,
             "you multiply the mean by N/B, but it has already been divided by B. Take N times the "
             "mean, or N/B times the sum.",

@@ -185,6 +185,10 @@ LOG_NORMAL = Task(
             "you evaluate the Gaussian at y; it is z = log y that is Gaussian.",
         ),
         Misconception(
+            lambda y, mean, std: _logpdf(y, mean, std) - jnp.log(y),
+            "you evaluate the Gaussian at y; it is z = log y that is Gaussian.",
+        ),
+        Misconception(
             lambda y, mean, std: _logpdf(jnp.log(y), mean, jnp.sqrt(std)) - jnp.log(y),
             "you treat the standard deviation as the variance.",
         ),
