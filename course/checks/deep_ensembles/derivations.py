@@ -156,6 +156,7 @@ GAUSSIAN_EXPRESSION = Task(
                 "normaliser",
                 "log std",
                 "log variance",
+                "plus log std",
                 "no variance",
                 "std",
                 "half log std",
@@ -212,6 +213,10 @@ LAPLACE_EXPRESSION = Task(
                 sympy.log(sympy.sqrt(2) * b) + sympy.sqrt(2) * sympy.Abs(y - mu) / b
             ),
             "you take b for the standard deviation, which is √2·b.",
+        ),
+        Misconception(
+            lambda y, mu, b: sympy.Abs(y - mu) / b - sympy.log(2 * b),
+            "you subtract log 2b; add it: the density of a wide Laplace distribution is lower.",
         ),
         Misconception(
             lambda y, mu, b: -sympy.log(2 * b) - sympy.Abs(y - mu) / b,

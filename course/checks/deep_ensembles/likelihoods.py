@@ -159,6 +159,7 @@ GAUSSIAN_NLL = Task(
             *(
                 "normaliser",
                 "log variance",
+                "plus log std",
                 "no variance",
                 "std",
                 "root of 2π",
@@ -187,6 +188,10 @@ LAPLACE_NLL = Task(
         Misconception(
             lambda mean, scale, y: jnp.log(scale) + jnp.abs(y - mean) / scale,
             "you leave out the 2 in the normaliser 1/(2b).",
+        ),
+        Misconception(
+            lambda mean, scale, y: jnp.abs(y - mean) / scale - jnp.log(2 * scale),
+            "you subtract log 2b; add it: the density of a wide Laplace distribution is lower.",
         ),
         Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + jnp.abs(y - mean) / (2 * scale),
@@ -301,6 +306,19 @@ CATEGORICAL_NLL = Task(
             ),
             "you take the logarithm of probabilities that have underflowed to 0. "
             "jax.nn.log_softmax stays in log space.",
+        ),
+        Misconception(
+            lambda logits, targets: (
+                -jnp.log(jnp.sum(targets * jax.nn.softmax(logits), axis=-1))
+            ),
+            "you take the logarithm of probabilities that have underflowed to 0. "
+            "jax.nn.log_softmax stays in log space.",
+        ),
+        Misconception(
+            lambda logits, targets: (
+                -jnp.sum(targets * jax.nn.log_softmax(jax.nn.softmax(logits)), axis=-1)
+            ),
+            "you apply the softmax twice: jax.nn.log_softmax takes the logits themselves.",
         ),
         Misconception(
             lambda logits, targets: jnp.sum(targets * jax.nn.log_softmax(logits), -1),
