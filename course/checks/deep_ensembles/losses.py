@@ -119,6 +119,15 @@ FGSM = Task(
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
+                x
+                + epsilon
+                * (gradient := _grad(loss, 1, params, x, y))
+                / jnp.linalg.norm(gradient)
+            ),
+            "you divide the gradient by its norm over all data points. The sign moves every coordinate of each by ε.",
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
                 epsilon * jnp.sign(_grad(loss, 1, params, x, y))
             ),
             "you return only the perturbation; add it to x.",
@@ -199,6 +208,27 @@ ADVERSARIAL_LOSS = Task(
                 )
             ),
             "you move the inputs down the gradient: that trains on points that are easier than the data.",
+        ),
+        *(
+            Misconception(
+                lambda loss, params, x, y, epsilon, clean=clean: (
+                    clean * loss(params, x, y)
+                    + (1.5 - clean)
+                    * loss(params, _fgsm(loss, params, x, y, epsilon), y)
+                ),
+                "you halve only one of the two losses; the ½ belongs to both.",
+            )
+            for clean in (0.5, 1.0)
+        ),
+        Misconception(
+            lambda loss, params, x, y, epsilon: (
+                0.5
+                * (
+                    loss(params, x, y)
+                    + loss(params, x + _fgsm(loss, params, x, y, epsilon), y)
+                )
+            ),
+            "you add x to the result of `fgsm`, which already contains it: it is x′.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: loss(params, x, y),

@@ -79,6 +79,14 @@ def _adam_with_epsilon_inside(gradient, state, step, rate):
     return update, state._replace(first=first, second=second)
 
 
+def _adam_with_epsilon_before_the_correction(gradient, state, step, rate):
+    first = 0.9 * state.first + 0.1 * gradient
+    second = 0.999 * state.second + 0.001 * gradient**2
+    factor = (1 - 0.999 ** (step + 1)) ** 0.5 / (1 - 0.9 ** (step + 1))
+    update = -rate * factor * first / (jnp.sqrt(second) + 1e-8)
+    return update, state._replace(first=first, second=second)
+
+
 def _adam_with_a_tuple(*step):
     right = _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999 ** (t + 1))
     update, state = right(*step)
@@ -135,6 +143,15 @@ ADAM_STEP = Task(
         Misconception(
             _adam(lambda t: 1 - 0.9 ** (t + 1), lambda t: 1 - 0.999),
             "you fix only the first of the two corrections: the one for the squared gradients has the same bug.",
+        ),
+        Misconception(
+            _adam(lambda t: 1 - 0.9, lambda t: 1 - 0.999 ** (t + 1)),
+            "you fix only the second of the two corrections: the one for the gradients has the same bug.",
+        ),
+        Misconception(
+            _adam_with_epsilon_before_the_correction,
+            "you add ε to the root of the mean of the squares before you correct this mean. Correct it, take the root, "
+            "then add ε.",
         ),
         Misconception(
             _adam_that_stores_corrected,
