@@ -62,6 +62,10 @@ def wrong_information(entropy: Arrays, bare_entropy: Arrays, function: str):
             "you add up the entropies of the members. Take their mean.",
         ),
         (
+            lambda probs: total(probs) - entropy(probs).mean(),
+            "you average the entropies over members and data points. Average over the members alone, axis 0.",
+        ),
+        (
             lambda probs: probs.var(0).sum(-1),
             "you take the variance of the probabilities over the members. It also grows with disagreement, but it is not "
             "in nats, and data uncertainty cannot be subtracted from it or added to it.",
@@ -137,6 +141,10 @@ def wrong_mixtures(variance_of: Arrays, spread: str):
         (
             moments(right, lambda means: means.var(0, ddof=1)),
             "you divide by M − 1 in the variance of the means. The M members are the whole mixture, not a sample of it.",
+        ),
+        (
+            moments(right, lambda means: (means**2).mean(0)),
+            "you average the squares of the members' means. Subtract the mixture's mean from them before you square.",
         ),
         (
             moments(right, power=0.5),

@@ -160,7 +160,7 @@ ENSEMBLE_LOG_PROBS = Task(
     misconceptions=[
         Misconception(
             lambda logits: jax.nn.log_softmax(logits.mean(0)),
-            "you average logits. A mixture averages probabilities.",
+            "you average logits or log-probabilities. A mixture averages probabilities.",
         ),
         Misconception(
             lambda logits: jax.nn.log_softmax(logits).mean(0),
