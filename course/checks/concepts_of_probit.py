@@ -29,6 +29,10 @@ ROOTS: dict[str, tuple[Callable, str]] = {
         lambda v: (1 + math.pi * v) ** 0.5,
         "you leave out the 8: the factor is π/8.",
     ),
+    "brackets": (
+        lambda v: ((1 + math.pi * v) / 8) ** 0.5,
+        "you divide the 1 by 8 as well: the root is √(1 + πv/8).",
+    ),
     "no 1": (
         lambda v: (math.pi * v / 8) ** 0.5,
         "you leave out the 1: with a variance of 0 the root must be 1.",

@@ -71,6 +71,12 @@ LAST_LAYER_LOG_PROBS = Task(
             "you ignore the covariances: your result is the plug-in forecast.",
         ),
         Misconception(
+            lambda features, weights, covariances: _with(
+                lambda mean, variance: mean / root(variance)
+            )(features, weights, covariances * jnp.eye(features.shape[1])),
+            "you use only the diagonals of the covariances: weights are correlated under the posterior.",
+        ),
+        Misconception(
             _with(lambda mean, variance: mean / root(variance) ** 2),
             "you forget the square root: the divisor is √(1 + πv/8).",
         ),
