@@ -38,7 +38,7 @@ AUROC_MISTAKES = [
     ),
     Misconception(
         lambda inside, outside: float((outside > np.median(inside)).mean()),
-        "you choose one threshold, the median of the scores inside. The area covers all "
+        "you choose one threshold, such as the mean or the median of the scores inside. The area covers all "
         "thresholds: compare every score outside with every score inside.",
     ),
     Misconception(
@@ -178,10 +178,11 @@ def _student(level, runs):
     return scipy.stats.t.ppf((1 + level) / 2, runs - 1)
 
 
-def _unpaired(method, baseline, level):
+def _unpaired(method, baseline, level, samples=2):
+    """Treat the methods as independent; the degrees of freedom are those of some samples."""
     runs = len(method)
     error = np.sqrt((np.var(method, ddof=1) + np.var(baseline, ddof=1)) / runs)
-    half = scipy.stats.t.ppf((1 + level) / 2, 2 * runs - 2) * error
+    half = scipy.stats.t.ppf((1 + level) / 2, samples * (runs - 1)) * error
     return _interval(np.asarray(method) - np.asarray(baseline), half)
 
 
@@ -196,6 +197,15 @@ DIFFERENCE_INTERVAL = Task(
             _unpaired,
             "you treat the two methods as independent, as in the hurried version. Both saw the "
             "same data, so the effect that a split has on both cancels in the difference.",
+        ),
+        Misconception(
+            lambda *given: _unpaired(*given, samples=1),
+            "you take R − 1 degrees of freedom, but the standard error of two independent samples. Subtract first, and "
+            "take the standard deviation of the differences.",
+        ),
+        Misconception(
+            _paired(lambda level, runs: scipy.stats.t.ppf(0.975, runs - 1)),
+            "you take the 0.975 quantile whatever `level` is; it belongs to a level of 0.95.",
         ),
         Misconception(
             _paired(lambda level, runs: scipy.stats.norm.ppf((1 + level) / 2)),
