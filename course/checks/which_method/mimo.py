@@ -62,11 +62,15 @@ def _inputs_probe(answer, x, targets, members, repetition, seed):
         yield "inputs", inputs[0]
         yield "targets", chosen[0]
         return
+    gaps = inputs - x[:, None], chosen - targets[:, None]
+    shuffled = [np.abs(gap).max() < 1e-5 for gap in gaps] != [False, True]
+    yield "targets shuffled", float(shuffled)
     rows = np.abs(inputs[0, :, :, None, 0] - x[:, 0]).argmin(axis=2)
     one, other = np.triu_indices(members, 1)  # all pairs of members
     same = (inputs[:, :, one] == inputs[:, :, other]).all(3).sum(1).astype(float)
     yield "inputs", np.sort(inputs[0], axis=0)
-    yield "targets", np.abs(chosen[0] - targets[rows])
+    own = targets[rows] if shuffled else targets[:, None]
+    yield "targets", np.abs(chosen[0] - own)
     yield "same row", same.mean(0)
     yield "spread of same rows", same.var(0)
     yield "fewest same rows", np.minimum(same.min(0), round(repetition * len(x)))
@@ -86,6 +90,7 @@ def _inputs_oracle(x, targets, members, repetition, seed):
     exact = {"atol": 1e-6, "because": COUNTED}
     return {
         "inputs": Close(np.sort(copies, axis=0), rtol=1e-6, **exact),
+        "targets shuffled": Close(1.0, **exact),
         "targets": Close(np.zeros((len(x), members, *targets.shape[1:])), **exact),
         "reproducible": Close(0.0, **exact),
         "same row": Close((shared + 1) * pairs, atol=error, because=SIX_ERRORS),
@@ -319,11 +324,6 @@ def _tiled(x, members):
     return jnp.repeat(x[:, None], members, axis=1)
 
 
-def _voted(logits):
-    votes = jax.nn.log_softmax(logits)
-    return jax.nn.logsumexp(votes, axis=1) - jnp.log(logits.shape[1])
-
-
 def _wrongly_tiled(x, members):
     return jnp.tile(x, (members, 1)).reshape(len(x), members, -1)
 
@@ -358,17 +358,17 @@ MIMO_LOG_PROBS = Task(
             "you use only one head; the other heads have learned something, too.",
         ),
         Misconception(
-            lambda network, x, members: _voted(network(_wrongly_tiled(x, members))),
+            lambda network, x, members: _averaged(network(_wrongly_tiled(x, members))),
             "you put different data points into a row: jnp.tile, or jnp.repeat along a new axis 0, stacks whole batches. "
             "Every slot of row n should hold xₙ: repeat `x[:, None]` along axis 1.",
         ),
         Misconception(
-            lambda network, x, members: _voted(network(_first_slot(x, members))),
+            lambda network, x, members: _averaged(network(_first_slot(x, members))),
             "you fill only the first slot, but every head reads its own slot.",
         ),
         Misconception(
             lambda network, x, members: (
-                _voted(network(_tiled(x, members))) + jnp.log(members)
+                _averaged(network(_tiled(x, members))) + jnp.log(members)
             ),
             "you forget 1/M, so the probabilities of the classes sum to M.",
         ),
@@ -380,7 +380,7 @@ MIMO_LOG_PROBS = Task(
             "space: logsumexp over the heads, minus log M.",
         ),
         Misconception(
-            lambda network, x, members: jnp.exp(_voted(network(_tiled(x, members)))),
+            lambda network, x, members: jnp.exp(_averaged(network(_tiled(x, members)))),
             "you return probabilities instead of their logarithms.",
         ),
         *wrong_log_mixtures(
