@@ -223,9 +223,10 @@ BATCH_MISTAKES = [
 ]
 
 
-# Other batches, which the cases must tell apart as well: by the sum and the maximum over axes,
-# of the size of the first case, and by rounded scores.
+# Other batches, which the cases must tell apart as well: by mean distances, by the sum and the
+# maximum over axes, of the size of the first case, and by rounded scores.
 OTHERS = [
+    _batch(near=lambda gaps, radius: sum(gaps) < radius * len(gaps)),
     _batch(distance=lambda one, other: np.abs(one - other).sum()),
     _batch(distance=lambda one, other: np.abs(one - other).max()),
     lambda *case: _batch()(*case[:-1], 5),

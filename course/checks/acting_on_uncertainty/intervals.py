@@ -195,11 +195,27 @@ CONFORMAL_QUANTILE = Task(
             lambda scores, alpha: float(np.quantile(scores, 1 - alpha)),
             "you use np.quantile, which interpolates between scores and does not count the new one.",
         ),
+        *(
+            Misconception(
+                lower, "you use α for 1 − α: your quantile is in the lower tail."
+            )
+            for lower in (
+                lower_tail,
+                _or_infinite(
+                    lambda scores, alpha: ranked(scores, (len(scores) + 1) * alpha)
+                ),
+            )
+        ),
         Misconception(
-            _or_infinite(
-                lambda scores, alpha: ranked(scores, (len(scores) + 1) * alpha)
+            lambda scores, alpha: _of_rank(np.sort(scores)[::-1], alpha),
+            "you sort the scores in falling order. The k-th smallest is asked for, so sort in rising order.",
+        ),
+        Misconception(
+            lambda scores, alpha: np.quantile(
+                np.append(scores, math.inf), 1 - alpha, method="higher"
             ),
-            "you use α for 1 − α: your quantile is in the lower tail.",
+            'you take the rank ⌈n(1 − α)⌉ + 1, as np.quantile with method="higher" does if an infinite score is added. '
+            "It is sometimes one too high.",
         ),
     ],
     hints=[

@@ -67,6 +67,15 @@ APS_SCORES = Task(
             "you count the label's own probability in full. Count the part u of it.",
         ),
         Misconception(
+            lambda probs, u: _above(probs) + probs + u[:, None] * probs,
+            "you count the label's own probability twice: in the cumulative sum, and as the part u. Take it out of "
+            "the sum.",
+        ),
+        Misconception(
+            lambda probs, u: 1 - probs,
+            "you return 1 − p. The score of APS adds up the probabilities of the labels above.",
+        ),
+        Misconception(
             lambda probs, u: _above(probs),
             "you leave out the label's own probability. Add the part u of it.",
         ),

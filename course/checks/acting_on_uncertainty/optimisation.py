@@ -116,6 +116,10 @@ MISTAKES = [
         "you do not multiply the density by `std`.",
     ),
     Misconception(
+        _formula(lambda gain, std: -gain / std),
+        "you flip the sign of z: it is (mean − best) / std where f is to be maximised.",
+    ),
+    Misconception(
         lambda mean, std, best: _terms(mean, std, best)[0],
         "you leave out `std * norm.pdf(z)`.",
     ),

@@ -71,6 +71,11 @@ PINBALL_LOSS = Task(
             "you let the loss be negative where the target is below the forecast. Both sides must cost something.",
         ),
         Misconception(
+            lambda y, forecast, level: _pinball(y, forecast, level - 1, -level),
+            "your loss is the smaller of level · (y − f) and (level − 1)(y − f), so it is never positive. Take the "
+            "larger of the two.",
+        ),
+        Misconception(
             lambda y, forecast, level: _pinball(y, forecast, level, 0),
             "you count only the targets above the forecast. Those below cost (1 − level)(f − y).",
         ),

@@ -74,6 +74,16 @@ def _within(confidence, wrong):
     return coverage, np.array([wrong[confidence == value].mean() for value in values])
 
 
+def _at_this_confidence(confidence, wrong):
+    """Return which share of the data points has each confidence, and how many of them are wrong."""
+    coverage, risk = _within(confidence, wrong)
+    return np.diff(coverage, prepend=0), risk
+
+
+def _from_zero(confidence, wrong):
+    return tuple(np.append(0.0, part) for part in _curve()(confidence, wrong))
+
+
 CURVE_MISTAKES = [
     Misconception(
         lambda confidence, wrong: _curve()(-confidence, wrong),
@@ -100,6 +110,15 @@ CURVE_MISTAKES = [
     Misconception(
         _within,
         "you compute the risk among data points with the same confidence. All that are at least so confident count.",
+    ),
+    Misconception(
+        _at_this_confidence,
+        "you count only the data points with the same confidence. All that are at least so confident are answered.",
+    ),
+    Misconception(
+        _from_zero,
+        "you add a point where nothing is answered. There is one value for each distinct confidence, and the first "
+        "coverage is not 0.",
     ),
     Misconception(
         lambda confidence, wrong: _curve()(confidence, ~wrong),
@@ -184,6 +203,11 @@ def _aurc(confidence, wrong):
     return float(_own(confidence, wrong).mean())
 
 
+def _without_first_step(confidence, wrong):
+    coverage, risk = _curve()(confidence, wrong)
+    return float(np.sum(risk[1:] * np.diff(coverage)))
+
+
 AREA_MISTAKES = [
     Misconception(
         lambda confidence, wrong: float(
@@ -191,6 +215,10 @@ AREA_MISTAKES = [
         ),
         "you use the trapezoidal rule, which leaves out the coverage below the first threshold. The risk stays the "
         "same from one threshold to the next: multiply each one by its step in coverage.",
+    ),
+    Misconception(
+        _without_first_step,
+        "you leave out the first step in coverage, which starts at 0. np.diff takes it in with prepend=0.",
     ),
     Misconception(
         lambda confidence, wrong: float(_each(confidence, wrong).mean()),

@@ -58,6 +58,12 @@ def _largest(scores, weights, new_weights, alpha):
     return np.minimum(_quantiles(scores, weights, new_weights, alpha), scores.max())
 
 
+def _smallest(scores, weights, new_weights, alpha):
+    """Take the index 0 where no cumulative weight is large enough, as np.argmax does."""
+    found = _quantiles(scores, weights, new_weights, alpha)
+    return np.where(np.isinf(found), scores.min(), found)
+
+
 def _inverse(scores, weights, new_weights, alpha):
     return _at(
         scores, 1 / weights, (1 - alpha) * ((1 / weights).sum() + 1 / new_weights)
@@ -114,6 +120,11 @@ MISTAKES = [
         "quantile is infinite.",
     ),
     Misconception(
+        _smallest,
+        "you return the smallest score where no score is large enough: np.argmax is 0 where all comparisons are "
+        "False. There the quantile is infinite.",
+    ),
+    Misconception(
         _inverse,
         "you divide by the weights. A score counts for more if inputs like its own are more frequent among new "
         "data.",
@@ -154,7 +165,7 @@ def _squared(scores, weights, new_weights, alpha):
 def _far(cases):
     """Does each mistake differ from the right values, and any two of them from one another?"""
     # Two that agree end the comparison; quick ones come first, since most draws fail.
-    slow = [_quantiles, _squared, _largest, _without_ties]
+    slow = [_quantiles, _squared, _largest, _smallest, _without_ties]
     quick = [row.answer for row in MISTAKES if row.answer not in slow]
     values = []
     for answer in [*quick, *slow]:
