@@ -28,6 +28,11 @@ LOG_NORMALS: dict[str, tuple[dict[str, float], str, str]] = {
         "you leave out the logarithm of the standard deviation: the density of a wide Gaussian is lower.",
         "you leave out the logarithm of the standard deviation: the density of a wide Gaussian is lower.",
     ),
+    "sign of log std": (
+        {"log_std": -1},
+        "you add the logarithm of the standard deviation; subtract it: the density of a wide Gaussian is lower.",
+        "you subtract the logarithm of the standard deviation; add it: the density of a wide Gaussian is lower.",
+    ),
     "log variance": (
         {"log_std": 2},
         "you subtract the logarithm of the variance, which is twice that of the standard deviation: a ½ is missing.",

@@ -235,6 +235,13 @@ SAMPLE_ACTIVATIONS = Task(
             ),
             "you leave out the mean of the outputs: this is their noise alone.",
         ),
+        Misconception(
+            lambda x, weight_mu, *case, generator: (
+                _activations(_right_std)(x, weight_mu, *case, generator=generator)
+                - case[1]
+            ),
+            "you leave out the means of the biases.",
+        ),
         *wrong_stds(lambda std_of: _activations(_right_std, rho_of=std_of)),
         Misconception(
             _activations(_right_std, noise_of=lambda generator: None),

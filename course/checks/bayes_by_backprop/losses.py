@@ -81,10 +81,11 @@ def _draw_loss(
     q_at=lambda w, mu: w,
     p_at=lambda w, mu: w,
     predict_at=lambda w, mu: w,
+    draw_of=lambda w: w,
 ):
     def answer(mu, rho, epsilon, x, y, *, noise_std, prior_std):
         std = std_of(rho)
-        w = mu + std * epsilon
+        w = draw_of(mu + std * epsilon)
         log_q, log_p = (
             Normal(mu, std, validate_args=False).log_prob(q_at(w, mu)).sum(),
             Normal(0 * mu, prior_std).log_prob(p_at(w, mu)).sum(),
@@ -127,6 +128,10 @@ DRAW_LOSS = Task(
             _draw_loss((1, 1, -1)), "you add log p(w); the loss subtracts it."
         ),
         Misconception(
+            _draw_loss((-1, -1, -1)),
+            "you subtract log q(w); the loss adds it.",
+        ),
+        Misconception(
             _draw_loss((0, -1, -1)),
             "you leave out log q(w). The remaining terms have their minimum at σ = 0.",
         ),
@@ -165,6 +170,11 @@ DRAW_LOSS = Task(
         Misconception(
             _draw_loss(q_at=lambda w, mu: w.detach()),
             "you detach w in log q(w). The value is right, but µ and ρ also act on log q(w) through w.",
+        ),
+        Misconception(
+            _draw_loss(draw_of=torch.Tensor.detach),
+            "you cut w off from µ and ρ (.detach() or no_grad). The value is right, but the data and the prior then "
+            "have no effect on µ and ρ.",
         ),
         Misconception(
             _draw_loss(reduce=lambda terms: terms),

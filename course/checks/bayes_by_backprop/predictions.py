@@ -152,8 +152,7 @@ def _entropy_oracle(log_probs):
     return {"entropy": Close(entropy, **close)}
 
 
-def _guarded(log_probs, guard):
-    probs = log_probs.exp().mean(0)
+def _with_guard(probs, guard):
     return -(probs * torch.log2(probs + guard)).sum(-1)
 
 
@@ -172,6 +171,10 @@ PREDICTIVE_ENTROPY = Task(
             lambda log_probs: _bits(log_probs.mean(0).exp()),
             "you average log-probabilities: that is a geometric mean, which does not sum to one and favours classes "
             "that all draws agree on.",
+        ),
+        Misconception(
+            lambda log_probs: _with_guard(log_probs.mean(0).exp(), 1e-10),
+            "you keep both mistakes: the average of log-probabilities, and the constant inside the logarithm.",
         ),
         Misconception(
             lambda log_probs: _bits(torch.softmax(log_probs.mean(0), dim=-1)),
@@ -193,7 +196,9 @@ PREDICTIVE_ENTROPY = Task(
         ),
         *(
             Misconception(
-                lambda log_probs, guard=guard: _guarded(log_probs, guard),
+                lambda log_probs, guard=guard: _with_guard(
+                    log_probs.exp().mean(0), guard
+                ),
                 "you add a small constant inside the logarithm, which changes the entropy where the probabilities are "
                 "small as well.",
             )

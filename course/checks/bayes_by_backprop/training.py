@@ -196,6 +196,12 @@ MINIBATCH_LOSS = Task(
         ),
         Misconception(
             lambda logits, targets, kl, kl_share: (
+                kl_share * _nll(logits, targets).sum() + kl
+            ),
+            "you multiply the NLL by the share; multiply the KL.",
+        ),
+        Misconception(
+            lambda logits, targets, kl, kl_share: (
                 kl_share * (_nll(logits, targets).sum() + kl)
             ),
             "you multiply the NLL by the share, too. The minibatch has its own NLL, which counts in full.",

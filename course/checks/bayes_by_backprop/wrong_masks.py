@@ -41,9 +41,12 @@ MASK_MISTAKES = [
         _mask(_ratio, largest=True),
         "you remove the weights with the largest ratios; remove those with the smallest.",
     ),
-    Misconception(
-        _mask(_ratio, share=lambda removed: 1 - removed),
-        "you treat `removed` as the share of the weights to keep.",
+    *(
+        Misconception(kept, "you treat `removed` as the share of the weights to keep.")
+        for kept in (
+            _mask(_ratio, share=lambda removed: 1 - removed),
+            lambda *case: ~_mask(_ratio, largest=True)(*case),
+        )
     ),
     Misconception(
         lambda *case: ~_mask(_ratio)(*case),
@@ -95,6 +98,10 @@ MASK_MISTAKES = [
         "you rank the weights by σ alone; the ratio is |µ|/σ.",
     ),
     *wrong_stds(lambda std_of: _mask(lambda mu, rho: mu.abs() / std_of(rho)), "exp"),
+    Misconception(
+        _mask(lambda mu, rho: mu.abs() / F.softplus(rho) ** 2),
+        "you divide by the variance σ²; the ratio is |µ|/σ.",
+    ),
     Misconception(
         _mask(lambda mu, rho: mu**2 / F.softplus(rho)),
         "you square µ but not σ, or treat σ = softplus(ρ) as the variance: the ratio is |µ|/σ.",
