@@ -92,10 +92,13 @@ def _own(probs, labels):
     return probs.gather(1, labels[:, None])[:, 0], probs.argmax(1) == labels
 
 
-def _middles(probs, labels, n_bins):
-    share, _, accuracy = bins_of(*top(probs, labels), n_bins)
-    middles = (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins
-    return Bins(share, middles * (share > 0), accuracy)
+def _middles(*, of_all):
+    def answer(probs, labels, n_bins):
+        share, _, accuracy = bins_of(*top(probs, labels), n_bins)
+        middles = (torch.arange(n_bins, dtype=torch.float64) + 0.5) / n_bins
+        return Bins(share, middles * (of_all | (share > 0)), accuracy)
+
+    return answer
 
 
 def _changed(change):
@@ -137,9 +140,20 @@ CALIBRATION_BINS = Task(
             "you take the probability of the true label as the confidence. A model does not know the label: take the "
             "largest probability.",
         ),
+        *(
+            Misconception(
+                _middles(of_all=of_all),
+                "you use the middle of a bin in place of the mean of the confidences in it.",
+            )
+            for of_all in (False, True)
+        ),
         Misconception(
-            _middles,
-            "you use the middle of a bin in place of the mean of the confidences in it.",
+            lambda probs, labels, n_bins: bins_of(*top(probs, labels), 15),
+            "you make 15 bins, whatever n_bins is.",
+        ),
+        Misconception(
+            _changed(lambda bins, n, _: [part[bins.share > 0] for part in bins]),
+            "you leave out the empty bins; they hold zeros.",
         ),
         Misconception(
             lambda probs, labels, n_bins: bins_of(

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from course.checks.calibration_and_flows.jacobians import CLOSE, mapped
+from course.checks.calibration_and_flows.wrong_flows import AFFINE_MISTAKES
 from course.probing import flow_values
 from course.task import Close, Misconception, Task
 
@@ -42,80 +43,13 @@ def _affine_oracle(z, shift, log_scale):
     )
 
 
-def _affine(log_det, points=lambda z, shift, log_scale: shift + log_scale.exp() * z):
-    def answer(z, shift, log_scale):
-        return points(z, shift, log_scale), log_det(log_scale).expand(z.shape[:-1])
-
-    return answer
-
-
 AFFINE_FLOW = Task(
     name="affine_flow",
     points=1,
     cases=_affine_cases,
     probe=_affine_probe,
     oracle=_affine_oracle,
-    misconceptions=[
-        Misconception(
-            lambda z, shift, log_scale: (shift + log_scale.exp() * z, log_scale.sum()),
-            "you return one log|det| for all points. The flows that follow return one for each point: expand it.",
-        ),
-        Misconception(
-            _affine(lambda log_scale: -log_scale.sum()),
-            "you flip the sign of log|det|: stretching space makes it positive.",
-        ),
-        Misconception(
-            _affine(
-                lambda log_scale: log_scale.abs().log().sum(),
-                lambda z, shift, log_scale: shift + log_scale * z,
-            ),
-            "you use log_scale as if it were the scale. Exponentiate it.",
-        ),
-        Misconception(
-            _affine(lambda log_scale: log_scale.exp().sum()),
-            "you add the scales. The determinant is their product, so their logarithms are added.",
-        ),
-        Misconception(
-            _affine(
-                lambda log_scale: log_scale.sum(),
-                lambda z, shift, log_scale: (shift + z) * log_scale.exp(),
-            ),
-            "you scale the shift as well: scale first, then shift.",
-        ),
-        Misconception(
-            lambda z, shift, log_scale: (
-                shift + log_scale.exp() * z,
-                log_scale.expand_as(z),
-            ),
-            "you return a logarithm for each coordinate. The determinant multiplies the scales, so add their logarithms.",
-        ),
-        Misconception(
-            _affine(lambda log_scale: log_scale.mean()),
-            "you average the logarithms of the scales; add them.",
-        ),
-        Misconception(
-            _affine(lambda log_scale: log_scale.sum().exp()),
-            "you return the determinant; the task asks for its logarithm.",
-        ),
-        Misconception(
-            _affine(
-                lambda log_scale: -log_scale.sum(),
-                lambda z, shift, log_scale: (z - shift) * (-log_scale).exp(),
-            ),
-            "you compute the inverse map.",
-        ),
-        Misconception(
-            _affine(
-                lambda log_scale: log_scale.sum(),
-                lambda z, shift, log_scale: log_scale.exp() * z + 0 * shift,
-            ),
-            "you leave out the shift.",
-        ),
-        Misconception(
-            _affine(lambda log_scale: log_scale.sum().detach()),
-            "you detach log|det| (.detach(), .item() or no_grad): training then ignores how the flow changes volume.",
-        ),
-    ],
+    misconceptions=AFFINE_MISTAKES,
     hints=[
         "The Jacobian is diagonal: what is the logarithm of its determinant?",
         "It is the sum of log_scale, the same for every point: expand it to the shape of z without its last axis.",
@@ -308,12 +242,17 @@ def _right(across, along, d, _):
     return (d - 1) * across.log() + along.log()
 
 
-def _without_r(z, centre, alpha, beta):
-    offset = z - centre
-    h = 1 / (alpha + offset.norm(dim=-1))
-    across, along = 1 + beta * h, 1 + beta * h - beta * h**2
-    log_det = (z.shape[-1] - 1) * across.log() + along.log()
-    return z + beta * h[..., None] * offset, log_det
+def _without_r(of=torch.abs):
+    """Leave out r; the derivative may be negative, so take the logarithm ``of`` it."""
+
+    def answer(z, centre, alpha, beta):
+        offset = z - centre
+        h = 1 / (alpha + offset.norm(dim=-1))
+        across, along = 1 + beta * h, 1 + beta * h - beta * h**2
+        log_det = (z.shape[-1] - 1) * across.log() + of(along).log()
+        return z + beta * h[..., None] * offset, log_det
+
+    return answer
 
 
 RADIAL_FLOW = Task(
@@ -365,9 +304,12 @@ RADIAL_FLOW = Task(
             _radial(lambda across, along, d, _: across ** (d - 1) * along),
             "you return the determinant; the task asks for its logarithm.",
         ),
-        Misconception(
-            _without_r,
-            "you leave out r in the derivative along the radius, 1 + βh + βrh′.",
+        *(
+            Misconception(
+                _without_r(of),
+                "you leave out r in the derivative along the radius, 1 + βh + βrh′.",
+            )
+            for of in (torch.abs, torch.positive)
         ),
         Misconception(
             _radial(_right, r_of=lambda offset: (offset**2).sum(-1)),

@@ -48,6 +48,12 @@ def _plugged_in(model, x, *, draws, generator):
         return model(x, z0.mean(0))[0].exp(), variance
 
 
+def _from_standard_normal(model, x, *, draws, generator):
+    with torch.no_grad():
+        z0 = torch.randn((draws, *x.shape), generator=generator)
+        return _moments_of(model(x, z0)[0].exp())
+
+
 PREDICT_MISTAKES = [
     Misconception(
         _predicted(lambda p: _moments_of(p)[::-1]),
@@ -61,6 +67,16 @@ PREDICT_MISTAKES = [
     Misconception(
         _predicted(lambda p: (p.log().mean(0).exp(), p.var(0, correction=0))),
         "you average log-probabilities. That is a geometric mean; the predictive integral averages probabilities.",
+    ),
+    Misconception(
+        _predicted(
+            lambda p: (p.log().mean(0).softmax(-1), p.var(0, correction=0)),
+        ),
+        "you average log-probabilities and then normalise. The predictive integral averages probabilities.",
+    ),
+    Misconception(
+        _from_standard_normal,
+        "you draw standard normal noise. The base distribution of a model need not be N(0, 1): use model.draw.",
     ),
     Misconception(
         _predicted(graph=True),
