@@ -282,6 +282,11 @@ LAST_LAYER_LAPLACE = Task(
             "you invert only the diagonal: the weights of the last layer are correlated.",
         ),
         Misconception(
+            _last_layer(entries=lambda new, s: new**2 @ s.diag()),
+            "you use only the diagonal of the covariance: the weights of the last layer are correlated, which affects "
+            "φᵀΣφ.",
+        ),
+        Misconception(
             _last_layer(variance=torch.sqrt),
             "you return standard deviations in place of variances.",
         ),
