@@ -38,11 +38,6 @@ LOG_NORMALS: dict[str, tuple[dict[str, float], str, str]] = {
         "you subtract the logarithm of the variance, which is twice that of the standard deviation: a ½ is missing.",
         "you add the logarithm of the variance, which is twice that of the standard deviation: a ½ is missing.",
     ),
-    "plus log std": (
-        {"log_std": -1},
-        "you add the logarithm of the standard deviation; subtract it: the density of a wide Gaussian is lower.",
-        "you subtract the logarithm of the standard deviation; add it: the density of a wide Gaussian is lower.",
-    ),
     "half": ({"half": 1}, *["you leave out the ½ before the squared distance."] * 2),
     "no variance": (
         {"power": 0},

@@ -156,7 +156,7 @@ GAUSSIAN_EXPRESSION = Task(
                 "normaliser",
                 "log std",
                 "log variance",
-                "plus log std",
+                "sign of log std",
                 "no variance",
                 "std",
                 "half log std",

@@ -159,7 +159,7 @@ GAUSSIAN_NLL = Task(
             *(
                 "normaliser",
                 "log variance",
-                "plus log std",
+                "sign of log std",
                 "no variance",
                 "std",
                 "root of 2π",
