@@ -15,6 +15,7 @@ import numpy as np
 from course.judge import Mismatch, Values, as_numbers
 from course.task import Case, Close, Task
 from course.wording import (
+    DERIVATIVES,
     INFINITE,
     PROPERTIES,
     as_sentence,
@@ -69,6 +70,7 @@ class Comparison:
         given: the answer's value.
         right: the expected value.
         remarks: comments on the numbers.
+        verb: what the answer did; a check derives gradients, and the values of a class.
     """
 
     inputs: str
@@ -76,11 +78,12 @@ class Comparison:
     given: str
     right: str
     remarks: tuple[str, ...] = ()
+    verb: str = "returned"
 
     def __str__(self) -> str:
         parts = [
             f"on the input\n{self.inputs}",
-            f"`{self.name}` returned\n{self.given}",
+            f"`{self.name}` {self.verb}\n{self.given}",
             f"expected\n{self.right}",
             *self.remarks,
         ]
@@ -92,7 +95,7 @@ class Comparison:
         columns = "".join(
             f"<div>{title}{block(value)}</div>"
             for title, value in (
-                (f"<code>{escape(self.name)}</code> returned", given),
+                (f"<code>{escape(self.name)}</code> {self.verb}", given),
                 ("expected", right),
             )
         )
@@ -141,7 +144,9 @@ def example(
         with_infinite(close.value, other),
     )
     remarks = [] if name != mismatch.key else _remarks(numbers, close, known)
-    return Comparison(shown, task.name, given, expected, tuple(remarks))
+    derived = name.startswith(tuple(DERIVATIVES)) or task.name[:1].isupper()
+    verb = "gave" if derived else "returned"
+    return Comparison(shown, task.name, given, expected, tuple(remarks), verb)
 
 
 def with_infinite(numbers: np.ndarray, infinite: np.ndarray) -> np.ndarray:

@@ -40,6 +40,7 @@ PROPERTIES = {
     "old_values_stay": "the old tensors are changed in place. Return new ones.",
     "ready_for_another_step": "the new tensors do not require gradients. End with `.detach().requires_grad_()`.",
     "new_leaves": "the new tensors still carry the graph of the old ones. End with `.detach().requires_grad_()`.",
+    "targets_shuffled": "the targets keep their order, but the inputs do not.",
     "integer_array": "the result is not a NumPy array of integers.",
     "is_boolean": "the mask is not a tensor of dtype torch.bool.",
 }

@@ -25,13 +25,13 @@ LOG_NORMALS: dict[str, tuple[dict[str, float], str, str]] = {
     ),
     "log std": (
         {"log_std": 0},
-        "you leave out the logarithm of the standard deviation: the density of a wide Gaussian is lower.",
-        "you leave out the logarithm of the standard deviation: the density of a wide Gaussian is lower.",
+        "you leave out the logarithm of the standard deviation: a wider Gaussian is lower at its mean.",
+        "you leave out the logarithm of the standard deviation: a wider Gaussian is lower at its mean.",
     ),
     "sign of log std": (
         {"log_std": -1},
-        "you add the logarithm of the standard deviation; subtract it: the density of a wide Gaussian is lower.",
-        "you subtract the logarithm of the standard deviation; add it: the density of a wide Gaussian is lower.",
+        "you add the logarithm of the standard deviation; subtract it: a wider Gaussian is lower at its mean.",
+        "you subtract the logarithm of the standard deviation; add it: a wider Gaussian is lower at its mean.",
     ),
     "log variance": (
         {"log_std": 2},

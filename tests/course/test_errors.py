@@ -1,5 +1,7 @@
 """Errors of a student's own code, in a real kernel, and calls that a check cannot take."""
 
+import jax
+import jax.numpy as jnp
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -7,6 +9,7 @@ from nbclient import NotebookClient
 from course.errors import CELLS_ABOVE
 from course.feedback import CheckFailed, WrongUse, check
 from course.task import find
+from solutions.which_method import mimo_inputs
 
 
 @pytest.mark.parametrize(
@@ -66,3 +69,23 @@ def test_an_instance_for_a_class_and_a_class_for_a_function_get_a_sentence():
         check(task.id, instance)
     with pytest.raises(CheckFailed, match="`rounded` is a class; a function is asked"):
         check("warm-up/rounded", type("rounded", (), {}))
+
+
+def test_a_gradient_is_not_said_to_be_returned():
+    def wrong(mean, std, y):
+        nll = jnp.log(std) + 0.5 * ((y - mean) / std) ** 2 + 0.5 * jnp.log(2 * jnp.pi)
+        return nll + mean - jax.lax.stop_gradient(mean)
+
+    with pytest.raises(CheckFailed, match=r"`gaussian_nll` gave\n +gradient with"):
+        check("deep-ensembles/gaussian-nll", wrong)
+    with pytest.raises(CheckFailed, match=r"`gaussian_nll` returned\n +nll"):
+        check("deep-ensembles/gaussian-nll", lambda mean, std, y: mean + std + y)
+
+
+def test_targets_of_another_shape_are_not_said_to_be_unshuffled():
+    def wrong(x, targets, members, repetition, *, key):
+        inputs, chosen = mimo_inputs(x, targets, members, repetition, key=key)
+        return inputs, chosen[:, 0]
+
+    with pytest.raises(CheckFailed, match="The value `targets` is an array of shape"):
+        check("which-method/mimo-inputs", wrong)

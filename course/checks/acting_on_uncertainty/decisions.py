@@ -158,7 +158,7 @@ LABEL_MISTAKES = [
     ),
     Misconception(
         _chow(lambda probs, price: probs.max(axis=1) > price),
-        "you abstain where the largest probability is above the price. Abstain where 1 minus it is.",
+        "you abstain where the largest probability p is above the price. Abstain where 1 − p is above it.",
     ),
     Misconception(
         _chow(lambda probs, price: probs.max(axis=1) < price),

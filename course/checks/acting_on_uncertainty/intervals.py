@@ -208,14 +208,14 @@ CONFORMAL_QUANTILE = Task(
         ),
         Misconception(
             lambda scores, alpha: _of_rank(np.sort(scores)[::-1], alpha),
-            "you sort the scores in falling order. The k-th smallest is asked for, so sort in rising order.",
+            "you take the k-th largest score. The k-th smallest is asked for: it is at index k − 1 of the sorted scores.",
         ),
         Misconception(
             lambda scores, alpha: np.quantile(
                 np.append(scores, math.inf), 1 - alpha, method="higher"
             ),
-            'you take the rank ⌈n(1 − α)⌉ + 1, as np.quantile with method="higher" does if an infinite score is added. '
-            "It is sometimes one too high.",
+            'you take the rank ⌈n(1 − α)⌉ + 1, as np.quantile with method="higher" does if you append an infinite score. '
+            "This is sometimes one too high: the rank is ⌈(n + 1)(1 − α)⌉.",
         ),
     ],
     hints=[

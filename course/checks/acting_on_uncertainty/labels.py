@@ -73,7 +73,7 @@ APS_SCORES = Task(
         ),
         Misconception(
             lambda probs, u: 1 - probs,
-            "you return 1 − p. The score of APS adds up the probabilities of the labels above.",
+            "you return 1 − p. The score of APS is the probability of all labels above this one, plus u times its own.",
         ),
         Misconception(
             lambda probs, u: _above(probs),

@@ -117,7 +117,7 @@ MISTAKES = [
     ),
     Misconception(
         _formula(lambda gain, std: -gain / std),
-        "you flip the sign of z: it is (mean − best) / std where f is to be maximised.",
+        "you flip the sign of z, or multiply the gain by 1 − Φ(z). Multiply it by Φ(z), with z = (mean − best) / std.",
     ),
     Misconception(
         lambda mean, std, best: _terms(mean, std, best)[0],

@@ -109,11 +109,11 @@ CURVE_MISTAKES = [
     ),
     Misconception(
         _within,
-        "you compute the risk among data points with the same confidence. All that are at least so confident count.",
+        "you compute the risk among data points with the same confidence. All that are at least that confident count.",
     ),
     Misconception(
         _at_this_confidence,
-        "you count only the data points with the same confidence. All that are at least so confident are answered.",
+        "you count only the data points with the same confidence. All that are at least that confident are answered.",
     ),
     Misconception(
         _from_zero,
@@ -218,7 +218,7 @@ AREA_MISTAKES = [
     ),
     Misconception(
         _without_first_step,
-        "you leave out the first step in coverage, which starts at 0. np.diff takes it in with prepend=0.",
+        "you leave out the first step in coverage, the one from 0. Pass prepend=0 to np.diff to include it.",
     ),
     Misconception(
         lambda confidence, wrong: float(_each(confidence, wrong).mean()),

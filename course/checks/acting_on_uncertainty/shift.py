@@ -121,8 +121,8 @@ MISTAKES = [
     ),
     Misconception(
         _smallest,
-        "you return the smallest score where no score is large enough: np.argmax is 0 where all comparisons are "
-        "False. There the quantile is infinite.",
+        "you return the smallest score where the calibration weights do not reach the share 1 − α: np.argmax returns 0 "
+        "if nothing is True. The quantile is infinite there.",
     ),
     Misconception(
         _inverse,

@@ -153,7 +153,7 @@ CALIBRATION_BINS = Task(
         ),
         Misconception(
             _changed(lambda bins, n, _: [part[bins.share > 0] for part in bins]),
-            "you leave out the empty bins; they hold zeros.",
+            "you leave out the empty bins. Keep them, with zeros.",
         ),
         Misconception(
             lambda probs, labels, n_bins: bins_of(

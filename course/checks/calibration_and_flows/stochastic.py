@@ -222,6 +222,10 @@ NEGATIVE_ELBO = Task(
             *("minus NLL", "no NLL"),
         ),
         Misconception(
+            lambda log_probs, labels, kl: kl.mean(-1),
+            "you leave out the NLL: this is the KL alone.",
+        ),
+        Misconception(
             lambda log_probs, labels, kl: (
                 kl.detach() - _log_likelihood(log_probs, labels)
             ).mean(-1),
@@ -229,7 +233,7 @@ NEGATIVE_ELBO = Task(
         ),
     ],
     hints=[
-        "Per data point: −log p(y | x, z) + KL. The first has shape (…, N), and the KL broadcasts to it.",
+        "Per data point: −log p(y | x, z) + KL. The first term has shape (…, N); the KL has the same shape or is scalar.",
         "torch.distributions.Categorical takes the logits; its log_prob(labels) picks log p(y | x, z), with the labels broadcast over draws.",
         "Both terms raise the loss: minus the log-likelihood, plus the KL. Average over the data points.",
     ],

@@ -216,7 +216,7 @@ LAPLACE_EXPRESSION = Task(
         ),
         Misconception(
             lambda y, mu, b: sympy.Abs(y - mu) / b - sympy.log(2 * b),
-            "you subtract log 2b; add it: the density of a wide Laplace distribution is lower.",
+            "you subtract log 2b; add it: a wider Laplace density is lower at its mean.",
         ),
         Misconception(
             lambda y, mu, b: -sympy.log(2 * b) - sympy.Abs(y - mu) / b,

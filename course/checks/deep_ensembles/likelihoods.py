@@ -138,7 +138,7 @@ GAUSSIAN_NLL = Task(
             lambda mean, std, y: (
                 0.5 * np.log(2 * np.pi) + jnp.log(std) - 0.5 * ((y - mean) / std) ** 2
             ),
-            "you subtract the squared deviation: the loss then falls, the farther the target is from the mean.",
+            "you subtract the squared deviation: the loss then falls as the target moves away from the mean.",
         ),
         Misconception(
             lambda mean, std, y: jnp.mean(
@@ -191,7 +191,7 @@ LAPLACE_NLL = Task(
         ),
         Misconception(
             lambda mean, scale, y: jnp.abs(y - mean) / scale - jnp.log(2 * scale),
-            "you subtract log 2b; add it: the density of a wide Laplace distribution is lower.",
+            "you subtract log 2b; add it: a wider Laplace density is lower at its mean.",
         ),
         Misconception(
             lambda mean, scale, y: jnp.log(2 * scale) + jnp.abs(y - mean) / (2 * scale),

@@ -124,7 +124,7 @@ FGSM = Task(
                 * (gradient := _grad(loss, 1, params, x, y))
                 / jnp.linalg.norm(gradient)
             ),
-            "you divide the gradient by its norm over all data points. The sign moves every coordinate of each by ε.",
+            "you divide the gradient by its norm over all data points. The sign moves every coordinate of every data point by ε.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: (
@@ -228,7 +228,7 @@ ADVERSARIAL_LOSS = Task(
                     + loss(params, x + _fgsm(loss, params, x, y, epsilon), y)
                 )
             ),
-            "you add x to the result of `fgsm`, which already contains it: it is x′.",
+            "you add x to the result of `fgsm`. That result already is x′, which includes x.",
         ),
         Misconception(
             lambda loss, params, x, y, epsilon: loss(params, x, y),
