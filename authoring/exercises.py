@@ -19,7 +19,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import nbformat
-import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pybtex.database import BibliographyData, parse_file
 
@@ -30,7 +29,7 @@ from authoring.chapter import (
     is_long,
     read_chapter,
 )
-from authoring.markdown import Translator
+from authoring.markdown import Translator, macros
 from course.quiz import find_guess, guess_cell
 from course.task import find
 from project.closure import closure
@@ -195,22 +194,6 @@ def _readme(root: Path) -> dict[Path, str]:
     shown = f"```sh\n{clone}\n```" if clone else "Clone or download this repository."
     old = read_text(path)
     return {path: CLONE.sub(lambda found: f"{found[1]}\n\n{shown}\n\n{found[2]}", old)}
-
-
-def macros(root: Path) -> dict[str, str | list]:
-    """Read the book's TeX macros, which MathJax in Jupyter does not have.
-
-    Raises:
-        CourseError: a macro stands for itself.
-    """
-    path = root / "_config.yml"
-    found = yaml.safe_load(read_text(path))["sphinx"]["config"]["math_macros"]
-    for name, meaning in found.items():
-        body = meaning if isinstance(meaning, str) else meaning[0]
-        if re.search(rf"\\{name}(?![A-Za-z])", body):
-            problem = rf"The macro \{name} stands for itself."
-            raise CourseError(path, None, problem, "Write what it means.")
-    return found
 
 
 def _first(cells: list, kind: str) -> int:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import yaml
 from markdown_it import MarkdownIt
 from mdit_py_plugins.colon_fence import colon_fence_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -20,6 +21,7 @@ from pybtex.database import BibliographyData, Entry
 from course.quiz import QuizQuestion, find_guess
 from course.task import UnknownTask, find
 from project.errors import CourseError
+from project.files import read_text
 
 PARSER = (
     MarkdownIt("commonmark")
@@ -367,6 +369,22 @@ def _expand(text: str, name: str, meaning: str | list) -> str:
             written = written.replace(f"#{index}", text[start + 1 : end - 1])
         text = text[: match.start()] + written + text[end:]
     return text
+
+
+def macros(root: Path) -> dict[str, str | list]:
+    """Read the book's TeX macros, which MathJax in Jupyter does not have.
+
+    Raises:
+        CourseError: a macro stands for itself.
+    """
+    path = root / "_config.yml"
+    found = yaml.safe_load(read_text(path))["sphinx"]["config"]["math_macros"]
+    for name, meaning in found.items():
+        body = meaning if isinstance(meaning, str) else meaning[0]
+        if re.search(rf"\\{name}(?![A-Za-z])", body):
+            problem = rf"The macro \{name} stands for itself."
+            raise CourseError(path, None, problem, "Write what it means.")
+    return found
 
 
 def options_of(content: str) -> tuple[dict[str, str], str]:

@@ -56,7 +56,7 @@ def typeset(course: Course) -> dict[str, str]:
     Raises:
         CourseError: KaTeX does not understand one.
     """
-    from authoring.exercises import macros
+    from authoring.markdown import macros
     from authoring.mathematics import Typesetter, WrongFormula
 
     found: dict[str, str] = {}

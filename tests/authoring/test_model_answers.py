@@ -9,7 +9,7 @@ from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from nbformat import v4
 
-from authoring.exercises import macros
+from authoring.markdown import macros
 from authoring.model_answers import RECORD, _glued_by, typeset
 from project.errors import CourseError
 from project.practicals import Course, Lab
