@@ -18,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from project.jax_options import XLA_FLAGS
+from project.threads import ONE_THREAD
 
 READER = {"type": "plugin", "name": "myst_nb_md"}
 
@@ -38,9 +39,8 @@ def execute_ahead(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
     if notebooks:
         logger = logging.getLogger(__name__)
         logger.setLevel(logging.INFO)  # to name each chapter when it starts and ends
-        # Where each has a core, more threads wait for one another.
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        os.environ.setdefault("XLA_FLAGS", XLA_FLAGS)
+        for name, value in (ONE_THREAD | {"XLA_FLAGS": XLA_FLAGS}).items():
+            os.environ.setdefault(name, value)
         executor = load_executor("local-parallel", cache, logger=logger)
         executor.run_and_cache(
             filter_uris=notebooks, timeout=app.config.nb_execution_timeout

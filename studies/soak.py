@@ -37,14 +37,14 @@ from grading.execution.expected import cases_of
 from project.closure import closure, digest_of
 from project.files import write_whole
 from project.jax_options import share_context
+from project.threads import ONE_THREAD
 
 ROOT = Path(__file__).parents[1]
 # How many draws one process judges: JAX needs a minute to start.
 BLOCKS = {"references and wrong answers": 2500, "right answers": 100}
 REFERENCE = "reference"
 SECONDS = 5  # between two reports of a process
-ALONE = {
-    "OMP_NUM_THREADS": "1",
+ALONE = ONE_THREAD | {
     "CUDA_VISIBLE_DEVICES": "",
     "JAX_PLATFORMS": "cpu",
     "JAX_COMPILATION_CACHE_DIR": str(ROOT / "_build" / ".jax"),

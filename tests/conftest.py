@@ -19,13 +19,14 @@ from process_settings import settings
 
 from project.errors import CourseError
 from project.jax_options import share_context
+from project.threads import ONE_THREAD
 from studies import chromium
 
 ROOT = Path(__file__).parent.parent
 # Looking for garbage took a twentieth of the time, most of it among what stays: modules.
 gc.disable()
 # Workers share the cores already. With more threads, also the last digits may differ.
-os.environ["OMP_NUM_THREADS"] = "1"
+os.environ.update(ONE_THREAD)
 # Chapters, exercises and tests compile the same functions, so keep JAX's compiled programs.
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(ROOT / "_build" / ".jax")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"

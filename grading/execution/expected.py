@@ -38,6 +38,7 @@ from project.errors import CourseError
 from project.files import write_whole
 from project.jax_options import XLA_FLAGS, share_context
 from project.practicals import Lab
+from project.threads import ONE_THREAD
 
 Values = list[dict[str, Any]]
 ARRAY = 1  # the MessagePack extension code of an array
@@ -216,9 +217,8 @@ def draw(
         CourseError: it has no exercise, or its checks cannot be evaluated.
     """
     stem = lab.stem
-    # The arrays are small: threads would wait for each other, ten times as long if others work.
     # Options as in kernels: a mistake's values may depend on how it is compiled.
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "XLA_FLAGS": XLA_FLAGS}
+    environment = os.environ | ONE_THREAD | {"XLA_FLAGS": XLA_FLAGS}
     if compiled is not None:
         environment |= {
             CACHE: str(compiled),

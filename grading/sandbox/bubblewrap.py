@@ -26,6 +26,7 @@ from grading.sandbox.syscalls import filter_of
 from project.closure import closure
 from project.errors import CourseError
 from project.jax_options import XLA_FLAGS
+from project.threads import ONE_THREAD
 
 HOME = "/tmp/home"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ssl/openssl.cnf")
@@ -159,8 +160,7 @@ class Sandbox:
             "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "none",
             # Only programs that would take longer are added: none.
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "inf",
-            "OMP_NUM_THREADS": "1",
-        }
+        } | ONE_THREAD
 
     def command(self, kernel: Sequence[str]) -> list[str]:
         """The command that runs ``kernel`` in this sandbox."""

@@ -16,6 +16,7 @@ from typing import Protocol
 from authoring.nbgrader import write_course
 from course.task import find
 from project.practicals import Course
+from project.threads import ONE_THREAD
 from studies.grading.material import Material
 from studies.grading.measure import Command, run
 
@@ -44,7 +45,7 @@ def environment(material: Material, folder: Path, needs: str) -> dict[str, str]:
         f"JUPYTER_{name}_DIR": str(folder / ".jupyter" / name)
         for name in ("CONFIG", "DATA", "RUNTIME")
     }
-    own["OMP_NUM_THREADS"] = "1"
+    own |= ONE_THREAD
     if needs:
         bin_ = material.root / needs / "bin"
         own["PATH"] = f"{bin_}{os.pathsep}{os.environ['PATH']}"

@@ -34,9 +34,13 @@ def drawn(labs):
 WHOLE = LABS if SOAK else [drawn(LABS)]
 # Run notebooks one after the other: each is a list of cells, and each cell an id and source.
 RUN = """
-import json, sys
+import importlib, json, sys
 from contextlib import redirect_stdout
+from project.jax_options import share_context
 
+for framework in sys.argv[1:]:
+    importlib.import_module(framework)
+share_context()
 found = {}
 for name, cells in json.load(sys.stdin).items():
     namespace, found[name] = {"__name__": "__main__"}, {}
@@ -96,8 +100,9 @@ def raised(needed):
         if frameworks(lab) == needed
         for edition in ("solved", "untouched")
     }
+    imported = [name for name in needed.split(",") if name]
     done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", RUN],
+        [sys.executable, "-W", "error::UserWarning", "-c", RUN, *imported],
         input=json.dumps(notebooks),
         cwd=ROOT,
         capture_output=True,
