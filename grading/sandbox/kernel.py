@@ -79,11 +79,15 @@ class WatchedKernel(RunningKernel):
             context=context,
             shutdown_wait_time=1.0,
         )
-        self.km.start_kernel(sandbox=sandbox, clock=self.clock)
-        self._start_clock()
-        self.kc = self.km.client()
-        self.kc.start_channels(stdin=False, hb=False)
-        self._meet()
+        try:
+            self.km.start_kernel(sandbox=sandbox, clock=self.clock)
+            self._start_clock()
+            self.kc = self.km.client()
+            self.kc.start_channels(stdin=False, hb=False)
+            self._meet()
+        except BaseException:  # the context waits for open sockets when it is collected
+            self.stop()
+            raise
 
     def execute_cell_input(
         self, cell_input: str, allow_stdin: bool | None = None
@@ -142,7 +146,8 @@ class WatchedKernel(RunningKernel):
         """Kill the kernel and every process that it started; can be called twice."""
         if not hasattr(self, "km"):
             return
-        self.kc.stop_channels()
+        if hasattr(self, "kc"):
+            self.kc.stop_channels()
         if self.km.has_kernel:
             self.km.shutdown_kernel(now=True)
         self.km.context.destroy(linger=0)

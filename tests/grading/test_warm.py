@@ -4,12 +4,14 @@ import contextlib
 import os
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
 import torch
+import zmq
 from jupyter_client.provisioning import KernelProvisionerFactory
 from jupyter_core.utils import ensure_event_loop
 from labs import COURSE
@@ -19,19 +21,18 @@ from grading.execution import expected
 from grading.execution.material import LabMaterial
 from grading.execution.runner import new_folder
 from grading.sandbox.bubblewrap import Limits, Sandbox, stage_fonts, stage_library
-from grading.sandbox.kernel import Stopped, WatchedKernel
+from grading.sandbox.kernel import Stopped, TooSlow, WatchedKernel
 from grading.sandbox.warm import LATE, Zygote, imports
 from grading.sandbox.zygote import NAME
 from grading.settings import Settings
 from grading.worker import Worker
 
 ROOT = Path(__file__).parents[2]
-MIB = 1024 * 1024
 LAB = "acting_on_uncertainty_a"  # which imports no framework
 BUSY = """import threading, time
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 """
-LIMITS = Limits(disk=64 * MIB, file=32 * MIB, cpu=77, start=60.0, task=20.0)
+LIMITS = Limits(disk=2**26, file=2**25, cpu=77, start=60.0, task=20.0)
 pytestmark = pytest.mark.sandbox
 
 
@@ -78,11 +79,11 @@ def kernel(library, monkeypatch):
     KernelProvisionerFactory.clear_instance()
     running = []
 
-    def new(zygote=None):
+    def new(zygote=None, limits=LIMITS):
         runtime_dirs = zygote.runtime_dirs if zygote else None
         folder = new_folder(runtime_dirs) if runtime_dirs else new_folder()
         box = Sandbox(
-            folder, library, LIMITS, hidden=(ROOT,), runtime_dirs=runtime_dirs
+            folder, library, limits, hidden=(ROOT,), runtime_dirs=runtime_dirs
         )
         running.append(WatchedKernel(box))
         return running[-1]
@@ -96,6 +97,15 @@ def kernel(library, monkeypatch):
 
 def is_forked(kernel):
     return hasattr(kernel.km.provisioner.process, "connection")
+
+
+def test_one_that_starts_too_slowly_closes_its_sockets(kernel, monkeypatch):
+    """Otherwise the context may wait for them for ever when it is collected."""
+    with zmq.Context() as context:
+        monkeypatch.setattr("grading.sandbox.kernel.zmq.Context", lambda: context)
+        with pytest.raises(TooSlow):
+            kernel(limits=replace(LIMITS, start=0.01))
+        assert context.closed
 
 
 def test_it_finds_itself_where_any_other_kernel_is(kernel, ready, library):
