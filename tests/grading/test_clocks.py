@@ -232,16 +232,36 @@ def test_a_right_answer_that_a_busy_machine_has_stopped_is_right(practical, grad
     assert (verdict.status, other.status) == ("right", "right"), verdict
 
 
-@pytest.mark.sandbox
-def test_waiting_for_a_busy_machine_during_a_start_is_excused(practical, environment):
-    """A start that is too slow says how much of its time does not count."""
+@pytest.fixture
+def run(practical):
+    """A function that runs a pass of one given cell in an environment."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")])
     notebook.cells[0].metadata["course"] = {"role": "given"}
+    return lambda environment: runner.run_pass(
+        notebook, 1, [], practical.expected, environment, 60.0, LAB
+    )
+
+
+@pytest.mark.sandbox
+def test_waiting_for_a_busy_machine_during_a_start_is_excused(run, environment):
+    """A start that is too slow says how much of its time does not count."""
     cold = dataclasses.replace(limited(environment, start=0.3), runtime_dirs={})
     with busy_loops(3 * os.cpu_count()):
-        result = runner.run_pass(notebook, 1, [], practical.expected, cold, 60.0, LAB)
+        result = run(cold)
     assert not result.started
     assert result.excused > 0.1
+
+
+@pytest.mark.sandbox
+def test_a_pass_ends_as_soon_as_its_result_is_written(run, environment, monkeypatch):
+    """Nothing that comes after it can hang: there is no summary, which nobody would read."""
+    folders = []
+    with monkeypatch.context() as here:
+        here.setattr(runner, "remove", folders.append)
+        assert run(environment).finished
+    assert b" passed" not in (folders[0] / "log").read_bytes()
+    for folder in folders:
+        runner.remove(folder)
 
 
 def test_one_that_is_alone_waits_for_the_others_and_they_for_it():
