@@ -82,7 +82,7 @@ test-long: .venv/ready  ## build the book and run the tests that take minutes
 SOAK ?= 200
 STUDIES := tests/studies/test_shift.py::test_other_methods_computed_again_have_the_committed_scores tests/studies/test_which_method_experiment.py::test_methods_trained_again_have_the_committed_scores
 KILLS := tests/grading/test_resume.py::test_kills_lose_nothing_and_grade_nothing_twice
-soak: .venv/ready  ## judge known answers on SOAK=200 draws (goes on where it was stopped), kill the grader 50 times
+soak: .venv/ready  ## judge known answers on SOAK=200 draws (goes on where it was stopped), kill the grader 50 times, compute scores of two studies again
 	$(BIN)/python -m studies.soak $(SOAK)
 	SOAK=$(SOAK) $(BIN)/python -m pytest tests/course tests/authoring/test_notebooks.py tests/grading/test_fuzz.py tests/grading/test_hostile.py tests/grading/test_mistakes.py tests/studies/test_mutants.py $(STUDIES) $(KILLS) $(WORKERS)
 
