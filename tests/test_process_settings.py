@@ -1,8 +1,10 @@
 """A test that leaves a setting of the process changed is noticed; each test uses one thread."""
 
 import os
+from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -49,3 +51,10 @@ def test_libraries_were_told_to_use_one_thread_before_they_were_imported():
     pools = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
     assert len(pools) >= 2  # of NumPy and of PyTorch
     assert set(pools.values()) == {1}
+
+
+def test_jax_was_told_so_too():
+    """By a variable that XLA reads, but does not document."""
+    jnp.ones(3).block_until_ready()
+    threads = Path("/proc/self/task").glob("*/comm")
+    assert [path.read_text().strip() for path in threads].count("tf_XLAEigen") == 1
