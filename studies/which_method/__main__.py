@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from project.files import all_or_none, write_whole
+from project.threads import ONE_THREAD
 from studies.tables import computed, csv_text
 from studies.which_method import methods, scores
 from studies.which_method.baselines import distances
@@ -37,7 +38,7 @@ PLAIN = {"torch": "MAP", "jax": methods.SINGLE}
 def run(folder: Path, *, quick: bool) -> None:
     """Train and predict, one process after another, each with one thread."""
     root = HERE.parents[1]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
+    environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(root)}
     for worker in WORKERS:
         module = f"studies.which_method.with_{worker}"
         command = [sys.executable, "-m", module, str(folder)]
