@@ -12,14 +12,16 @@ QUICKLY := --quiet --disable-pip-version-check --no-compile
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-# The pinned versions first, half of them by each of two processes: pip alone uses one. The
-# packages that only PyTorch for CUDA needs, 3.4 GB, are left to the last command, because pip
-# may find another build of PyTorch.
+# The pinned versions, half of them by each of two processes: pip alone uses one. The packages
+# that only PyTorch for CUDA needs, 3.4 GB, are left to the last command, because pip may find
+# another build of PyTorch; it runs only if something is missing, for it takes a minute to find
+# that nothing is.
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	awk '/==/ && !/^(cuda|nvidia|triton)/ { print > (".venv/pinned-" NR % 2) }' constraints.txt
 	printf '%s\n' 0 1 | xargs -P 2 -I % $(BIN)/python -m pip install $(QUICKLY) --no-deps -r .venv/pinned-%
-	$(BIN)/python -m pip install $(QUICKLY) -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install $(QUICKLY) --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip check >/dev/null || $(BIN)/python -m pip install $(QUICKLY) -c constraints.txt -e '.[dev]'
 	@touch $@
 
 # Other graders have requirements of their own, so each has an environment of its own, which

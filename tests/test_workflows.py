@@ -1,4 +1,4 @@
-"""The files that GitHub, Binder and Codespaces read: valid, and in step with the pages."""
+"""The files that pip, GitHub, Binder and Codespaces read: valid, and in step with the pages."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,20 @@ def test_binder_installs_what_the_student_extra_does():
     listed = [one for one in environment["dependencies"] if ">=" in one]
     assert {one.name: str(one.specifier) for one in map(Requirement, listed)} == wanted
     assert (BINDER / "postBuild").stat().st_mode & 0o111
+
+
+def test_what_the_project_requires_is_pinned():
+    """make installs what is pinned; it asks pip for no more unless something is missing."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    required = {one.name: one for one in map(Requirement, chain(*lists))}
+    del required["known-unknowns"]
+    pins = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    wrong = set(required)
+    for pin in map(Requirement, pins):
+        here = pin.marker is None or pin.marker.evaluate()
+        if here and pin.name in required:
+            (version,) = pin.specifier
+            if version.version in required[pin.name].specifier:
+                wrong.remove(pin.name)
+    assert wrong == set()
