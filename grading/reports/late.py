@@ -25,7 +25,12 @@ from project.errors import CourseError
 COLUMNS = ("submission", "when")
 # Moodle's grading worksheet.
 OTHERS = {"identifier": "submission", "last modified (submission)": "when"}
-FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p")
+FORMS = [  # of Moodle, in English and in American English, with 12 hours or 24
+    f"{weekday}{day}, {time}"
+    for weekday in ("%A, ", "")
+    for day in ("%d %B %Y", "%B %d, %Y", "%B %d %Y")
+    for time in ("%I:%M %p", "%H:%M")
+]
 NAMED = 5  # students without a time that the error names
 UNITS = {"minute": 60, "min": 60, "hour": 3600, "h": 3600, "day": 86400, "week": 604800}
 RATE = re.compile(r"(\d{1,3}(?:\.\d+)?) ?% ?/ ?(hour|day|week)")

@@ -147,6 +147,19 @@ def test_moodles_worksheet(tmp_path):
     assert [one.deducted for one in found] == [1, 0]
 
 
+@pytest.mark.parametrize(
+    "when",
+    [
+        *("Friday, 2 October 2026, 11:58 AM", "Friday, October 2, 2026, 11:58 AM"),
+        *("Friday, October 2 2026, 11:58", "October 2, 2026, 11:58 AM"),
+        *("2 October 2026, 11:58", "2 October 2026, 11:58 am"),
+    ],
+)
+def test_the_times_of_english_moodles(tmp_path, when):
+    (ada,) = late(tmp_path, f'ada,"{when}"', result("ada"))
+    assert ada.seconds == 23 * 3600 + 58 * 60
+
+
 def test_rows_with_a_time_that_belong_to_nobody_are_found(tmp_path):
     rows = (
         "ada,2026-10-02T11:00\n*,2026-10-02T11:00\nbob,\nAda/b.ipynb,2026-10-02T11:00"
