@@ -31,9 +31,21 @@ LONGEST, MOST = (
     2_000,
     1_000,
 )  # characters of an answer that are read; minutes that count
-HOURS = re.compile(r"(\d{1,3}(?:[.,]\d{1,2})?) ?(?:h\b|hours?\b|hrs?\b)")
-MINUTES = re.compile(r"(\d{1,4}) ?(?:m\b|mins?\b|minutes?\b)")
-BARE = re.compile(r"\s*(?:about|ca\.?|~|approximately)?\s*(\d{1,4})\b(?![.,:/]\d)")
+BEGIN = r"(?<![\d.,:/])"  # not within a longer number
+HALF = re.compile(r"(\d?) ?(?:\b1/2|½)")
+HOURS = re.compile(
+    BEGIN
+    + r"(?:(?P<hours>\d{1,3}(?:[.,]\d{1,2})?) ?(?:h|hrs?|hours?)(?![a-z])(?: ?(?P<more>\d\d)(?= *(?:$|[.,;()])))?"
+    r"|(?P<clock>\d{1,2}):(?P<after>[0-5]\d) ?(?:h|hrs?|hours?)(?![a-z]))",
+    re.IGNORECASE,
+)
+MINUTES = re.compile(BEGIN + r"(\d{1,4}) ?(?:m|mins?|minutes?)(?![a-z])", re.IGNORECASE)
+# A number without a unit, but not "3 days".
+BARE = re.compile(
+    r"\s*(?:about|ca\.?|~|approximately)?\s*(\d{1,4})\b(?![.,:/]\d)"
+    r"(?! ?(?:s|sec|seconds?|days?|weeks?|nights?|evenings?|afternoons?|tasks?|times|%)(?![a-z]))",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -116,11 +128,12 @@ def minutes_in(text: str) -> float | None:
 
     Beside hours, 60 minutes or more repeat them, as in "1.5 h (90 min)": the longer time counts.
     """
-    text = text[:LONGEST]
+    text = HALF.sub(lambda half: f"{half[1] or 0}.5", text[:LONGEST])
     hours, minutes = HOURS.search(text), MINUTES.search(text)
     total = float(minutes[1]) if minutes else 0.0
     if hours:
-        whole = 60 * float(hours[1].replace(",", "."))
+        whole = 60 * float((hours["hours"] or hours["clock"]).replace(",", "."))
+        total = total or float(hours["more"] or hours["after"] or 0)
         total = whole + total if total < 60 else max(whole, total)
     if not hours and not minutes and (bare := BARE.match(text)):
         total = float(bare[1])

@@ -120,6 +120,10 @@ def test_what_nobody_tried_is_not_for_review(tmp_path):
         ("90", 90), ("about 75 minutes; the KL.", 75), ("1 h 30 min", 90),
         ("1.5 hours", 90), ("It took 2h", 120), ("Too long.", None), ("0", None),
         ("1.5 h (90 min)", 90), ("90 minutes (1.5 hours)", 90), ("3 hours, of which 90 minutes on task 2", 180),
+        ("1h30min", 90), ("1h30m", 90), ("1h30", 90), ("1 hour 30", 90), ("2h15m (135 minutes)", 135),
+        ("1:15 h", 75), ("2:15h", 135), ("2 1/2 hours", 150), ("2½ h", 150), ("1/2 hour", 30), ("½ h", 30),
+        ("90 Minutes", 90), ("2 H", 120), ("3 hours 10 tasks", 180), ("3 days", None), ("1,500 minutes", None),
+        ("Between 1:15 and 1:45", None), ("11/2 hours", None),
         ("99999 minutes", None), ("9" * 100_000, None), ("", None),
     ],
 )  # fmt: skip
