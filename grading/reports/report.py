@@ -157,8 +157,8 @@ def mistakes(
     """The misconceptions of a class, the most common first."""
     found: dict[str, MistakeRow] = {}
     for practical in roster.practicals:
-        results = roster.graded(practical.stem)
-        for result in results:
+        judged = _judged(roster, practical)
+        for result in roster.graded(practical.stem):
             for verdict in result.verdicts:
                 if not verdict.hint:
                     continue
@@ -171,7 +171,7 @@ def mistakes(
                     title=_title(verdict.task, titles),
                     hint=known.hint if known else verdict.hint,
                     students=students or (result.student,),
-                    of=len(results),
+                    of=judged[verdict.task],
                 )
     return sorted(
         found.values(),
@@ -347,11 +347,9 @@ def _named(mistake: MistakeRow) -> Point:
 
 
 def _without_name(roster: Roster, groups: Sequence[Unnamed]) -> list[Point]:
-    sizes = {
-        item.id: len(roster.graded(practical.stem))
-        for practical in roster.practicals
-        for item in practical.tasks
-    }
+    sizes = Counter()
+    for practical in roster.practicals:
+        sizes += _judged(roster, practical)
     return [
         Point(
             len(group.students),
@@ -363,6 +361,16 @@ def _without_name(roster: Roster, groups: Sequence[Unnamed]) -> list[Point]:
         )
         for number, group in enumerate(groups, start=1)
     ]
+
+
+def _judged(roster: Roster, practical: ColumnGroup) -> Counter[str]:
+    """How many notebooks were graded with each task; labs differ in their tasks."""
+    return Counter(
+        verdict.task
+        for result in roster.graded(practical.stem)
+        for verdict in result.verdicts
+        if verdict.status != "not-graded"
+    )
 
 
 def _kind(verdict: Verdict) -> str:

@@ -94,6 +94,23 @@ def test_second_notebook_is_not_a_second_student():
     assert [found.count for found in mistakes(roster)] == [1]
 
 
+def test_a_mistake_is_a_share_of_those_who_handed_its_lab_in():
+    """Of a hundred with lab a, eight have handed lab b in so far, and four share a mistake."""
+    first, second = student("", "right").verdicts, student("", "known").verdicts
+    ones = [student(f"s{k}", part="a", verdicts=first[:1]) for k in range(100)]
+    others = [
+        student(f"s{k}", part="b", verdicts=second[1:] if k < 4 else first[1:])
+        for k in range(8)
+    ]
+    roster = Roster(ones + others)
+    (row,) = mistakes(roster)
+    assert (row.count, row.of) == (4, 8)
+    (point,) = talking_points(roster)
+    assert (point.count, point.of) == (4, 8)
+    group = Unnamed(NLL, "The loss", "Oh.", ("s1", "s2"), 8, "", "")
+    assert talking_points(roster, groups=[group])[1].of == 8
+
+
 def test_talk_about_the_commonest_mistake():
     roster = a_class(*["known"] * 14, *["right"] * 26)
     (point,) = talking_points(roster, {NLL: "The Gaussian NLL"})
