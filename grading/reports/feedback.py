@@ -21,7 +21,7 @@ from grading.flags import PRIVATE
 from grading.record import Result
 from grading.reports.pages import GENERATOR, render
 from grading.reports.returned import moodle_zip, pages_csv, returned_in
-from grading.reports.roster import score_of, unanswered
+from grading.reports.roster import Roster, score_of, unanswered
 from project.files import discard, write_whole
 from project.practicals import title_of
 
@@ -98,11 +98,13 @@ def feedback_page(
     asked: Mapping[str, Question] | None = None,
     prompts: Mapping[str, str] | None = None,
     answers: bool = False,
+    instead: str = "",
 ) -> str:
     """Render the page for one notebook.
 
     Args:
         result: its grade.
+        instead: another notebook of the student, if that one counts for the lab.
         examples: public examples and hints, by task.
         asked: the questions, by id.
         prompts: the prompts of the tasks in Markdown, by id; see ``questions.prompts``.
@@ -122,6 +124,7 @@ def feedback_page(
         asked=asked or {},
         prompts=prompts or {},
         answers=answers,
+        instead=instead,
         totals=list(accumulate(verdict.earned for verdict in result.verdicts)),
         worth=list(accumulate(verdict.points for verdict in result.verdicts)),
         counts=counts,
@@ -150,12 +153,18 @@ def write_feedback(
     the path of a page may change as the class grows, and nobody should send the old one.
     """
     results = list(results)
-    folder = out / "feedback"
+    folder, roster = out / "feedback", Roster(results)
     paths, written, pages = page_paths(results), [], []
     for result in results:
         path = folder / paths[result.key]
+        counting = [
+            one.notebook
+            for one in roster.labs(result.student, result.practical)
+            if one.part == result.part and not roster.counts(result)
+        ]
         page = feedback_page(
             result,
+            instead="".join(counting),
             titles=titles,
             comments=comments,
             examples=examples,

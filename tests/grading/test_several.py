@@ -14,12 +14,14 @@ from click.testing import CliRunner
 from graded_class import start, table
 from jsonschema import validate
 from labs import COURSE
+from pages import text_of
 from submission_files import codes, tree, zipped
 
 from commands import main
 from grading import app, bounded
 from grading.flags import flag
 from grading.record import Late, Result, Verdict, Written
+from grading.reports.feedback import write_feedback
 from grading.reports.grades import schema
 from grading.reports.late import Policy
 from grading.reports.roster import Roster
@@ -264,6 +266,27 @@ def test_the_sheet_says_why_there_is_nothing_to_grade(tmp_path):
     cy, dora = table(tmp_path / "out").splitlines()[1:]
     assert "homework.pdf: The submission contains no notebook (1 file: .pdf)." in cy
     assert "dora: The folder is empty: there is no notebook in it." in dora
+
+
+def test_the_page_of_a_notebook_that_does_not_count_says_which_one_does(tmp_path):
+    question = "bayes-by-backprop/survey"
+    verdict = Verdict("bayes-by-backprop/log-prior", 2, "wrong", reason="It is off.")
+    made = {"verdicts": (verdict,), "written": (Written(question, 3, "Mine.", 2),)}
+    best = Result("ann", STEM, "b.ipynb", "1" * 64, **made)
+    spare = Result("ann", STEM, "a.ipynb", "0" * 64, spare=True, **made)
+    comments = {("ann", STEM, question): "Well put."}
+    write_feedback([spare, best], tmp_path, comments=comments)
+    one, other = (
+        text_of((tmp_path / "feedback" / "ann" / name).read_text("utf-8"))
+        for name in ("a.html", "b.html")
+    )
+    assert "Another notebook of yours counts" in one
+    assert "on the page of b.ipynb" in one
+    assert "It is off." in one
+    own = ("0 of 1 task right", "2 / 5", "Well put.")
+    assert [said for said in own if said in one.replace("\u202f", " ")] == []
+    assert [said for said in own if said not in other.replace("\u202f", " ")] == []
+    assert "Another notebook" not in other
 
 
 @pytest.mark.long
