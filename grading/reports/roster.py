@@ -125,6 +125,23 @@ class Roster:
         found = self.labs(student, practical)
         return _as_one(found) if found else None
 
+    def by_lab(self) -> list[ColumnGroup]:
+        """The columns of each lab that was submitted, in the order of the practicals."""
+        return [
+            lab
+            for practical in self.practicals
+            for lab in [self._columns(practical.stem, part) for part in practical.parts]
+            or [practical]
+        ]
+
+    def counting_in(self, student: str, lab: ColumnGroup) -> Result | None:
+        """What counts for a student in a lab, as ``by_lab`` returns it, graded or not.
+
+        This may be a notebook that is so damaged that its lab is unknown.
+        """
+        found = self._counting.get((student, lab.stem), {})
+        return found.get("".join(lab.parts)) or found.get("")
+
     def labs(self, student: str, practical: str) -> list[Result]:
         """The notebooks that count for a student in a practical, one for each lab."""
         return [
@@ -160,10 +177,14 @@ class Roster:
         ]
         return score_of(*results)
 
-    def _columns(self, stem: str) -> ColumnGroup:
+    def _columns(self, stem: str, part: str | None = None) -> ColumnGroup:
         # Every notebook of a lab has all its tasks. In case one does not, those with the
         # most come first, and items that only others have follow.
-        results = [result for result in self.results if result.practical == stem]
+        results = [
+            result
+            for result in self.results
+            if result.practical == stem and part in (None, result.part)
+        ]
         results.sort(key=lambda one: (one.part, -len(one.verdicts) - len(one.written)))
         tasks: dict[str, Item] = {}
         questions: dict[str, Item] = {}

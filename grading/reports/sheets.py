@@ -6,17 +6,18 @@
     known.
 ``moodle.csv``
     The format of *Grades → Import → CSV file*: one row for each student and two columns
-    for each practical, named as in Moodle's own export. Moodle finds a student by the
+    for each lab, named as in Moodle's own export. Moodle finds a student by the
     column that you map to a user field: username, ID number or e-mail address, never by
     name.
-``moodle-<practical>.csv``
+``moodle-<lab>.csv``
     The format of *Upload grading worksheet* on an assignment's page. Rows are found by
     ``Identifier``, the number that Moodle puts into the names of downloaded files.
 ``canvas.csv``
     The format of *Grades → Import*. Canvas looks for a student by ``ID``, then ``SIS User
     ID``, then ``SIS Login ID``, then name, and for an assignment by its title, which must
-    be the lab's name (or be copied, with its number, from Canvas's own export). The column
-    is named after the practical if the class submitted several labs of it.
+    be the lab's name (or be copied, with its number, from Canvas's own export).
+    Platforms have a column for each lab: a student who lacks one, or whose notebook could
+    not be graded, has an empty cell there, so that it is not taken for zero points.
 ``grades.json``
     Everything, for programs; the module ``grades`` describes it.
 
@@ -53,12 +54,13 @@ from grading.reports.roster import (
     verdicts_of,
 )
 from project.files import discard, write_whole
+from project.practicals import lab_name
 
 # Characters that begin a formula in a spreadsheet (in some countries in full width), or that
 # would make the guard ambiguous; then the places where a cell can begin.
 RISKY = "=+\\-@\t\r\n＝＋－＠'\""
 BEGIN = r"(?:\A|(?<=[;,\t\r\n]))"
-GUARD, GUARDED = re.compile(f"{BEGIN}(?=[{RISKY}])"), re.compile(f"{BEGIN}'")
+GUARD, GUARDED = (re.compile(f"{BEGIN}{sign}(?=[{RISKY}])") for sign in ("", "'"))
 
 EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 LOGIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -150,15 +152,16 @@ def grades_csv(roster: Roster) -> str:
 def moodle_csv(roster: Roster) -> str:
     """The layout of Moodle's gradebook, exported or imported."""
     header = ["Full name", "Username", "ID number", "Email address"]
-    for practical in roster.practicals:
-        header += [f"Assignment: {practical.title} ({kind})" for kind in MOODLE_KINDS]
+    labs = roster.by_lab()
+    for lab in labs:
+        header += [f"Assignment: {lab.title} ({kind})" for kind in MOODLE_KINDS]
     rows = [header]
     for student in roster.students:
         who = identity(student, roster.identifier(student))
         login = "" if who.email else who.login
         row = [who.name, login, login, who.email]
-        for practical in roster.practicals:
-            row += _total(roster.counting(student, practical.stem))
+        for lab in labs:
+            row += _total(roster.counting_in(student, lab))
         rows.append([guarded(cell) for cell in row])
     return table(rows)
 
@@ -178,20 +181,20 @@ WORKSHEET = (
 )
 
 
-def worksheet_csv(roster: Roster, practical: ColumnGroup) -> str:
+def worksheet_csv(roster: Roster, lab: ColumnGroup) -> str:
     """The grading worksheet of a Moodle assignment, with students whose number is known."""
     rows: list[Sequence[str]] = [WORKSHEET]
     for student in roster.students:
         who, result = (
             identity(student, roster.identifier(student)),
-            roster.counting(student, practical.stem),
+            roster.counting_in(student, lab),
         )
         if not who.number or result is None:
             continue
         grade, comment = _total(result)
         row = [f"Participant {who.number}", who.name, who.email, "Submitted", grade]
         # Moodle reads `-` as never, and accepts the grade unless it has a newer one.
-        row += [str(practical.points), "Yes", "-", "-", comment]
+        row += [str(lab.points), "Yes", "-", "-", comment]
         # A `-` is not a formula, and Moodle would not understand `'-`.
         rows.append([cell if cell == "-" else guarded(cell) for cell in row])
     return table(rows)
@@ -201,15 +204,14 @@ def canvas_csv(roster: Roster) -> str:
     """The layout of Canvas's gradebook."""
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     possible = ["    Points Possible", "", "", "", ""]
-    for practical in roster.practicals:
-        header.append(practical.title)
-        possible.append(str(practical.points))
+    labs = roster.by_lab()
+    header += [lab.title for lab in labs]
+    possible += [str(lab.points) for lab in labs]
     rows = [header, possible]
     for student in roster.students:
         who = identity(student, roster.identifier(student))
         row = [who.name, who.number, who.login, who.login, ""]
-        for practical in roster.practicals:
-            row.append(_total(roster.counting(student, practical.stem))[0])
+        row += [_total(roster.counting_in(student, lab))[0] for lab in labs]
         rows.append([guarded(cell) for cell in row])
     return table(rows)
 
@@ -227,13 +229,15 @@ def write_sheets(roster: Roster, out: Path) -> list[Path]:
         identity(student, roster.identifier(student)).number
         for student in roster.students
     ):
-        for practical in roster.practicals:
-            texts[f"moodle-{practical.stem}.csv"] = worksheet_csv(roster, practical)
+        for lab in roster.by_lab():
+            name = lab_name(lab.stem, "".join(lab.parts))
+            texts[f"moodle-{name}.csv"] = worksheet_csv(roster, lab)
     for name, text in texts.items():
         write_whole(out / name, text)
-    for stem in roster.order:  # an earlier run may have had more practicals
-        if (name := f"moodle-{stem}.csv") not in texts:
-            discard(out / name)
+    for stem in roster.order:  # an earlier run may have had more labs
+        for path in [out / f"moodle-{stem}.csv", *out.glob(f"moodle-{stem}_[a-z].csv")]:
+            if path.name not in texts:
+                discard(path)
     return [out / name for name in texts]
 
 
@@ -257,7 +261,7 @@ def _cells(practical: ColumnGroup, result: Result | None) -> list[str]:
 
 
 def _total(result: Result | None) -> tuple[str, str]:
-    """A platform's grade for one practical, and a line that explains it."""
+    """A platform's grade for one lab, and a line that explains it."""
     if result is None:
         return "", ""
     if not result.graded:

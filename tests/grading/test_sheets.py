@@ -83,6 +83,11 @@ def test_every_table_sorts_names_as_people_do(tmp_path):
 # --- formulas ---------------------------------------------------------------------------
 
 
+def test_an_apostrophe_that_a_person_typed_stays():
+    for text in ("'Epistemic' is the word", "'bias','variance' are swapped"):
+        assert plain(text) == text
+
+
 def test_guard_can_be_undone():
     rng = random.Random(0)
     alphabet = "".join(("ab '\";,é\udcff🦊", *FORMULA))
@@ -239,6 +244,23 @@ def test_moodle_layout():
     assert sheet["Feedback comments"] == open_answer
 
 
+def test_a_lab_that_was_not_handed_in_or_not_graded_is_no_zero_on_a_platform():
+    """Ada has both labs, Bo only the second, and of Cy's it is not known which one it is."""
+    both = [result("ada_1", part=part, identifier="1", marks=3) for part in "ab"]
+    unknown = {"graded": False, "problem": "Damaged.", "verdicts": (), "written": ()}
+    others = [result("bo", part="b", marks=1), result("cy", part="", **unknown)]
+    roster = Roster([*both, *others])
+    header, possible, *students = rows(canvas_csv(roster))
+    assert [title.split(":")[0] for title in header[5:]] == ["Lab 1a", "Lab 1b"]
+    assert possible[5:] == ["6", "6"]
+    assert [row[5:] for row in students] == [["6", "6"], ["", "4"], ["", ""]]
+    _, bo, cy = rows(moodle_csv(roster))[1:]
+    assert bo[4:] == ["", "", "4", "2 of 2 tasks right."]
+    assert cy[4:] == ["", "Could not be graded: Damaged."] * 2
+    (sheet,) = csv.DictReader(io.StringIO(worksheet_csv(roster, roster.by_lab()[1])))
+    assert (sheet["Grade"], sheet["Maximum grade"]) == ("6", "6")
+
+
 # --- programs ---------------------------------------------------------------------------
 
 
@@ -314,8 +336,8 @@ def test_a_lab_that_could_not_be_graded_costs_no_points():
     roster = Roster([result(part="a", marks=1), result(part="b", **lost)])
     assert roster.score("ada").possible == 6
     assert rows(grades_csv(roster))[1][-3] == "6"
-    told = rows(moodle_csv(roster))[1][-1]
-    assert told == "2 of 3 tasks right, 1 could not be graded."
+    told = rows(moodle_csv(roster))[1][-4:]
+    assert told == ["4", "2 of 2 tasks right.", "", "Could not be graded: Unreadable."]
     assert histogram(roster, roster.practicals[0]).shares == (1.0,)
 
 
