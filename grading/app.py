@@ -26,8 +26,14 @@ from grading.faults import read_faults
 from grading.record import Result
 from grading.reports.difference import read_grades, surprises, write_difference
 from grading.reports.late import Policy, adjusted, timed, unmatched
-from grading.reports.marking import check_marks, filled_table, questions, titles
-from grading.reports.marks import rows_of
+from grading.reports.marking import (
+    check_marks,
+    entries,
+    filled_table,
+    questions,
+    titles,
+)
+from grading.reports.marks import asked_in, rows_of, shown
 from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural
 from grading.reports.several import best_by_task
@@ -103,7 +109,7 @@ def grade_folder(
     intake = take_in(submissions_path, course, several, chosen)
     unmarked = _unmarked(intake.submissions, course)
     if manual is not None:
-        check_marks(manual, unmarked)
+        check_marks(manual, unmarked, asked_in(course))
     adjusted(unmarked, policy)
     results, kept = _grade(intake.submissions, settings, console)
     results = [
@@ -123,7 +129,7 @@ def grade_folder(
         _say(console, f"Open {settings.out / 'difference.html'}")
         return results
     labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
-    shown = examples(labs, settings.out / STATE / EXAMPLES)
+    public = examples(labs, settings.out / STATE / EXAMPLES)
     sheet, before = settings.out / "grades.json", None
     with contextlib.suppress(CourseError):  # none yet, or another version's: replaced
         before = read_grades(sheet)
@@ -133,7 +139,7 @@ def grade_folder(
             settings.out,
             course=course,
             marks=manual,
-            examples=shown,
+            examples=public,
             answers=answers,
             policy=policy,
             warnings=read_faults(
@@ -144,7 +150,9 @@ def grade_folder(
             discard(settings.out / f"difference.{suffix}")
     _summary(results, kept, intake, settings, console)
     if manual is not None:
-        _say(console, _merged(manual, results))
+        _say(console, _merged(manual, results, course))
+        if note := _other_marks(manual, settings.out, results, course):
+            _say(console, note)
     if policy is not None and (names := unmatched(results, policy)):
         _say(
             console,
@@ -170,14 +178,46 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(first) + (f" and {len(others)} more" if others else "")
 
 
-def _merged(marks: Path, results: Sequence[Result]) -> str:
-    """Say how many marks and comments of a table were merged."""
-    rows = rows_of(marks, list(results))
+def _merged(marks: Path, results: Sequence[Result], course: Course) -> str:
+    """Say how many marks and comments of a table were merged, and how many were not."""
+    rows = rows_of(marks, list(results), asked_in(course))
     count = sum(row.marks is not None for row in rows)
     comments = sum(bool(row.comment) for row in rows)
     also = f" and {plural(comments, 'comment')}" if comments else ""
     verb = "was" if count == 1 and not comments else "were"
-    return f"{plural(count, 'mark')}{also} of {marks} {verb} merged."
+    said = f"{plural(count, 'mark')}{also} of {marks} {verb} merged."
+    merged = {shown(row.key) for row in rows}
+    others = [key for key, one in (entries(marks) or {}).items() if one.marks]
+    left = sum(key not in merged for key in others)
+    if left:
+        said += f" {plural(left, 'mark')} of answers that were not graded this time"
+        said += f" {'stays' if left == 1 else 'stay'} in the table."
+    return said
+
+
+def _other_marks(
+    merged: Path, out: Path, results: Sequence[Result], course: Course
+) -> str:
+    """Say so if the output folder holds marks other than those merged, else nothing."""
+    own, asked = filled_table(out), asked_in(course)
+    if own is None or own.samefile(merged):
+        return ""
+    try:
+        ones, others = (
+            {row.key: row.marks for row in rows_of(path, list(results), asked)}
+            for path in (own, merged)
+        )
+    except CourseError:
+        return ""
+    # Answers that only the own table marks are left out: most have the text of a marked one.
+    given = {key: marks for key, marks in others.items() if marks is not None}
+    count = sum(ones.get(key) != marks for key, marks in given.items())
+    if not count:
+        return ""
+    return (
+        f"look: {own} has other marks for {plural(count, 'answer')}, which the next run "
+        "without --manual would merge. If you delete the table, it is written anew."
+    )
 
 
 def _with_present_flags(result: Result, submission: Submission) -> Result:

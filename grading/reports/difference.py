@@ -40,6 +40,11 @@ class Change:
         """How much they move."""
         return (self.after or 0) - (self.before or 0)
 
+    @property
+    def late(self) -> bool:
+        """Is it a deduction? None is then no deduction."""
+        return DEDUCTED in self.why
+
 
 def read_grades(path: Path) -> Grades:
     """Read a ``grades.json``.
@@ -89,7 +94,7 @@ def write_difference(
         cells = [one.student, one.practical, one.item, *points, one.why]
         rows.append(
             tuple(
-                cell if index == 5 else guarded(cell)
+                cell if 3 <= index <= 5 else guarded(cell)  # numbers
                 for index, cell in enumerate(cells)
             )
         )

@@ -26,6 +26,7 @@ __all__ = [
     "COLUMNS",
     "Question",
     "check_marks",
+    "entries",
     "filled_table",
     "mark_honest",
     "marking_page",
@@ -39,6 +40,7 @@ __all__ = [
 
 
 Key = tuple[str, ...]  # student, practical and question, as a table shows them
+Asked = Mapping[str, Iterable[str]]  # ids of questions, by practical
 
 
 @dataclass(frozen=True)
@@ -133,40 +135,55 @@ def write_marking(
 
     A ``marks.csv`` in which anything has been filled in, or that cannot be read, is not
     changed. If it lacks rows for new answers, a table with all rows, which includes its
-    entries, is written to ``marks-new.csv``.
+    entries, is written to ``marks-new.csv``; those of answers that are not graded this time
+    come last.
     """
     write_whole(out / "marking.html", marking_page(roster, asked, comments))
     path, rows = out / "marks.csv", _open_rows(roster, comments, asked)
-    filled = _filled(path) if path.exists() else {}
+    more: list[str] = []
+    filled = entries(path) if path.exists() else {}
     if filled is None or filled:
         keys = {shown(row[:3]) for row in rows}
         filled = filled or {}
         if filled.keys() >= keys:
             return [out / "marking.html", path]
         path = out / "marks-new.csv"
-        newer = (_filled(path) if path.exists() else None) or {}
+        newer = (entries(path) if path.exists() else None) or {}
         # Marks that somebody has already entered there are kept.
         filled |= {key: row for key, row in newer.items() if row.marks or row.comment}
         rows = [_kept(row, filled, keys) for row in rows]
-    write_whole(path, _text(rows))
+        others = {key: one for key, one in filled.items() if key not in keys}
+        rows += [
+            [*key, one.marks, one.comment, one.same or "", one.version or ""]
+            for key, one in others.items()
+            if one.marks or one.comment
+        ]
+        more = [*dict.fromkeys(name for one in filled.values() for name in one.more)]
+        for row in rows:
+            old = filled.get(shown(row[:3]))
+            row += [old.more.get(name, "") if old else "" for name in more]
+    write_whole(path, _text(rows, more))
     return [out / "marking.html", path]
 
 
 def filled_table(out: Path) -> Path | None:
     """The table in the output folder, if somebody has written in it."""
     path = out / "marks.csv"
-    filled = _filled(path) if path.is_file() else {}
+    filled = entries(path) if path.is_file() else {}
     # An unreadable table was written in as well: merging it reports what is wrong.
     return path if filled or filled is None else None
 
 
-def check_marks(path: Path, results: Iterable[Result] | None = None) -> None:
+def check_marks(
+    path: Path, results: Iterable[Result] | None = None, asked: Asked | None = None
+) -> None:
     """Check that a table of marks can be merged.
 
     Args:
         path: the table.
         results: of a class, with its questions; answers and verdicts are not needed. If it
             is None, only the format of the table is checked.
+        asked: as for ``rows_of``.
 
     Raises:
         CourseError: as ``read_marks``.
@@ -175,21 +192,24 @@ def check_marks(path: Path, results: Iterable[Result] | None = None) -> None:
         for _ in records(path):
             pass
     else:
-        rows_of(path, list(results))
+        rows_of(path, list(results), asked)
 
 
-def read_marks(path: Path, results: Iterable[Result]) -> list[Result]:
+def read_marks(
+    path: Path, results: Iterable[Result], asked: Asked | None = None
+) -> list[Result]:
     """Put the marks of a table into the results; rows without marks change nothing.
 
     The table may be separated by commas, semicolons or tabs, use a decimal point or a decimal
-    comma, and have further columns.
+    comma, and have further columns; ``asked`` is as for ``rows_of``.
 
     Raises:
         CourseError: a row is invalid; the message names file, line and remedy. Nothing is
             merged then.
     """
     results = list(results)
-    rows = {row.key: row for row in rows_of(path, results) if row.marks is not None}
+    read = rows_of(path, results, asked)
+    rows = {row.key: row for row in read if row.marks is not None}
     roster = Roster(results)
 
     def marked(result: Result, answer: Written) -> Written:
@@ -227,14 +247,14 @@ def mark_honest(
 
 
 def read_comments(
-    path: Path, results: Iterable[Result]
+    path: Path, results: Iterable[Result], asked: Asked | None = None
 ) -> dict[tuple[str, str, str], str]:
     """Read the comments of a table, by student, practical and question.
 
     Raises:
         CourseError: as ``read_marks``.
     """
-    rows = rows_of(path, list(results))
+    rows = rows_of(path, list(results), asked)
     return {row.key: row.comment for row in rows if row.comment}
 
 
@@ -266,21 +286,26 @@ def _open_rows(
     return rows
 
 
-def _text(rows: Iterable[Sequence[str]]) -> str:
+def _text(rows: Iterable[Sequence[str]], more: Iterable[str] = ()) -> str:
+    """The table; ``more`` are the names of further columns."""
+    header = (*COLUMNS, SAME, VERSION, *more)
     return table(
-        [(*COLUMNS, SAME, VERSION), *([guarded(cell) for cell in row] for row in rows)],
-        mark=True,
+        ([guarded(cell) for cell in row] for row in (header, *rows)), mark=True
     )
 
 
 @dataclass(frozen=True)
 class _Entries:
-    """A row of a table as somebody has filled it in; None where there is no such column."""
+    """A row of a table as somebody has filled it in; None where there is no such column.
+
+    ``more`` are the cells of further columns.
+    """
 
     marks: str
     comment: str
     same: str | None
     version: str | None
+    more: Mapping[str, str]
 
 
 def _kept(
@@ -306,7 +331,7 @@ def _kept(
     return [*row[:3], marks, comment, same, version]
 
 
-def _filled(path: Path) -> dict[Key, _Entries] | None:
+def entries(path: Path) -> dict[Key, _Entries] | None:
     """The entries by row; empty if nobody has written marks or comments, None if unreadable."""
     found = {}
     try:
@@ -317,7 +342,12 @@ def _filled(path: Path) -> dict[Key, _Entries] | None:
                 for name in (SAME, VERSION)
             )
             key = cells[0], cells[1].replace("-", "_"), cells[2]
-            found[key] = _Entries(*cells[3:], *others)
+            more = {
+                name: plain(cell)
+                for name, cell in record.items()
+                if name not in (*COLUMNS, SAME, VERSION)
+            }
+            found[key] = _Entries(*cells[3:], *others, more)
     except CourseError:
         return None
     written = any(one.marks or one.comment for one in found.values())

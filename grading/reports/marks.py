@@ -15,13 +15,14 @@ from grading.reports.alike import version_of
 from grading.reports.roster import Roster
 from grading.reports.sheets import plain
 from project.errors import CourseError
+from project.practicals import Course
 
 COLUMNS = ("student", "practical", "question", "marks", "comment")
 # Further columns: the student whose marks and comment count here, too; the version of the text
 # that the marks are for.
 SAME, VERSION = "same as", "version"
 LETTERS = re.compile("[a-p]{8}")
-NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)")
 
 
 @dataclass(frozen=True)
@@ -41,22 +42,57 @@ class Row:
 
 @dataclass(frozen=True)
 class _Known:
-    """What counts, by student and practical, and whether all of its labs were graded."""
+    """What a row may name: students as a table shows them, questions by practical.
 
-    counting: dict[tuple[str, str], Result]
-    whole: set[tuple[str, str]]
+    ``answers`` are those that count, by the key of their row. ``open`` are the practicals of
+    which a notebook could not be graded, so that some questions may be unknown.
+    """
+
+    students: dict[str, str]
+    questions: dict[str, set[str]]
+    open: set[str]
+    answers: dict[tuple[str, str, str], Written]
 
     @classmethod
-    def of(cls, results: list[Result]) -> _Known:
+    def of(cls, results: list[Result], asked: Mapping[str, Iterable[str]]) -> _Known:
         roster = Roster(results)
-        counting = {
-            (student, practical.stem): result
+        found = {stem: set(questions) for stem, questions in asked.items()}
+        for practical in roster.practicals:
+            questions = {item.id for item in practical.questions}
+            found.setdefault(practical.stem, set()).update(questions)
+        counting = [
+            result
             for student in roster.students
             for practical in roster.practicals
             if (result := roster.counting(student, practical.stem)) is not None
-        }
-        whole = {key for key in counting if all(r.graded for r in roster.labs(*key))}
-        return cls(counting, whole)
+        ]
+        return cls(
+            {shown([name])[0]: name for name in roster.students},
+            found,
+            {one.practical for one in results if not one.graded} - set(asked),
+            {
+                (one.student, one.practical, answer.task): answer
+                for one in counting
+                for answer in one.written
+            },
+        )
+
+
+def asked_in(course: Course) -> dict[str, list[str]]:
+    """The ids of all questions of a course, by practical.
+
+    Raises:
+        CourseError: an exercise cannot be read.
+    """
+    return {
+        practical.stem: [
+            cell.metadata["course"]["task"]
+            for lab in practical.labs
+            for cell in lab.released().cells
+            if cell.metadata.get("course", {}).get("role") == "written"
+        ]
+        for practical in course.practicals
+    }
 
 
 def shown(cells: Iterable[str]) -> tuple[str, ...]:
@@ -64,15 +100,25 @@ def shown(cells: Iterable[str]) -> tuple[str, ...]:
     return tuple(cell.encode("utf-8", "backslashreplace").decode() for cell in cells)
 
 
-def rows_of(path: Path, results: list[Result]) -> list[Row]:
+def rows_of(
+    path: Path,
+    results: list[Result],
+    asked: Mapping[str, Iterable[str]] | None = None,
+) -> list[Row]:
     """Read the rows of a table, and check them against the results of the class.
 
-    Rows of notebooks that could not be graded are not returned, but others may refer to them.
+    Rows of answers that are not graded this time are not returned, but others may refer to
+    them: a notebook may be missing, or its lab may not have been chosen.
+
+    Args:
+        path: the table.
+        results: of the class.
+        asked: as ``asked_in`` returns them; by default the questions of the results.
 
     Raises:
         CourseError: a row is invalid.
     """
-    known, seen, rows = _Known.of(results), {}, {}
+    known, seen, rows = _Known.of(results, asked or {}), {}, {}
     for line, record in records(path):
         row = _row(path, line, record, known)
         if row.key in seen:
@@ -84,15 +130,10 @@ def rows_of(path: Path, results: list[Result]) -> list[Row]:
             )
         seen[row.key] = line
         rows[row.key] = row
-    answers = {
-        (*key, answer.task): answer
-        for key, result in known.counting.items()
-        for answer in result.written
-    }
     return [
-        _with_same(path, seen, row, rows, answers)
+        _with_same(path, seen, row, rows, known)
         for key, row in rows.items()
-        if key in answers
+        if key in known.answers
     ]
 
 
@@ -101,10 +142,10 @@ def _with_same(
     lines: Mapping[tuple[str, str, str], int],
     row: Row,
     rows: Mapping[tuple[str, str, str], Row],
-    answers: Mapping[tuple[str, str, str], Written],
+    known: _Known,
 ) -> Row:
     """A row with the marks and the comment of the row that it refers to, if it has none."""
-    names = {shown([student])[0]: student for student, *_ in rows}
+    names, answers = known.students, known.answers
     found, followed = row, set()
     while found.same and found.marks is None and found.key not in followed:
         followed.add(found.key)
@@ -134,26 +175,20 @@ def _row(
     record: dict[str, str],
     known: _Known,
 ) -> Row:
-    counting = known.counting
     student = plain(record["student"])
-    students = {name for name, _ in counting}
-    if student not in students:
-        # A name that is not UTF-8 is escaped by `table`.
-        escaped = {shown([name])[0]: name for name in students}
-        if student not in escaped:
-            raise _unknown(path, line, "student", student, escaped)
-        student = escaped[student]
+    if student not in known.students:  # a name that is not UTF-8 is escaped there
+        raise _unknown(path, line, "student", student, known.students)
+    student = known.students[student]
     stem = plain(record["practical"]).strip().replace("-", "_")
-    stems = {practical for name, practical in counting if name == student}
-    if stem not in stems:
-        raise _unknown(path, line, f"practical of {student!r}", stem, stems)
-    answers = {answer.task: answer for answer in counting[student, stem].written}
+    if stem not in known.questions:
+        raise _unknown(path, line, "practical", stem, known.questions)
     question = plain(record["question"]).strip()
-    # The questions of a lab that could not be graded are not known.
-    if question not in answers and (student, stem) in known.whole:
-        raise _unknown(path, line, f"question of {stem}", question, set(answers))
+    questions = known.questions[stem]
+    if question not in questions and stem not in known.open:
+        raise _unknown(path, line, f"question of {stem}", question, questions)
     text, marks = plain(record["marks"]).strip(), None
-    most = answers[question].points if question in answers else None
+    answer = known.answers.get((student, stem, question))
+    most = answer.points if answer else None
     if text:
         if not NUMBER.fullmatch(text):
             what = "a number" if most is None else f"a number from 0 to {most}"

@@ -19,6 +19,7 @@ from grading.reports.marking import (
     titles,
     write_marking,
 )
+from grading.reports.marks import asked_in
 from grading.reports.report import write_report
 from grading.reports.returned import returned_in
 from grading.reports.roster import Roster
@@ -109,8 +110,9 @@ def class_of(
     """
     results, comments = list(results), {}
     if marks is not None:
-        comments = read_comments(marks, results)
-        results = read_marks(marks, results)
+        everywhere = asked_in(course)
+        comments = read_comments(marks, results, everywhere)
+        results = read_marks(marks, results, everywhere)
     stems = {result.practical for result in results if result.practical}
     labs = {stem: course.labs(stem) for stem in course.stems if stem in stems}
     asked = {

@@ -90,6 +90,17 @@ def test_deductions_that_are_gone_are_told():
     assert list(surprises(grades(Roster(without)), before)) == []
 
 
+def test_a_deduction_is_a_number_and_was_none_before(tmp_path):
+    ada = result("ada", WRONG, 3.0)
+    write_sheets(Roster([ada]), tmp_path)
+    late = dataclasses.replace(ada, late=Late(90_000, 2.0))
+    write_difference(tmp_path / "grades.json", Roster([late]))
+    text = (tmp_path / "difference.csv").read_text("utf-8-sig")
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["before"], row["after"], row["change"]) == ("", "-2", "-2")
+    assert "0 → -2" in text_of((tmp_path / "difference.html").read_text("utf-8"))
+
+
 def test_nothing_moves():
     results = classroom(40)
     assert found(results, results[::-1]) == []
@@ -179,6 +190,20 @@ def test_the_command_says_how_many_marks_were_merged(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, [*given, "--manual", str(marks)])
     assert done.exit_code == 0, done.output
     assert f"2 marks and 1 comment of {marks} were merged." in done.output
+    assert "other marks" not in done.output
+    own = tmp_path / "out" / "marks.csv"
+    marks.write_text(marks.read_text().replace(",2,Good.", ",3,Good.") + "\n" + rows[0].replace("00", "01").replace("2,Good.", "1,"))  # fmt: skip
+    done = CliRunner().invoke(main, [*given, "--manual", str(marks)])
+    assert (
+        f"look: {own} has other marks for 2 answers, which the next run" in done.output
+    )
+    marks.write_text("student,practical,question,marks,comment\n" + rows[0].replace(asked[0], "acting-on-uncertainty/left"))  # fmt: skip
+    monkeypatch.setattr(app, "asked_in", lambda _: {"acting_on_uncertainty": [*asked, "acting-on-uncertainty/left"]})  # fmt: skip
+    monkeypatch.setattr("grading.reports.outcome.asked_in", app.asked_in)
+    done = CliRunner().invoke(main, [*given, "--manual", str(marks)])
+    assert f"0 marks of {marks} were merged. 1 mark of answers that were not graded this time stays" in done.output  # fmt: skip
+    own.unlink()
+    done = CliRunner().invoke(main, [*given])
     said = "2 of 2 notebooks graded, 1 of them by an earlier run."
     assert said in done.output
     skipped = ", ".join(f"student-00/{number}.pdf" for number in range(5))

@@ -198,7 +198,7 @@ def test_marks_go_to_the_notebook_that_counts(tmp_path):
         ([f"zzz,{STEM},{ONE},1,"], r":2: .* Copy the cell from the table"),
         (
             [f"ada,deep_ensemble,{ONE},1,"],
-            r":2: There is no practical of 'ada' called 'deep_ensemble'. Did you mean 'deep_ensembles'",
+            r":2: There is no practical called 'deep_ensemble'. Did you mean 'deep_ensembles'",
         ),
         (
             [f"ada,{STEM},deep-ensembles/surve,1,"],

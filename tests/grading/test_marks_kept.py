@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -21,6 +22,7 @@ from grading.reports.marking import (
     write_marking,
 )
 from grading.reports.roster import Roster
+from project.errors import CourseError
 
 BECAUSE, TWO_HOURS = version_of("Because."), version_of("Two hours.")
 
@@ -153,8 +155,61 @@ def test_a_row_gets_the_marks_of_a_row_that_no_longer_exists(tmp_path):
     class_ = [*three_with_the_same_text(tmp_path), result("dan")]
     class_[0] = result("ada", written=(Written(ONE, 3, ""),))
     write_marking(Roster(class_), tmp_path, {})
-    again = read_marks(tmp_path / "marks-new.csv", class_)
+    table = tmp_path / "marks-new.csv"
+    # Ada's own marks stay, too, though her answer is blank now: she may have said it by mail.
+    again = read_marks(table, class_)
+    assert [one.written[0].marks for one in again] == [2, 2, 2, 2]
+    lines = table.read_text("utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith(f"ada,{STEM},{ONE}")]
+    table.write_text("\n".join(kept), "utf-8")
+    again = read_marks(table, class_)
     assert [one.written[0].marks for one in again] == [None, 2, 2, 2]
+
+
+def test_marks_of_what_is_not_graded_this_time_are_kept(tmp_path):
+    """A notebook fails once, another is a PDF now, a blank answer has marks by hand."""
+    class_ = [result(name) for name in ("ada", "bob", "cy")]
+    blank = result("dan", written=(Written(ONE, 3, ""),))
+    write_marking(Roster([*class_, blank]), tmp_path, {})
+    path = tmp_path / "marks.csv"
+    rows = [
+        "student,practical,question,marks,comment,Marker",
+        f"ada,{STEM},{ONE},1,,Kim",
+        f"bob,{STEM},{ONE},2,Good.,Kim",
+        f"cy,{STEM},{TWO},.5,,Lee",
+        f"dan,{STEM},{ONE},3,By mail.,",
+    ]
+    path.write_text("\n".join(rows), "utf-8")
+    failed = replace(class_[1], graded=False, problem="Oh.", verdicts=(), written=())
+    pdf = replace(failed, student="cy", practical="", part="", notebook="cy.pdf")
+    for now in ([class_[0], failed, pdf, blank], [failed, pdf, class_[0], blank]):
+        marked = read_marks(path, now)
+        assert {a.marks for one in marked for a in one.written} == {1, None, 3}
+        write_marking(Roster([*marked, result("eve")]), tmp_path, {})
+    new = tmp_path / "marks-new.csv"
+    found = {row[:3]: (row[3], row[4], row[-1]) for row in rows_in(new)}
+    assert found["bob", STEM, ONE] == ("2", "Good.", "Kim")
+    assert found["cy", STEM, TWO] == (".5", "", "Lee")
+    assert found["dan", STEM, ONE] == ("3", "By mail.", "")
+    again = read_marks(new, [*class_, blank, result("eve")])
+    marks = [[answer.marks for answer in one.written] for one in again]
+    assert marks == [
+        [1, None],
+        [2, None],
+        [None, 0.5],
+        [3],
+        [1, None],
+    ]  # eve wrote the same
+
+
+def test_questions_of_labs_that_are_not_graded_are_no_mistake(tmp_path):
+    path = tmp_path / "marks.csv"
+    row = f"ada,{STEM},{STEM}/other,2,\n"
+    path.write_text(f"student,practical,question,marks,comment\n{row}", "utf-8")
+    with pytest.raises(CourseError, match=":2: There is no question of"):
+        read_marks(path, [result("ada")])
+    asked = {STEM: [ONE, TWO, f"{STEM}/other"]}
+    assert read_marks(path, [result("ada")], asked) == [result("ada")]
 
 
 def test_filled_table_that_has_every_row_is_enough(tmp_path):
