@@ -46,6 +46,9 @@ def headline(task: Task, mismatch: Mismatch) -> str:
         what = f"is {a(type(got).__name__)}"
         if kind is not None:
             what = f"has the dtype {kind}"
+        if "bfloat16" in str(kind):
+            number = "number in single precision"
+            shape = _shape(close.value.shape, number)
         if close.value.shape:
             shape += f" of {number}s"
         return f"{value} {what}; {shape} is expected."

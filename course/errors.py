@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 CELLS_ABOVE = (
     "If a cell above defines it, run that cell first: "
     "in the menu, Run → Run All Above Selected Cell."
@@ -57,6 +59,12 @@ def advise_on_names() -> None:
 
 
 def _show_with_advice(shell, kind, error, traceback, tb_offset=None) -> None:
-    if kind is NameError:  # not UnboundLocalError
+    from IPython.core import ultratb
+
+    told = kind is NameError  # not UnboundLocalError
+    shows_notes = "__notes__" in inspect.getsource(ultratb)  # Colab's IPython does not
+    if told and shows_notes:
         error.add_note(CELLS_ABOVE)
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+    if told and not shows_notes:
+        print(CELLS_ABOVE)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import html
 import re
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from course.differences import Comparison, a, block, example, headline, inputs
+from course.differences import Comparison, a, block, example, headline
 from course.errors import CheckFailed, NoSuchHint, WrongUse
+from course.exceptions import explained
 from course.judge import (
     Draw,
     Mismatch,
@@ -22,34 +21,17 @@ from course.judge import (
     answered,
     compare,
     related,
+    usual_modes,
 )
 from course.quiz import LETTERS, NO_GUESS, Choice, Quiz, find_guess, find_quiz
-from course.side_effects import WrongCall, sentences, watched
+from course.side_effects import sentences
 from course.task import Case, Close, Task, find
-from course.wording import INFINITE, is_property, listed, wrapped
+from course.wording import is_property, wrapped
 
 SEEDS = (0, 1)
-HERE = Path(__file__).parent
 EXAMPLE = "deep-ensembles/entropy"  # an id of a task
-WATCH = watched.__code__.co_filename
-
-# Advice for exceptions, by the name of their type.
-LINEAR_ALGEBRA = {  # by words of the error
-    "ingular": "The matrix has no inverse. Is a term missing that would give it one?",
-    "dimensional": "A matrix is expected; np.atleast_2d makes one of a number.",
-}
-ADVICE = {
-    "NameError": "Run the cells above that define it; if you have, compare the spelling.",
-    "TracerArrayConversionError": "Use functions of jax and jnp: JAX cannot look inside NumPy's or SciPy's.",
-    "TracerBoolConversionError": "Use jnp.where in place of if and assert: JAX traces before values are known.",
-    "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces before values are known.",
-}
 
 CODE = re.compile(r"`([^`]+)`")
-NO_GRAPH = (
-    "Its computation graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
-    "without create_graph=True."
-)
 
 
 class Check:
@@ -81,7 +63,8 @@ class Check:
         task = find(task_id)
         if answer is ...:
             raise WrongUse(f'Pass your answer, too: check("{task.id}", {task.name}).')
-        problem = self._first_problem(task, answer)
+        with usual_modes():
+            problem = self._first_problem(task, answer)
         if problem is not None:
             error = _report(task, problem)
             error.show()
@@ -211,11 +194,9 @@ def _problem(answer: Any, draw: Draw) -> list[str | Comparison] | None:
     for case in cases:
         try:
             values += answered(task, answer, [case], left)
-        except NotImplementedError as error:
-            return [_unwritten(task, answer, error)]
         # A student's code may raise anything; report it to the student.
         except Exception as error:
-            return [_raised(task, answer, error, case)]
+            return [explained(task, answer, error, case)]
     right = draw.right
     mismatch = compare(values, right)
     side_effects = wrapped(sentences(left))
@@ -317,69 +298,3 @@ def _paragraph(text: str) -> str:
             markup = CODE.sub(r"<code>\1</code>", markup)
             shown.append(f'<p style="margin: 0.5em 0">{markup}</p>')
     return "".join(shown)
-
-
-def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
-    kind = type(error).__name__
-    message = str(error).strip().split("\n")[0]
-    trace = traceback.extract_tb(error.__traceback__)
-    frames = [f for f in trace if _theirs(f)]
-    own = [frame for frame in frames if frame.filename == _file(answer)]
-    if isinstance(error, WrongCall):
-        text = f"`{task.name}` {message}."
-    elif own:
-        text = f"`{task.name}` raised {kind}: {message}"
-        text += f"\n    in line {own[-1].lineno} of your cell: {own[-1].line}"
-    elif frames:
-        text = f"`{task.name}` raised {kind}: {message}\n    in `{frames[-1].name}`, which it calls"
-    elif any(frame.filename == WATCH for frame in trace):
-        text = f"`{task.name}` raised {kind}: {message}"
-    elif "unpack" in message and (keys := _parts(task, case)):
-        text = f"`{task.name}` does not return {len(keys)} values: {listed(keys)} are expected, as a tuple."
-    else:
-        # The call itself returned; the probe failed on the value.
-        text = (
-            f"`{task.name}` does not return the expected kind of value: "
-            f"using its value raised {kind}: {message}"
-        )
-    advice = NO_GRAPH if "does not require grad" in message else ADVICE.get(kind)
-    if kind in ("LinAlgError", "_LinAlgError"):
-        words = (advice for part, advice in LINEAR_ALGEBRA.items() if part in message)
-        advice = next(words, None)
-    if advice is not None:
-        text += f"\n{wrapped(advice)}"
-    return f"{text}\n\non the input\n{inputs(task, answer, case)}"
-
-
-def _parts(task: Task, case: Case) -> list[str]:
-    """Return the names of the values that an answer returns, if there are several."""
-    hidden = ("gradient", "slope", INFINITE)
-    keys = [key for key in task.oracle(**case) if not key.startswith(hidden)]
-    keys = [key for key in keys if not is_property(key)]
-    return keys if len(keys) > 1 else []
-
-
-def _unwritten(task: Task, answer: Any, error: NotImplementedError) -> str:
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _theirs(f)]
-    last = frames[-1].name if frames else task.name
-    if last != getattr(answer, "__name__", last) and not hasattr(answer, last):
-        return f"`{task.name}` calls `{last}`, which is not written yet. Write that one first."
-    return (
-        f"`{task.name}` is not written yet: put your code in place of "
-        "`raise NotImplementedError()`, and run its cell."
-    )
-
-
-def _theirs(frame: traceback.FrameSummary) -> bool:
-    """Is this a line of the notebook, not of a library or of the course?"""
-    path = Path(frame.filename)
-    return "site-packages" not in path.parts and not path.is_relative_to(HERE)
-
-
-def _file(answer: Any) -> str | None:
-    """Return the file (in Jupyter, the cell) that defines an answer; ``None`` if unknown."""
-    functions = (
-        [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
-    )
-    codes = (getattr(function, "__code__", None) for function in functions)
-    return next((code.co_filename for code in codes if code is not None), None)

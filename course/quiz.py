@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from course.task import UnknownTask, closest, stem_of, stems, task_id
+from course.task import UnknownTask, closest, every_id, stem_of, stems, task_id
 
 LETTERS = "abcdef"
 CODE = re.compile("`([^`]+)`")
@@ -210,6 +210,6 @@ def _find(id_: str, kind: str, of: Callable[[str], dict[str, _Found]]) -> _Found
     stem = stem_of(id_)
     known = of(stem) if stem in stems() else {}
     if id_ not in known:
-        every = list(known) or [one for other in stems() for one in of(other)]
+        every = list(known) or every_id(of)
         raise UnknownTask(f"There is no {kind} {id_!r}.{closest(id_, every)}")
     return known[id_]

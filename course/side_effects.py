@@ -210,6 +210,9 @@ class _Generators:
 
     def displace(self):
         """Give them other states."""
+        import sys
+
+        self.modules = len(sys.modules)
         for name, generator in self.unused.items():
             generator.displace(displaced[name])
 
@@ -219,8 +222,15 @@ class _Generators:
             generator.write(generator.own)
 
     def moved(self):
-        """Find those that were used since they were displaced; they are left alone from now on."""
+        """Find those that were used since they were displaced; they are left alone from now on.
+
+        Python's own may have been used by a module that was imported, as scikit-learn does.
+        """
+        import sys
+
         found = [name for name, one in self.unused.items() if one.seen() != one.then]
+        if len(sys.modules) > self.modules and "random" in found:
+            found.remove("random")
         for name in found:
             del self.unused[name]
         return [("generator", name) for name in found]

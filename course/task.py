@@ -5,6 +5,7 @@ A practical's tasks are in ``course.checks.<stem>`` as ``TASKS``, a dictionary b
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import pkgutil
@@ -159,10 +160,19 @@ def find(task_id: str) -> Task:
     stem = stem_of(task_id)
     tasks = tasks_of(stem) if stem in stems() else {}
     if task_id not in tasks:
-        known = list(tasks) or [id_ for stem in stems() for id_ in tasks_of(stem)]
+        known = list(tasks) or every_id(tasks_of)
         near = closest(task_id, known) or NO_TASK
         raise UnknownTask(f"There is no task {task_id!r}.{near}")
     return tasks[task_id]
+
+
+def every_id(of: Callable[[str], Iterable[str]]) -> list[str]:
+    """List the ids that ``of`` gives for each practical whose framework is installed."""
+    found = []
+    for stem in stems():
+        with contextlib.suppress(ModuleNotFoundError):
+            found += of(stem)
+    return found
 
 
 def closest(wanted: str, known: Iterable[str]) -> str:

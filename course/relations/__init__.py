@@ -24,7 +24,7 @@ import numpy as np
 from course.relations import arrangements, candidates, entries, shapes
 from course.relations.evidence import Candidate, Pair, first
 from course.task import Case, Close
-from course.wording import INFINITE, as_sentence, listed, named
+from course.wording import INFINITE, as_sentence, is_property, listed, named
 
 GRADIENT = ("gradient", "slope")
 MANY = 4  # names in one list
@@ -130,6 +130,8 @@ def _find(
     relations = [together] if together else []
     if not together:
         for key, found in wrong.items():
+            if is_property(key):
+                continue
             relation = _of_one(key, found, right)
             if relation is not None:
                 relations.append(relation)

@@ -58,6 +58,9 @@ def _sample_probe(answer, mu, rho, seed):
     if w is None:
         yield "mean", None
         return
+    if w.shape != mu.shape:
+        yield "mean", w[0]
+        return
     to_mu, to_rho = gradients(w, [mu, rho])
     # How w moves with ρ, for each unit of its distance from µ.
     w, distance = w.detach(), (w - mu).detach().double()

@@ -85,7 +85,13 @@ def _proof(distribution, spread):
         y, mu = sympy.symbols("y mu", real=True)
         s, distance = sympy.symbols(f"{spread} distance", positive=True)
         density = sympy.stats.density(distribution("Y", mu, s))(y)
-        difference = sympy.sympify(answer(y, mu, s)) + sympy.log(density)
+        returned = answer(y, mu, s)
+        if not isinstance(returned, sympy.Expr | int | float):
+            kind = type(returned).__name__
+            return (
+                f"The numbers agree, but a SymPy expression is asked for, not {kind}."
+            )
+        difference = sympy.sympify(returned) + sympy.log(density)
         differences = [
             difference.subs(y, at) for at in (mu - distance, mu, mu + distance)
         ]
