@@ -32,6 +32,7 @@ PARSER = (
     .use(colon_fence_plugin)
 )
 BLANKS = re.compile(r"\s*")
+NOTE = re.compile(r"\[\^[^\]\s]+\]")
 ELSEWHERE = re.compile(r"\w+://|mailto:")
 CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 OPTION = re.compile(r"^:([a-z_-]+):\s*(.*)$")
@@ -163,12 +164,14 @@ class Translator:
             return "\n".join(
                 f"> {text}".rstrip() for text in f"**{head}**\n\n{inner}".split("\n")
             )
-        raise CourseError(
-            self.path,
-            line,
-            f"The exercise generator does not know the directive {{{name}}}.",
-            "Tag the cell book-only, or teach authoring/markdown.py to translate it.",
+        raise self._unknown(f"the directive {{{name}}}", line)
+
+    def _unknown(self, what: str, line: int) -> CourseError:
+        problem = f"The exercise generator does not know {what}."
+        remedy = (
+            "Tag the cell book-only, or teach authoring/markdown.py to translate it."
         )
+        return CourseError(self.path, line, problem, remedy)
 
     def _task_info(self, task_id: str, options: dict[str, str], line: int) -> str:
         task, effort = info(self.path, task_id, options, line)
@@ -222,6 +225,10 @@ class Translator:
                     # Not an exercise beside this one: say where to find it.
                     new += f" (in the book, the page `{page.stem}.html`)"
                     self.named.add(page.name)
+            elif child.type == "image" and not ELSEWHERE.match(child.attrs["src"]):
+                raise self._unknown(f"the image {child.attrs['src']}", line)
+            elif child.type == "text" and (note := NOTE.search(child.content)):
+                raise self._unknown(f"the footnote {note[0]}", line)
             else:
                 continue
             at = text.index(raw, cursor)
@@ -254,7 +261,9 @@ class Translator:
             return f"({self.equations[content]})"
         if name == "math":
             return f"${content.strip()}$"
-        if name in ("ref", "prf:ref", "numref") and not content.endswith(">"):
+        if name in ("ref", "prf:ref", "numref") and (
+            "%s" in content or not content.endswith(">")
+        ):
             raise CourseError(
                 self.path,
                 line,
@@ -265,12 +274,7 @@ class Translator:
             return re.sub(r"\s*<[^>]*>$", "", content)
         if name == "index":
             return ""
-        raise CourseError(
-            self.path,
-            line,
-            f"The exercise generator does not know the role {{{name}}}.",
-            "Tag the cell book-only, or teach authoring/markdown.py to translate it.",
-        )
+        raise self._unknown(f"the role {{{name}}}", line)
 
     def _cited(self, key: str, line: int, between: str) -> str:
         if key not in self.references.entries:

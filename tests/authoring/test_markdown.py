@@ -65,6 +65,25 @@ def test_a_link_in_another_form_is_refused(translator, link):
         translator.translate(link, 7)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("![A curve](images/curve.png)", r"does not know the image images/curve\.png"),
+        ("A claim[^why].", r"does not know the footnote \[\^why\]"),
+        ("[^why]: The reason.", r"does not know the footnote \[\^why\]"),
+        ("See {numref}`Figure %s <fig-x>`.", "has no text of its own"),
+    ],
+)
+def test_what_an_exercise_could_not_show_is_refused(translator, text, said):
+    with pytest.raises(CourseError, match=rf"md:7: .*{said}"):
+        translator.translate(text, 7)
+
+
+def test_images_with_an_address_and_brackets_in_code_stay(translator):
+    for text in ("![A curve](https://example.org/a.png)", "The set `[^a]`, [x]^2."):
+        assert translator.translate(text) == text
+
+
 def test_arguments_of_macros_may_stand_apart_but_need_braces(translator):
     assert translator.translate(r"$\KL {q}{p^{2}}$") == r"$\mathrm{KL}(q \| p^{2})$"
     code = "`\\KL`\n\n```\n\\KL{q}{p}\n```\n\n"
