@@ -66,10 +66,8 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
         text = f"`{task.name}` raised {kind}: {message}"
     elif "unpack" in message and (number := _number_unpacked(message, trace[-1].line)):
         keys = _parts(task, case)
-        text = f"`{task.name}` does not return {number} values"
-        text += (
-            f": {listed(keys)} are expected" * (len(keys) == number) + ", as a tuple."
-        )
+        said = f": {listed(keys)} are expected" if len(keys) == number else ""
+        text = f"`{task.name}` does not return {number} values{said}, as a tuple."
     else:
         # The call itself returned; the probe failed on the value.
         text = (

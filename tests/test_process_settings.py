@@ -12,7 +12,7 @@ import torch
 from process_settings import settings
 from threadpoolctl import threadpool_info
 
-from course import feedback
+from course import exceptions
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from course import feedback
         ("torch's gradients", lambda: torch.set_grad_enabled(False)),
         ("jax's precision", lambda: jax.config.update("jax_enable_x64", True)),
         ("the folder", lambda: os.chdir("/")),
-        ("course.feedback.ADVICE", lambda: feedback.ADVICE.update(planted="")),
+        ("course.exceptions.ADVICE", lambda: exceptions.ADVICE.update(planted="")),
     ],
 )
 def test_a_changed_setting_is_noticed(name, change):
@@ -42,7 +42,7 @@ def test_a_changed_setting_is_noticed(name, change):
             torch.set_grad_enabled(True)
             jax.config.update("jax_enable_x64", before["jax's precision"])
             os.chdir(folder)
-            feedback.ADVICE.pop("planted", None)
+            exceptions.ADVICE.pop("planted", None)
     assert [one for one in before if before[one] != after[one]] == [name]
 
 
