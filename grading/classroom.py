@@ -38,7 +38,7 @@ from grading.execution.runner import (
     sweep,
 )
 from grading.faults import keep_faults
-from grading.record import NOT_RUN, Result
+from grading.record import PASSING, Result
 from grading.sandbox.bubblewrap import COMPILED, require_sandbox
 from grading.settings import Settings
 from grading.store import Store, machinery_of, name_of
@@ -118,7 +118,7 @@ def grade_class(
                         _require_space(state)
                         result = run.failed(submission, error)
                     else:
-                        if not result.problem.startswith(NOT_RUN):
+                        if not result.problem.startswith(PASSING):
                             store.put(names[index], result)
                     results[index] = result
                     report(result, True)

@@ -9,6 +9,9 @@ from project.practicals import lab_name
 
 Status = Literal["right", "wrong", "not-attempted", "not-reached", "not-graded"]
 NOT_RUN = "The notebook could not be run"  # a fault of the machine or the grader
+CHANGED = "The file was changed while it was being graded."
+TOO_COSTLY = "Reading the notebook takes too much time or memory."
+PASSING = NOT_RUN, CHANGED, TOO_COSTLY  # problems that may be gone in the next run
 STOPPED = "Its code was stopped"  # beginning of the reason if a time or resource limit ended it
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from grading.bounded import TooCostly, bounded
-from grading.execution.grader import TOO_COSTLY, canary, grade
+from grading.execution.canary import canary
+from grading.execution.grader import grade
 from grading.execution.material import LabMaterial
 from grading.execution.runner import Environment, new_folder, prepare_passes
-from grading.record import NOT_RUN, Code, Result, Verdict, Written
+from grading.record import NOT_RUN, TOO_COSTLY, Code, Result, Verdict, Written
 from grading.sandbox.bubblewrap import Sandbox, stage_fonts, stage_library
 from grading.sandbox.warm import Zygote
 from grading.settings import Settings

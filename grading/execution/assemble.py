@@ -48,6 +48,7 @@ def assemble(
     reduced: Collection[str] = (),
     effects: Effects | None = None,
     guarded: bool = False,
+    whole: bool = True,
 ) -> NotebookNode:
     """Assemble the notebook of one pass, in the release's order, up to the last judged task.
 
@@ -66,6 +67,8 @@ def assemble(
         effects: of the student's notebook. If given, only the definitions in a student's
             cells are to run; a cell that contains nothing else stays as it is.
         guarded: prevent SymPy from evaluating strings.
+        whole: run a student's cell that contains only definitions as it is. Otherwise, only
+            those that are needed are run, apart from one another.
     """
     last = max(
         (
@@ -78,7 +81,7 @@ def assemble(
     own: dict[str, list[Added]] = {}
     for added in answers.added:
         own.setdefault(added.before, []).append(added)
-    borrowed = _borrowed(released, answers, own, judged, reduced, effects)
+    borrowed = _borrowed(released, answers, own, judged, reduced, effects, whole)
     cells = []
 
     def put(id_: str, source: str, role: str, task: str = "") -> None:
@@ -149,6 +152,7 @@ def _borrowed(
     judged: Collection[str],
     reduced: Collection[str],
     effects: Effects | None,
+    whole_cells: bool,
 ) -> dict[str, list[str]]:
     """The definitions that a student's code needs of cells not run as a whole, by cell id.
 
@@ -161,7 +165,7 @@ def _borrowed(
 
     def take(id_: str, source: str) -> None:
         bare = source if effects is None else without_shows(source, effects.own)
-        if effects is None or effects.quiet(bare):
+        if whole_cells and (effects is None or effects.quiet(bare)):
             wanted.update(free(bare))
             if bare != source:
                 borrowed[id_] = [bare]
@@ -178,7 +182,8 @@ def _borrowed(
         if cell is None or cell.cell_type != "code":
             continue
         task = cell.metadata.get("course", {}).get("task")
-        if "course" not in cell.metadata:
+        role = cell.metadata.get("course", {}).get("role")
+        if role is None or (role == "ready" and id_ in answers.around):
             source = answers.around.get(id_, cell.source)
             whole.append(source)
             order.append((id_, source, id_ in answers.around))

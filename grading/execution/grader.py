@@ -27,16 +27,16 @@ from grading.execution.assemble import assemble, origin
 from grading.execution.material import LabMaterial
 from grading.execution.passes import PassResult
 from grading.execution.runner import Environment, run_pass
+from grading.execution.verdicts import LOST
 from grading.flags import flag
-from grading.record import NOT_RUN, STOPPED, Flag, Verdict
-from grading.submissions.answers import Answer, Answers
+from grading.record import NOT_RUN, STOPPED, TOO_COSTLY, Flag, Verdict
+from grading.submissions.answers import Answers
 from grading.submissions.effects import Effects
-from project.errors import CourseError
+from grading.submissions.forms import parsed
 from project.practicals import cell_id
 
 ALONE = 3  # passes of one submission that are repeated, with no other pass beside them
 MANY = 3  # own cells of the student that end the kernel, after which none is run
-TOO_COSTLY = "Reading the notebook takes too much time or memory."
 STOOD_IN = "It was judged with reference solutions in the place of other tasks."
 
 
@@ -58,28 +58,6 @@ def grade(answers: Answers, material: LabMaterial, environment: Environment) -> 
     return Graded(
         tuple(verdicts[task] for task in material.keys), tuple(flags), problem
     )
-
-
-def canary(material: LabMaterial, environment: Environment) -> None:
-    """Grade the reference solution like a submission.
-
-    Raises:
-        CourseError: it does not get full marks, so nothing can be graded.
-    """
-    answers = Answers(
-        {task: Answer(task, source) for task, source in material.reference.items()}, {}
-    )
-    graded = grade(answers, material, environment)
-    failed = [verdict for verdict in graded.verdicts if verdict.status != "right"]
-    if failed or graded.problem:
-        said = graded.problem or f"{failed[0].task}: {failed[0].reason}"
-        raise CourseError(
-            f"solutions.{material.lab.stem}",
-            None,
-            f"The reference solution does not get full marks here ({said})",
-            "Nothing was graded. Run `course check-notebooks`, and check that the "
-            "environment has the versions in constraints.txt.",
-        )
 
 
 class _Passes:
@@ -110,6 +88,7 @@ class _Passes:
         self.declared = needs_of(dict(material.given) | sources, self.names)
         self.effects: Effects | None = None  # set while acting statements are left out
         self.is_second = False  # True in the passes with acting statements
+        self.whole = True  # are cells that only define run as they are?
 
     def run(self) -> tuple[dict[str, Verdict], list[Flag], str]:
         """Judge all; say which are right only with a reference, and flag undeclared ones."""
@@ -130,20 +109,22 @@ class _Passes:
         self.known = bounded(
             analyse, self.answers, material.released, todo, self.names, material.given
         )
-        if not self.known.acting and not self.known.showing:
-            return self._run(todo)
-        self.effects = self.known.effects
+        acting = self.known.acting or self.known.showing
+        if acting:
+            self.effects = self.known.effects
         result = self._run(todo)
+        lost = [task for task in todo if LOST.match(self.verdicts[task].reason)]
+        if lost and not result[2] and self._come_apart(lost):
+            first = dict(self.verdicts)
+            result = self._once_more(lost, self.known.effects, whole=False)
+            others = [task for task in lost if not self._is_right(task)]
+            self.verdicts |= {task: first[task] for task in others}
         may_help = self.known.may_help
         again = [task for task in todo if not self._is_right(task) and may_help(task)]
-        if not again or result[2]:
+        if not acting or not again or result[2]:
             return result
-        first, self.effects, self.number = dict(self.verdicts), None, 0
-        self.spoilt, self.apart, self.is_apart = [], [], False
-        self.is_second = True
-        for task in again:
-            self._settle(task, "not-reached", "")
-        result = self._run(again)
+        first, self.is_second = dict(self.verdicts), True
+        result = self._once_more(again, None)
         for task in again:
             if self._is_right(task):
                 cells = self.known.named(task)
@@ -151,6 +132,24 @@ class _Passes:
             elif first[task].hint and not self.verdicts[task].hint:
                 self.verdicts[task] = first[task]
         return result
+
+    def _come_apart(self, tasks: list[str]) -> bool:
+        """Would statements, one of which may have raised, be left out as not needed?"""
+        self.effects, self.number, counts = self.known.effects, 0, set()
+        for self.whole in (False, True):
+            cells = [parsed(cell.source) for cell in self._assembled(tasks).cells]
+            counts.add(sum(len(cell.body) for cell in cells if cell))
+        return len(counts) > 1
+
+    def _once_more(
+        self, todo: list[str], effects: Effects | None, *, whole: bool = True
+    ) -> tuple[dict[str, Verdict], list[Flag], str]:
+        """Judge some tasks again, as in ``assemble`` with these arguments."""
+        self.effects, self.whole, self.number = effects, whole, 0
+        self.spoilt, self.apart, self.is_apart = [], [], False
+        for task in todo:
+            self._settle(task, "not-reached", "")
+        return self._run(todo)
 
     def _run(self, todo: list[str]) -> tuple[dict[str, Verdict], list[Flag], str]:
         failures = 0
@@ -218,6 +217,7 @@ class _Passes:
             self.reduced | (self.known.loud if self.is_apart else set()),
             self.effects,
             not self.is_second,
+            self.whole,
         )
 
     def _standing_in(self, todo: list[str]) -> dict[str, str]:

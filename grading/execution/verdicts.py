@@ -41,6 +41,10 @@ KNOWN = frozenset(
 # Exceptions whose messages name what is missing.
 NAMING = {"AttributeError", "ModuleNotFoundError", "NameError", "UnboundLocalError"}
 UNWRITTEN = "It is not written yet."
+# Reasons that a statement that is not needed may be to blame for.
+LOST = re.compile(
+    r"Its cell raised|Calling it raised (NameError|an exception\.)|`\w+` is not defined"
+)
 WRONG_CALL = "It could not be called: its arguments differ from those of the exercise."
 
 

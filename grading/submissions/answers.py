@@ -24,6 +24,7 @@ from grading.submissions.cells import (
     mapping,
 )
 from grading.submissions.excerpts import additions
+from grading.submissions.forms import parsed
 from grading.submissions.matching import match
 from grading.submissions.recovery import Draft, recover
 from grading.submissions.sources import MAX_SOURCE, problem_of
@@ -282,6 +283,8 @@ def _draft(
     # A copy of the stub below the answer would undo it.
     written = [(at, source) for at, source in filled if _plain(source) != stub]
     at = (written or cells)[-1][0]
+    if role == "task":  # an unfinished copy would take the others with it
+        written = [one for one in written if parsed(one[1]) is not None] or written
     if written:
         text = "\n\n".join(dict.fromkeys(source for _, source in written))
         return Draft(id_, role, at, place, text)

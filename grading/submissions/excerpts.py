@@ -29,6 +29,9 @@ from grading.submissions.sources import (
 )
 
 APART = ("course", "matplotlib")  # their functions draw, train or check
+EVERYTHING = (
+    "*"  # of imports that bind names, or change how code is read, without saying so
+)
 WITHIN = (*COMPOUND, ast.AugAssign, ast.Expr)  # may bind or fill names
 INNER = (*FUNCTIONS, ast.Lambda)
 
@@ -64,7 +67,7 @@ def definitions(
         for name in _defined(node, called, barred, effects):
             binding.setdefault(name, []).append(index)
     taken: dict[int, str] = {}
-    waiting, seen = list(names), set(names)
+    waiting, seen = [*names, EVERYTHING], {*names, EVERYTHING}
     while waiting:  # include what a definition uses
         for index in binding.get(waiting.pop(), ()):
             if index not in taken:
@@ -203,7 +206,10 @@ def _defined(
         if isinstance(node, WITHIN) and is_quick:
             return _bound_within(node)
     if isinstance(node, ast.Import | ast.ImportFrom):
-        return set() if _package(node) in ("", *APART) else {_alias(node)}
+        package = _package(node)
+        if package in ("", *APART):
+            return set()
+        return {EVERYTHING if package == "__future__" else _alias(node)}
     if not is_quick:
         return set()
     match node:

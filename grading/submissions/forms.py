@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator
 from grading.submissions.origins import ADDING, root_of
 from grading.submissions.sources import (
     GIVES_UP,
-    MAGIC,
     MAX_SOURCE,
     kept,
     quietly,
+    readings,
 )
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -40,7 +40,7 @@ RUNNING = (  # expressions that run code of others, or bind a name
 @kept
 def parsed(source: str) -> ast.Module | None:
     """The syntax tree of a cell, without its magics; None if it does not compile."""
-    for text in (source[:MAX_SOURCE], MAGIC.sub("", source[:MAX_SOURCE])):
+    for text in readings(source[:MAX_SOURCE]):
         try:
             return quietly(ast.parse, text)
         except GIVES_UP:

@@ -11,7 +11,7 @@ import gc
 import re
 import symtable
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -27,6 +27,10 @@ MAX_TOKENS = 1_000  # IPython takes long for many signs in a row
 MAX_LINE = 1_000  # IPython takes quadratic time for a line that ends in "?"
 TOKEN = re.compile(r"\w+|[^\w\s]")
 MAGIC = re.compile(r"^[ \t]*[%!?,;/].*$|=[ \t]*[%!].*$|\?[ \t]*$", re.MULTILINE)
+# The usual ones, which are not looked for in brackets and texts.
+USUAL = re.compile(
+    r"""^[ \t]*[%!?].*$|^([^=%!'"#\n]*)=[ \t]*[%!].*$|\?[ \t]*$""", re.MULTILINE
+)
 # Input that IPython turns into Python: magics, copied prompts, an indented first line.
 IPYTHON = re.compile(rf"{MAGIC.pattern}|^[ \t]*(>>>|In \[)|\A[ \t]", re.MULTILINE)
 DEFINING = (
@@ -107,12 +111,19 @@ def reached(name: str, sources: Mapping[str, str]) -> set[str]:
     return found - {name}
 
 
+def readings(source: str) -> Iterator[str]:
+    """A cell's source, and what is left of it without magics, the likely reading first."""
+    yield source
+    yield USUAL.sub(lambda found: found[1] or "", source)
+    yield MAGIC.sub("", source)
+
+
 @kept
 def free(source: str) -> frozenset[str]:
     """The names that a cell uses but does not define, including built-in ones."""
     if len(source) > MAX_SOURCE:
         return frozenset()
-    for text in (source, MAGIC.sub("", source)):
+    for text in readings(source):
         try:
             table = quietly(symtable.symtable, text, "cell", "exec")
             break

@@ -7,6 +7,7 @@ source text, with the comments and decorators above it.
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -19,10 +20,10 @@ from grading.submissions.excerpts import APART, INNER, defined, imported, quick
 from grading.submissions.origins import root_of
 from grading.submissions.sources import (
     GIVES_UP,
-    MAGIC,
     MAX_SOURCE,
     free,
     quietly,
+    readings,
 )
 from project.publication import INSTALLS
 
@@ -162,11 +163,11 @@ def squeezed(source: str) -> str:
 
 def _parse(source: str) -> tuple[list[ast.stmt], list[str]]:
     """The statements of a cell, and its lines, without magics if it contains any."""
-    try:
-        return quietly(ast.parse, source).body, source.split("\n")
-    except SyntaxError:
-        plain = MAGIC.sub("", source)
-        return quietly(ast.parse, plain).body, plain.split("\n")
+    *likely, last = readings(source)
+    for text in likely:
+        with contextlib.suppress(SyntaxError):
+            return quietly(ast.parse, text).body, text.split("\n")
+    return quietly(ast.parse, last).body, last.split("\n")
 
 
 def _put_together(

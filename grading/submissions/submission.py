@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grading.flags import FLAGS, flag
-from grading.record import Flag
+from grading.record import CHANGED, Flag
 from grading.submissions.cells import MAX_BYTES, NotGradable
 from grading.submissions.files import READS_BADLY, read_bytes
 from project.practicals import lab_name
@@ -65,7 +65,7 @@ class Submission:
         except READS_BADLY:
             raise NotGradable(FLAGS["unreadable"]) from None
         if hashlib.sha256(data).hexdigest() != self.digest:
-            raise NotGradable("The file was changed while it was being graded.")
+            raise NotGradable(CHANGED)
         return data
 
 

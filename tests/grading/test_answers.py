@@ -198,6 +198,17 @@ def test_several_cells_are_joined_in_order(notebook, same_id):
     assert problems(answers) <= {"duplicated", "reordered"}
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_an_unfinished_copy_does_not_undo_an_answer(notebook, first):
+    at = index(notebook, ONE)
+    copied = copy.deepcopy(notebook["cells"][at]) | {"source": "def half(x:\n    re"}
+    notebook["cells"][at]["source"] = ANSWER
+    notebook["cells"].insert(at + (not first), copied)
+    answers = read(notebook)
+    assert answers.tasks[FIRST].source == ANSWER
+    assert answers.tasks[FIRST].problem == ""
+
+
 def test_a_copy_of_the_stub_does_not_undo_an_answer(notebook):
     at = index(notebook, ONE)
     notebook["cells"].insert(at + 1, copy.deepcopy(notebook["cells"][at]))

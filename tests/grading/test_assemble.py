@@ -302,6 +302,27 @@ def test_an_edited_untagged_cell_gives_its_functions(monkeypatch):
     assert compare(decode_values(payload), right) is None
 
 
+@pytest.mark.parametrize("place", ["c003", "ready"])
+@pytest.mark.parametrize(
+    "line",
+    ["import torch.nn.functional as G", "from torch.nn.functional import *"],
+    ids=["one", "all"],
+)
+def test_an_import_counts_in_any_cell_of_the_release(monkeypatch, place, line):
+    """Students add theirs to the first cell, which says whether all is there."""
+    plus = "softplus" if "*" in line else "G.softplus"
+    source = (
+        f"def reparametrise(mu, rho, epsilon):\n    return mu + {plus}(rho) * epsilon"
+    )
+    cell = next(cell for cell in released(STEM).cells if cell["id"] == place)
+    assert cell.metadata.get("course", {}).get("role") in (None, "ready")
+    student = answers({FIRST: source}, around={place: f"{cell.source}\n{line}"})
+    notebook = assemble(released(STEM), student, {FIRST}, {}, probes(STEM))
+    (payload,) = run(notebook, monkeypatch).values()
+    right = expected(tasks_of(STEM)[FIRST], drawn(STEM)[FIRST])
+    assert compare(decode_values(payload), right) is None
+
+
 # --- dependencies ---------------------------------------------------------------------
 
 

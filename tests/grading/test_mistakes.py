@@ -5,7 +5,8 @@ from assembled import NAMES, tasks_in
 from environments import material_of, prepared
 from seeds import SOAK, first_seed
 
-from grading.execution.grader import canary, grade
+from grading.execution.canary import canary
+from grading.execution.grader import grade
 from grading.sandbox.bubblewrap import Limits
 from grading.submissions.answers import Answer, Answers
 from studies.submissions import planted

@@ -8,7 +8,8 @@ import pytest
 from environments import limited, material_of, prepared
 
 from grading.execution import runner
-from grading.execution.grader import STOOD_IN, canary, grade
+from grading.execution.canary import canary
+from grading.execution.grader import STOOD_IN, grade
 from grading.execution.passes import PROGRESS, PassResult
 from grading.record import Verdict
 from grading.sandbox.bubblewrap import Limits

@@ -31,7 +31,7 @@ from grading.classroom import FAULTS, RUN, STATE, grade_class
 from grading.execution.expected import failures
 from grading.execution.grader import Graded
 from grading.faults import read_faults
-from grading.record import NOT_RUN
+from grading.record import CHANGED, NOT_RUN
 from grading.sandbox.provisioner import dying_with
 from grading.settings import Settings
 from grading.store import machinery_of
@@ -124,6 +124,19 @@ def test_a_notebook_that_could_not_be_run_is_tried_again(tmp_path, monkeypatch):
     (result,) = grade_class([submission], settings, lambda *told: None)
     assert result.graded
     assert len(kept(tmp_path / "out")) == 1
+
+
+def test_a_file_that_could_not_be_read_once_is_read_again(tmp_path, monkeypatch):
+    write_submissions(tmp_path / "in", 1)
+    (submission,) = take_in(tmp_path / "in", COURSE).submissions
+    settings = Settings(ROOT, tmp_path / "out")
+    with monkeypatch.context() as here:
+        here.setattr("grading.submissions.submission.read_bytes", lambda *given: b"{}")
+        (result,) = grade_class([submission], settings, lambda *told: None)
+    assert result.problem == CHANGED
+    assert kept(tmp_path / "out") == {}
+    (result,) = grade_class([submission], settings, lambda *told: None)
+    assert result.graded
 
 
 @pytest.mark.long

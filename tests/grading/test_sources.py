@@ -14,6 +14,7 @@ from grading.submissions import sources
 from grading.submissions.answers import read_answers
 from grading.submissions.effects import Effects
 from grading.submissions.excerpts import additions, definitions
+from grading.submissions.forms import parsed
 from grading.submissions.sources import (
     MAX_SOURCE,
     free,
@@ -82,6 +83,24 @@ def test_many_magics_take_seconds_at_most(line):
     problem_of(f"{line}\n" * (MAX_SOURCE // (len(line) + 1)) + "(")
     problem_of(f"{line}\n" * 20 + "x = 1\n" * 16_000 + "(")
     assert time.process_time() - start < 30
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(a, b):\n    return (\n        a\n        / b\n    )",
+        "def f(a):\n    return 'alpha=%s' % a",
+        "def f(a):\n    return a  # why=%s?",
+    ],
+    ids=["a line with /", "% in a text", "a comment"],
+)
+def test_a_magic_changes_no_other_line(code):
+    alone = ast.unparse(parsed(code))
+    for magic in ("%matplotlib inline", "!ls", "int?"):
+        assert ast.unparse(parsed(f"{magic}\n{code}")).endswith(alone)
+        assert free(f"{magic}\n{code}") <= free(code) | {"int"}
+    assigned = ast.unparse(parsed(f"files = !ls\n{code}"))
+    assert assigned.split() == ["files", *alone.split()]
 
 
 def test_a_long_line_takes_a_second_at_most():
