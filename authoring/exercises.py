@@ -10,6 +10,7 @@ gives the same bytes.
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import json
 import re
@@ -36,7 +37,7 @@ from project.closure import closure
 from project.errors import CourseError
 from project.files import all_or_none, read_text, write_whole
 from project.practicals import ANSWER_HERE, Course, Lab, cell_id
-from project.publication import EXTRAS, Publication
+from project.publication import EXTRAS, Publication, readme
 from project.source import Definition, Module, imports_of
 
 KERNEL = {
@@ -54,8 +55,6 @@ given; the long ones are collapsed, and need no reading.
 each. You may leave a task out; the \
 cells that train or draw need the tasks above them, and some of them take ten seconds, or half \
 a minute if the machine is busy."""
-# Between these comments README.md says how to get the course.
-CLONE = re.compile(r"(<!-- clone:.*? -->).*?(<!-- end -->)", re.DOTALL)
 READY = """# Is everything here? If not, this cell says what to do.
 from importlib.util import find_spec
 
@@ -166,34 +165,45 @@ def differences(course: Course, names: Iterable[str] = ()) -> str:
         )
     expected = {lab.exercise for lab in course.labs()}
     for stray in sorted({*(course.root / "exercises").glob("*.ipynb")} - expected):
-        report.append(f"{stray.relative_to(course.root)} belongs to no chapter.\n")
+        report.append(
+            f"exercises/{stray.name} belongs to no chapter: move or delete it.\n"
+        )
     return "".join(report)
 
 
 def _generated(course: Course, names: Iterable[str]) -> dict[Path, str]:
     """Return the texts of the generated files: exercises, and README with its clone command."""
     texts = {lab.exercise: generate(lab) for lab in course.labs(*names)}
-    return texts | _readme(course.root)
+    return texts | readme(course.root)
 
 
 def write(course: Course, names: Iterable[str] = ()) -> list[Path]:
-    """Write what is generated, all files or none."""
+    """Write what is generated, all files or none.
+
+    Raises:
+        CourseError: a notebook there holds answers, which would be lost.
+    """
     texts = _generated(course, names)
+    for path in texts:
+        if path.suffix == ".ipynb" and (answered := _answered(path)):
+            problem = f"It holds an answer, in the cell {answered}."
+            raise CourseError(path, None, problem, "Move it to another folder first.")
     with all_or_none():
         for path, text in texts.items():
             write_whole(path, text)
     return list(texts)
 
 
-def _readme(root: Path) -> dict[Path, str]:
-    """Return README.md with the commands that clone the repository; empty without README."""
-    path = root / "README.md"
-    if not path.is_file():
-        return {}
-    clone = "\n".join(Publication.read(root).clone)
-    shown = f"```sh\n{clone}\n```" if clone else "Clone or download this repository."
-    old = read_text(path)
-    return {path: CLONE.sub(lambda found: f"{found[1]}\n\n{shown}\n\n{found[2]}", old)}
+def _answered(path: Path) -> str:
+    """The id of a cell in which a task or a question is answered; empty if there is none."""
+    with contextlib.suppress(OSError, ValueError, LookupError, AttributeError):
+        for cell in json.loads(path.read_bytes())["cells"]:
+            role = cell["metadata"].get("course", {}).get("role")
+            stub = {"task": "NotImplementedError", "written": ANSWER_HERE}.get(role)
+            source = "".join(cell["source"]).strip()
+            if stub and source and stub not in source:
+                return cell["id"]
+    return ""
 
 
 def _first(cells: list, kind: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import keyword
 import re
 from dataclasses import dataclass
@@ -94,6 +95,11 @@ from solutions.{stem} import {name}
 check("{id}", {name})
 ```
 """
+NO_ANSWERS = """\"\"\"{title}.\"\"\"
+
+ANSWERS = {{
+}}
+"""
 ANSWERS = """    "{name}": {{
         # "what it does": lambda x: …,
     }},
@@ -135,9 +141,15 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
         remedy = "Use small letters and underscores, and no keyword of Python."
         raise CourseError(course.root, None, problem, remedy)
     definitions = chosen.solutions().definitions
-    if name in definitions:
-        place = definitions[name].path
-        problem = f"There is a {name} already."
+    module_names = chosen.solutions().imports
+    same = [
+        one
+        for one in definitions
+        if task_id(chosen.stem, one) == task_id(chosen.stem, name)
+    ]
+    if same or name in module_names or hasattr(builtins, name) or name == "check":
+        place = definitions[same[0]].path if same else chosen.chapter
+        problem = f"There is a {same[0] if same else name} already."
         raise CourseError(
             place, None, problem, "Choose another name, or undo with git."
         )
@@ -191,7 +203,12 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
         edits.append(Edit(package, _imported(package, module, name), "nothing"))
     for kind in ("right", "wrong"):
         path = root / "tests" / f"{kind}_answers" / f"{stem}.py"
-        text = _replaced(path, r"\}\s*\Z", ANSWERS.format(name=name))
+        old = (
+            read_text(path)
+            if path.exists()
+            else NO_ANSWERS.format(title=stem.replace("_", " ").capitalize())
+        )
+        text = _replaced(path, old, r"\}\s*\Z", ANSWERS.format(name=name))
         edits.append(Edit(path, text, f"{kind} answers, written in other ways"))
     return edits
 
@@ -253,13 +270,13 @@ def _solution(lab: Lab, module: str) -> Path:
     )
 
 
-def _replaced(path: Path, pattern: str, new: str) -> str:
+def _replaced(path: Path, old: str, pattern: str, new: str) -> str:
     """The text of a file with the first match of a pattern replaced.
 
     Raises:
         CourseError: nothing matches.
     """
-    text, count = re.subn(pattern, new, read_text(path), count=1)
+    text, count = re.subn(pattern, new, old, count=1)
     if not count:
         problem = f"Nothing in it matches {pattern!r}."
         raise CourseError(path, None, problem, "Add the task by hand.")

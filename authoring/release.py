@@ -277,18 +277,26 @@ def zipped(files: dict[str, bytes]) -> bytes:
 def _refuse_answers(lab: Lab, notebook: NotebookNode) -> None:
     """Check that each cell is what chapter and solutions give, and has no outputs.
 
+    Its id and the metadata that graders read count as well, and so do attachments.
+
     Raises:
         CourseError: a cell is another, or has outputs.
     """
     right = nbformat.reads(generate(lab), as_version=4)
     for number, cells in enumerate(zip_longest(notebook.cells, right.cells), 1):
         problem = ""
-        if len({(cell and cell.cell_type, cell and cell.source) for cell in cells}) > 1:
+        if len({cell and _content(cell) for cell in cells}) > 1:
             problem = f"Cell {number} is not the one that chapter and solutions give."
         elif cells[0].get("outputs"):
             problem = f"Cell {number} has outputs."
         if problem:
             raise CourseError(lab.exercise, None, problem, "Run `course exercises`.")
+
+
+def _content(cell: NotebookNode) -> str:
+    read = [cell.metadata.get(name) for name in ("course", "nbgrader")]
+    parts = [cell.cell_type, cell.source, cell.get("id"), read, cell.get("attachments")]
+    return json.dumps(parts, sort_keys=True)
 
 
 def _list(requirements: list[str]) -> str:

@@ -34,6 +34,8 @@ except ModuleNotFoundError:
     print("Installing the course from {repository}: a minute or two …")
     source = "known-unknowns{extras} @ git+{repository}@{branch}"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", source], check=True)"""
+# Between these comments README.md says how to get the course.
+CLONE = re.compile(r"(<!-- clone:.*? -->).*?(<!-- end -->)", re.DOTALL)
 FORMATS = {
     "repository": (
         r"https://github\.com/[\w-]+/(?!.*\.git$)[\w.-]*[\w-]",
@@ -130,3 +132,14 @@ def bracketed(packages: Iterable[str]) -> str:
     """Return these extras in brackets, or the empty string if there are none."""
     extras = extras_of(packages)
     return f"[{extras}]" if extras else ""
+
+
+def readme(root: Path) -> dict[Path, str]:
+    """Return README.md with the commands that clone the repository; empty without README."""
+    path = root / "README.md"
+    if not path.is_file():
+        return {}
+    clone = "\n".join(Publication.read(root).clone)
+    shown = f"```sh\n{clone}\n```" if clone else "Clone or download this repository."
+    old = read_text(path)
+    return {path: CLONE.sub(lambda found: f"{found[1]}\n\n{shown}\n\n{found[2]}", old)}

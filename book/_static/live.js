@@ -254,7 +254,7 @@ views.gp = own => {
     svg.classList.add("takes-clicks");
     let dragged = false;
     svg.addEventListener("pointerdown", event => {
-      if (event.target.dataset.point === undefined) return;
+      if (event.target.dataset.point === undefined || event.button) return;
       own.chosen = Number(event.target.dataset.point);
       dragged = true;
       svg.setPointerCapture(event.pointerId);
@@ -263,6 +263,7 @@ views.gp = own => {
     // be sent to a point that is gone.
     svg.addEventListener("touchstart", event => { if (event.target.dataset.point !== undefined) event.preventDefault(); }, {passive: false});
     svg.addEventListener("pointermove", event => {
+      if (!event.buttons) dragged = false;
       if (!dragged) return;
       const [px, py] = at(event);
       own.points[own.chosen] = place(panel.xAt(px), panel.yAt(py));

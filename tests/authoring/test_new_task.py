@@ -36,6 +36,11 @@ def content(root):
             "There is a heads already. Choose another name, or undo with git.",
         ),
         (["warm-up-a", "brier", "--module", "x"], "There is no module 'x'. There are"),
+        # Another way to write the id of a class, a name that solutions import, Python's own.
+        (["bayes_by_backprop_a", "bayesian_linear"], "There is a BayesianLinear alre"),
+        (["acting_on_uncertainty_a", "norm"], "There is a norm already."),
+        (["deep_ensembles_b", "print"], "There is a print already."),
+        (["deep_ensembles_b", "check"], "There is a check already."),
     ],
 )
 def test_wrong_use_changes_nothing(copy, arguments, said):
@@ -56,6 +61,19 @@ def test_a_file_of_another_form_changes_nothing(copy):
     assert "wrong_answers/warm_up.py" in done.stderr
     assert "Add the task by hand." in done.stderr
     assert content(copy) == before
+
+
+def test_the_first_task_of_a_chapter_needs_no_files_of_answers(copy):
+    for kind in ("right", "wrong"):
+        (copy / f"tests/{kind}_answers/warm_up.py").unlink()
+    done = CliRunner().invoke(main, ["new-task", "warm-up-a", "brier"])
+    assert done.exit_code == 0, done.output
+    for kind in ("right", "wrong"):
+        text = (copy / f"tests/{kind}_answers/warm_up.py").read_text("utf-8")
+        assert text.startswith('"""Warm up."""\n')
+        namespace = {}
+        exec(text, namespace)
+        assert namespace["ANSWERS"] == {"brier": {}}
 
 
 def names_in(tree, target):
