@@ -140,14 +140,11 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
         problem = f"{name!r} is not the name of a function."
         remedy = "Use small letters and underscores, and no keyword of Python."
         raise CourseError(course.root, None, problem, remedy)
-    definitions = chosen.solutions().definitions
-    module_names = chosen.solutions().imports
-    same = [
-        one
-        for one in definitions
-        if task_id(chosen.stem, one) == task_id(chosen.stem, name)
-    ]
-    if same or name in module_names or hasattr(builtins, name) or name == "check":
+    solutions = chosen.solutions()
+    definitions, id_ = solutions.definitions, task_id(chosen.stem, name)
+    same = [one for one in definitions if task_id(chosen.stem, one) == id_]
+    taken = {*solutions.imports, *dir(builtins), "check"}
+    if same or name in taken:
         place = definitions[same[0]].path if same else chosen.chapter
         problem = f"There is a {same[0] if same else name} already."
         raise CourseError(

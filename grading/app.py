@@ -27,6 +27,7 @@ from grading.record import Result
 from grading.reports.difference import read_grades, surprises, write_difference
 from grading.reports.late import Policy, adjusted, timed, unmatched
 from grading.reports.marking import (
+    Asked,
     check_marks,
     entries,
     filled_table,
@@ -109,7 +110,8 @@ def grade_folder(
     intake = take_in(submissions_path, course, several, chosen)
     unmarked = _unmarked(intake.submissions, course)
     if manual is not None:
-        check_marks(manual, unmarked, asked_in(course))
+        asked = asked_in(course)
+        check_marks(manual, unmarked, asked)
     adjusted(unmarked, policy)
     results, kept = _grade(intake.submissions, settings, console)
     results = [
@@ -150,8 +152,8 @@ def grade_folder(
             discard(settings.out / f"difference.{suffix}")
     _summary(results, kept, intake, settings, console)
     if manual is not None:
-        _say(console, _merged(manual, results, course))
-        if note := _other_marks(manual, settings.out, results, course):
+        _say(console, _merged(manual, results, asked))
+        if note := _other_marks(manual, settings.out, results, asked):
             _say(console, note)
     if policy is not None and (names := unmatched(results, policy)):
         _say(
@@ -178,9 +180,9 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(first) + (f" and {len(others)} more" if others else "")
 
 
-def _merged(marks: Path, results: Sequence[Result], course: Course) -> str:
+def _merged(marks: Path, results: Sequence[Result], asked: Asked) -> str:
     """Say how many marks and comments of a table were merged, and how many were not."""
-    rows = rows_of(marks, list(results), asked_in(course))
+    rows = rows_of(marks, list(results), asked)
     count = sum(row.marks is not None for row in rows)
     comments = sum(bool(row.comment) for row in rows)
     also = f" and {plural(comments, 'comment')}" if comments else ""
@@ -196,10 +198,10 @@ def _merged(marks: Path, results: Sequence[Result], course: Course) -> str:
 
 
 def _other_marks(
-    merged: Path, out: Path, results: Sequence[Result], course: Course
+    merged: Path, out: Path, results: Sequence[Result], asked: Asked
 ) -> str:
     """Say so if the output folder holds marks other than those merged, else nothing."""
-    own, asked = filled_table(out), asked_in(course)
+    own = filled_table(out)
     if own is None or own.samefile(merged):
         return ""
     try:

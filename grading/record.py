@@ -11,7 +11,7 @@ Status = Literal["right", "wrong", "not-attempted", "not-reached", "not-graded"]
 NOT_RUN = "The notebook could not be run"  # a fault of the machine or the grader
 CHANGED = "The file was changed while it was being graded."
 TOO_COSTLY = "Reading the notebook takes too much time or memory."
-PASSING = NOT_RUN, CHANGED, TOO_COSTLY  # problems that may be gone in the next run
+PASSING = NOT_RUN, CHANGED  # problems that are not kept: the next run may not have them
 STOPPED = "Its code was stopped"  # beginning of the reason if a time or resource limit ended it
 
 
@@ -166,5 +166,6 @@ class Result:
 
     @property
     def cut_short(self) -> bool:
-        """Was a task stopped or not reached? A busy machine may be the cause."""
-        return any(v.stopped or v.status == "not-reached" for v in self.verdicts)
+        """Was a task stopped or not reached, or reading too costly? A busy machine may be why."""
+        stopped = any(v.stopped or v.status == "not-reached" for v in self.verdicts)
+        return stopped or self.problem == TOO_COSTLY

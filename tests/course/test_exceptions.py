@@ -1,4 +1,4 @@
-"""What is said of an exception: where it was raised, what it means, and that it is no stub."""
+"""What a check says of an exception: where it was raised, and what it means."""
 
 import functools
 import inspect

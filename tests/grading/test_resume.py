@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -27,11 +28,12 @@ from graded_class import (
 from labs import COURSE
 from seeds import SOAK, first_seed
 
+from grading.bounded import TooCostly
 from grading.classroom import FAULTS, RUN, STATE, grade_class
 from grading.execution.expected import failures
 from grading.execution.grader import Graded
 from grading.faults import read_faults
-from grading.record import CHANGED, NOT_RUN
+from grading.record import CHANGED, NOT_RUN, TOO_COSTLY
 from grading.sandbox.provisioner import dying_with
 from grading.settings import Settings
 from grading.store import machinery_of
@@ -136,6 +138,25 @@ def test_a_file_that_could_not_be_read_once_is_read_again(tmp_path, monkeypatch)
     assert result.problem == CHANGED
     assert kept(tmp_path / "out") == {}
     (result,) = grade_class([submission], settings, lambda *told: None)
+    assert result.graded
+
+
+def test_what_was_too_costly_to_read_is_read_again_on_request(tmp_path, monkeypatch):
+    """It is kept: a hostile file must not make every run start kernels again."""
+    write_submissions(tmp_path / "in", 1)
+    (submission,) = take_in(tmp_path / "in", COURSE).submissions
+    settings = Settings(ROOT, tmp_path / "out")
+
+    def too_costly(*given):
+        raise TooCostly
+
+    with monkeypatch.context() as here:
+        here.setattr("grading.worker.bounded", too_costly)
+        (first,) = grade_class([submission], settings, lambda *told: None)
+    (second,) = grade_class([submission], settings, lambda *told: None)
+    assert first.problem == second.problem == TOO_COSTLY
+    again = replace(settings, retry=True)
+    (result,) = grade_class([submission], again, lambda *told: None)
     assert result.graded
 
 
