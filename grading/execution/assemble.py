@@ -81,7 +81,9 @@ def assemble(
     own: dict[str, list[Added]] = {}
     for added in answers.added:
         own.setdefault(added.before, []).append(added)
-    borrowed = _borrowed(released, answers, own, judged, reduced, effects, whole)
+    borrowed = _borrowed(
+        released, answers, own, judged, reference, reduced, effects, whole
+    )
     cells = []
 
     def put(id_: str, source: str, role: str, task: str = "") -> None:
@@ -90,8 +92,8 @@ def assemble(
         course = {"task": task, "role": role} if task else {"role": role}
         cells.append(_code(id_, source, course))
 
-    def lend(id_: str) -> None:
-        for number, source in enumerate(borrowed[id_]):
+    def lend(id_: str, start: int = 0) -> None:
+        for number, source in enumerate(borrowed[id_], start):
             put(f"{id_}{PIECE}{number}" if number else id_, source, "given")
 
     for cell in released.cells[: last + 1]:
@@ -105,6 +107,8 @@ def assemble(
         if role == "given":
             put(cell["id"], cell.source, "given")
         elif role == "task" and task not in judged:
+            if cell["id"] in borrowed:
+                lend(cell["id"], start=1)
             put(cell["id"], reference.get(task, ""), "reference", task)
         elif role == "task" and task in answers.tasks:
             whole = [answers.tasks[task].source]
@@ -150,6 +154,7 @@ def _borrowed(
     answers: Answers,
     own: Mapping[str, list[Added]],
     judged: Collection[str],
+    reference: Mapping[str, str],
     reduced: Collection[str],
     effects: Effects | None,
     whole_cells: bool,
@@ -160,6 +165,7 @@ def _borrowed(
     """
     wanted: set[str] = set()
     order: list[tuple[str, str, bool]] = []  # id, source, is it the student's?
+    stood_in: set[str] = set()  # ids of cells whose place a reference takes
     whole: list[str] = []
     borrowed: dict[str, list[str]] = {}
 
@@ -190,6 +196,13 @@ def _borrowed(
         elif task in judged and task in answers.tasks and _is_task(cell):
             take(id_, answers.tasks[task].source)
             wanted |= defined(cell.source)
+        elif task in answers.tasks and _is_task(cell):
+            # Own cells may use helpers in the cell of a task that a reference stands in for.
+            source = answers.tasks[task].source
+            if reference.get(task, source) != source:
+                order.append((id_, source, True))
+                stood_in.add(id_)
+    released_names = Release.of(released).bound.keys()
     barred = _barred(released, whole)
     before = None
     for _ in range(ROUNDS if effects else 1):
@@ -197,7 +210,8 @@ def _borrowed(
         for id_, source, students in reversed(order):
             few = pieces < MAX_PIECES
             strict = effects if students else None
-            borrowed[id_] = definitions(source, wanted, barred, strict) if few else []
+            names = wanted - released_names if id_ in stood_in else wanted
+            borrowed[id_] = definitions(source, names, barred, strict) if few else []
             pieces += len(borrowed[id_])
             if pieces > MAX_PIECES:
                 borrowed[id_] = []

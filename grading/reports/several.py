@@ -21,13 +21,14 @@ def best_by_task(
 ) -> list[Result]:
     """Return the results; in each group, add the others' right answers to the one that counts.
 
-    The notebook with the most points counts, and among equals the first by name. It takes over
-    verdicts that are right in another one, and answers in words that it lacks. Its flag
-    ``best-of-several`` names the notebooks that they come from, and those that are left
+    The notebook with the most points counts, and among equals the last one. It takes over
+    verdicts that are right in another one, and of each answer in words the last version. Its
+    flag ``best-of-several`` names the notebooks that they come from, and those that are left
     out because they are late.
 
     Args:
-        results: of a class; with a policy, as ``late.timed`` returns them.
+        results: of a class, those of one student and lab from the first to the last; with a
+            policy, as ``late.timed`` returns them.
         policy: deducts points from late notebooks.
     """
     results = list(results)
@@ -38,7 +39,6 @@ def best_by_task(
     chosen: dict[tuple[str, ...], Result] = {}
     for group in groups.values():
         if len(group) > 1:
-            group.sort(key=lambda one: (-one.earned, one.notebook.casefold()))
             best = _best(group, policy)
             chosen |= {one.key: replace(one, spare=True) for one in group}
             chosen[best.key] = best
@@ -46,7 +46,12 @@ def best_by_task(
 
 
 def _best(group: Sequence[Result], policy: Policy | None) -> Result:
-    """The join with the most points after the deduction; of equals, the least late."""
+    """The join with the most points after the deduction; of equals, the least late.
+
+    Args:
+        group: from the first to the last.
+        policy: deducts points from late notebooks.
+    """
 
     def share(one: Result) -> float:
         return policy.share(one.late.seconds) if policy and one.late else 0.0
@@ -66,7 +71,8 @@ def _best(group: Sequence[Result], policy: Policy | None) -> Result:
 
 
 def _join(group: Sequence[Result], left_out: Sequence[str]) -> Result:
-    best, others = group[0], group[1:]
+    ranked = sorted(group, key=lambda one: one.earned)[::-1]
+    best, others = ranked[0], ranked[1:]
     sources = [best]
     taken: dict[str, str] = {}
     verdicts, written = list(best.verdicts), list(best.written)
@@ -77,13 +83,17 @@ def _join(group: Sequence[Result], left_out: Sequence[str]) -> Result:
                 verdicts[index] = right[verdict.task]
                 taken[verdict.task] = other.notebook
                 sources.append(other)
-        texts = {answer.task: answer for answer in other.written}
-        for index, answer in enumerate(written):
-            new = texts.get(answer.task)
-            if unanswered(answer) and new is not None and not unanswered(new):
-                written[index] = new
-                taken[answer.task] = other.notebook
-                sources.append(other)
+    for index, answer in enumerate(written):
+        new, last = answer, best
+        for other in group:
+            texts = {text.task: text for text in other.written}
+            text = texts.get(answer.task)
+            if text is not None and not unanswered(text):
+                new, last = text, other
+        if new.text != answer.text:
+            written[index] = new
+            taken[answer.task] = last.notebook
+            sources.append(last)
     said = [f"{task} from {name}" for task, name in taken.items()]
     said += [
         f"{name} is left out: it is late, and no points would be gained"

@@ -33,6 +33,7 @@ from grading.submissions.suspicion import suspicions
 from project.practicals import cell_id
 
 MAX_ADDED = 2_000  # cells of a student's own
+MAX_LINES = 2_000  # of a question's cell
 NAMED, LONGEST = 5, 60  # tasks of other labs that are named; characters of a name
 NBVAL_TAGS = re.compile(r"(nbval|pytest)-.*|raises-exception")
 NBVAL_COMMENT = re.compile(r"^[ \t]*#[# \t]*(NBVAL_|PYTEST_VALIDATE_)", re.MULTILINE)
@@ -134,7 +135,9 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
             else:
                 flags.add("empty-answer" if id_ in found else "missing-answer", id_)
         elif role == "written":
-            text = _words(cell, found.get(id_, []), flags)
+            question = released.cells[index - 1]
+            typed = _typed_into(question, found.get(question["id"], []))
+            text = _words(cell, found.get(id_, []), typed, flags)
             if text is not None:
                 written[task] = text
         elif role in ("check", "given"):
@@ -285,6 +288,8 @@ def _draft(
     at = (written or cells)[-1][0]
     if role == "task":  # an unfinished copy would take the others with it
         written = [one for one in written if parsed(one[1]) is not None] or written
+    elif not role and written:  # a changed copy may need what the original defines
+        written = filled
     if written:
         text = "\n\n".join(dict.fromkeys(source for _, source in written))
         return Draft(id_, role, at, place, text)
@@ -292,19 +297,36 @@ def _draft(
     return Draft(id_, role, at, place, text, untouched=bool(filled))
 
 
+def _typed_into(released: NotebookNode, cells: list[SubmittedCell]) -> str:
+    """What a student wrote into the cell of a question, below or between its lines."""
+    lines = [line for cell in cells for line in _plain(cell.source).splitlines()]
+    there = {line for line in _plain(released.source).splitlines() if line}
+    new = []
+    for line in lines[:MAX_LINES]:
+        known = max((one for one in there if line.startswith(one)), key=len, default="")
+        if line != known or not line:
+            new.append(line.removeprefix(known).strip())
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(new)).strip()
+
+
 def _words(
-    released: NotebookNode, cells: list[SubmittedCell], flags: _Flags
+    released: NotebookNode, cells: list[SubmittedCell], typed: str, flags: _Flags
 ) -> str | None:
-    """An answer in words; None if its cell is missing, empty if it is as released."""
-    id_ = released["id"]
+    """An answer in words; None if its cell is missing, empty if it is as released.
+
+    If nothing is in its cell, it is what was ``typed`` into that of the question.
+    """
+    id_, stub = released["id"], _plain(released.source)
+    texts = dict.fromkeys(cell.source.strip() for cell in cells)
+    texts = [text for text in texts if text and _plain(text) != stub]
+    if typed and not texts:
+        flags.add("recovered-words", id_)
+        return typed[:MAX_SOURCE]
     if not cells:
         flags.add("missing-written", id_)
         return None
     if any(cell.kind == "code" for cell in cells):
         flags.add("wrong-type", id_)
-    stub = _plain(released.source)
-    texts = dict.fromkeys(cell.source.strip() for cell in cells)
-    texts = [text for text in texts if text and _plain(text) != stub]
     if len(texts) > 1:
         flags.add("duplicated", id_)
     text = "\n\n".join(texts)

@@ -33,7 +33,6 @@ class Draft:
         untouched: whether it is as released.
         statements: the code, split; None if it cannot be split.
         taken: the statements that are no longer part of it.
-        lent: the statements that were also put in front of answers elsewhere.
     """
 
     home: str
@@ -44,7 +43,6 @@ class Draft:
     untouched: bool = False
     statements: list[Statement] | None = None
     taken: set[Statement] = field(default_factory=set)
-    lent: set[Statement] = field(default_factory=set)
 
     def left(self) -> list[Statement]:
         """The statements that remain, without those that are not run."""
@@ -59,8 +57,6 @@ class Draft:
     def text(self) -> str:
         """The remaining code."""
         left = self.left()
-        if not self.home and self.lent and self.lent >= {*left}:
-            return ""
         if self.statements is None or len(left) == len(self.statements):
             return self.source
         return _joined(left)
@@ -193,7 +189,6 @@ class _Search:
             kept += self.answer(chosen, name)
             text = _joined(kept)
         needed = self._needed(kept, chosen, self.place[task])
-        chosen.lent |= {*needed}
         return f"{_joined(needed)}\n\n{text}" if needed else text
 
     def rank(self, draft: Draft, name: str) -> Rank:

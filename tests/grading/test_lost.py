@@ -5,7 +5,9 @@
 import pytest
 from test_acting import passes
 from test_passes import (  # noqa: F401
+    FIFTH,
     FIRST,
+    FOURTH,
     SECOND,
     THIRD,
     environment,
@@ -54,3 +56,25 @@ def test_a_name_that_nothing_defines_is_still_wrong_and_named(
     seen, (_, verdicts) = passes(monkeypatch, graded, {SECOND: source})
     assert statuses(verdicts) == ["right", "wrong", "right"]
     assert len(seen) == 1  # nothing raised
+
+
+def test_a_helper_in_another_tasks_cell_stays_for_own_cells(practical, graded):
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    own = (FIFTH, "def same(x):\n    return 2 * halved(x)")
+    fifth = practical.reference[FIFTH].replace("return ", "return same(1.0) * ", 1)
+    changes = {FIRST: f"{HELPER}\n\n{wrong}", FIFTH: fifth}
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    _, verdicts = graded(changes, added=[own], tasks=tasks)
+    assert statuses(verdicts) == ["wrong", "right", "right", "right", "right"]
+    assert verdicts[FIFTH].attempt == 2
+
+
+def test_what_a_stood_in_cell_binds_anew_is_not_run(practical, graded):
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    fifth = practical.reference[FIFTH].replace(
+        "return ", "return F.relu(torch.ones(())) * ", 1
+    )
+    changes = {FIRST: f"F = None\n\n\n{wrong}", FIFTH: fifth}
+    tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+    _, verdicts = graded(changes, tasks=tasks)
+    assert (verdicts[FIRST].status, verdicts[FIFTH].status) == ("wrong", "right")

@@ -3,9 +3,8 @@
 import copy
 
 import pytest
-from assembled import released
 from cell_edits import IDS, NAMES, TASKS, answer, read, right, solved
-from student_notebook import cell, code, codes, exercise, index, problems
+from student_notebook import cell, code, exercise, index, problems
 
 from grading.flags import LOOK
 
@@ -356,23 +355,23 @@ def test_training_code_beside_an_answer_is_not_the_answers():
     assert problems(answers) == set()
 
 
-def test_an_answer_in_words_is_found_beside_its_cell():
-    lab = "which_method"
-    release = released(lab)
-    words = [c["id"] for c in release.cells if c.metadata.get("course", {}).get("role") == "written"]  # fmt: skip
-    notebook = solved(lab)
-    kept, missing, added = words
-    delete(notebook, missing)
-    at = index(notebook, kept)
-    text = {"cell_type": "markdown", "metadata": {}, "id": "mine", "source": "So."}
-    notebook["cells"].insert(at + 1, text)  # a note below an answer is not part of it
-    before = [c["id"] for c in release.cells]
-    at = index(notebook, before[before.index(missing) - 1])
-    notebook["cells"].insert(at + 1, text | {"source": "Because."})
-    write(notebook, added, "*Write your answer here.*")
-    notebook["cells"].insert(
-        index(notebook, added) + 1, text | {"source": "Two hours."}
-    )
-    answers = read(notebook, lab)
-    assert [*answers.written.values()] == [f"Because of {kept}.", "Because.", "Two hours."]  # fmt: skip
-    assert codes(answers) == {("recovered-words", missing), ("recovered-words", added)}
+def test_a_changed_copy_of_a_cell_keeps_what_the_original_defines():
+    original = "".join(cell(solved(), "c008")["source"])
+    notebook = solved()
+    below(notebook, "c008", original.replace("\n", "\nmine = 3\n", 1))
+    answers = read(notebook)
+    assert original in answers.around["c008"]
+    assert "mine = 3" in answers.around["c008"]
+    assert not read(solved()).around
+
+
+def test_a_helper_that_went_with_an_answer_stays_for_other_cells():
+    notebook = solved()
+    stub(notebook, THREE)
+    helper = "def scaled(x):\n    return 1.0 * x"
+    mine = answer("log_prior").replace("return ", "return scaled(1.0) * ", 1)
+    other = "def wrapped(x):\n    return scaled(x)"
+    notebook["cells"] += [code(f"{helper}\n\n\n{mine}"), code(other)]
+    answers = read(notebook)
+    assert answers.tasks[TASKS[2]].source.startswith(helper)
+    assert [added.source for added in answers.added] == [helper, other]

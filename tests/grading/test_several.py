@@ -163,6 +163,25 @@ def test_each_task_counts_where_it_is_right():
     assert roster.spare == [dataclasses.replace(two, spare=True)]
 
 
+@pytest.mark.parametrize("right", [("a", "a"), ("ab", "a"), ("a", "ab")])
+def test_the_last_version_of_an_answer_in_words_counts(right):
+    def result(name, right, text):
+        verdicts = [Verdict(t, 2, "right" if t in right else "wrong") for t in "ab"]
+        words = Written("q", 3, text), Written("r", 3, f"{name} wrote this.")
+        given = Result("ann", STEM, name, name, verdicts=tuple(verdicts), written=words)
+        return dataclasses.replace(given, flags=(flag("best-of-several", name),))
+
+    first, second = map(result, ("z", "b"), right, ("A draft.", "Revised."))
+    blank = result("a", "", "")
+    results = best_by_task([first, second, blank])
+    (counting,) = (one for one in results if not one.spare)
+    assert counting.notebook == ("z" if right[0] > right[1] else "b")
+    assert [one.text for one in counting.written] == ["Revised.", "a wrote this."]
+    told = counting.flags[0].message
+    assert ("q from b" in told) == (counting.notebook == "z")
+    assert "r from a" in told
+
+
 @pytest.mark.parametrize(
     ("early", "late", "days", "final", "deducted"),
     [
@@ -228,11 +247,11 @@ def test_a_join_is_as_late_as_the_latest_answer_in_it():
 
     rule = Policy(datetime(2026, 10, 1, 12), Path(), 0.01, 86_400, grace=600)
     group = [result("1", "a", 0), result("2", "b", 90_000), result("3", "c", 9)]
-    first, *others = best_by_task(group, rule)
-    assert (first.earned, first.late.seconds) == (27, 90_000)
+    *others, last = best_by_task(group, rule)
+    assert (last.earned, last.late.seconds) == (27, 90_000)
     assert [one.spare for one in others] == [True, True]
-    first, *_ = best_by_task([*group[::2], result("2", "", 90_000)], rule)
-    assert (first.earned, first.late.seconds) == (18, 9)
+    _, third, _ = best_by_task([*group[::2], result("2", "", 90_000)], rule)
+    assert (third.earned, third.late.seconds) == (18, 9)
 
 
 @pytest.mark.long
