@@ -21,7 +21,6 @@ from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from pybtex.database import BibliographyData, parse_file
 
 from authoring.chapter import (
     Chapter,
@@ -31,6 +30,7 @@ from authoring.chapter import (
     read_chapter,
 )
 from authoring.markdown import Translator, macros
+from authoring.references import references
 from course.quiz import find_guess, guess_cell
 from course.task import find
 from project.closure import closure
@@ -132,22 +132,13 @@ def translator_of(lab: Lab, chapter: Chapter, *, whole: bool = False) -> Transla
     Equations have the numbers that they have in the exercise; if the chapter is translated as a
     ``whole``, those that the exercise leaves out are numbered after them.
     """
-    bibliography = lab.root / "book" / "references.bib"
-    references = BibliographyData()
-    if bibliography.exists():
-        references = _references(bibliography, bibliography.stat().st_mtime_ns)
-    site = Publication.read(lab.root).site
-    translator = Translator(lab.chapter, references, macros(lab.root), site)
+    site, entries = Publication.read(lab.root).site, references(lab.root)
+    translator = Translator(lab.chapter, entries, macros(lab.root), site)
     for left_out in (False, True) if whole else (False,):
         for cell in chapter.cells:
             if cell.kind == "markdown" and (cell.role == "book-only") is left_out:
                 translator.number(cell.source)
     return translator
-
-
-@lru_cache(maxsize=4)
-def _references(path: Path, changed: int) -> BibliographyData:
-    return parse_file(str(path))  # its errors name the file
 
 
 def differences(course: Course, names: Iterable[str] = ()) -> str:

@@ -105,10 +105,16 @@ ANSWERS = """    "{name}": {{
     }},
 }}
 """
+# Of each framework: its import and conversion in probes, the type in solutions, and its import.
 ARRAYS = {
-    "jax": ("import jax.numpy as jnp", "jnp.asarray", "Array"),
-    "torch": ("import torch", "torch.as_tensor", "Tensor"),
-    "numpy": ("import numpy as np", "np.asarray", "np.ndarray"),
+    "jax": ("import jax.numpy as jnp", "jnp.asarray", "Array", "from jax import Array"),
+    "torch": (
+        "import torch",
+        "torch.as_tensor",
+        "Tensor",
+        "from torch import Tensor",
+    ),
+    "numpy": ("import numpy as np", "np.asarray", "np.ndarray", "import numpy as np"),
 }
 
 
@@ -150,11 +156,22 @@ def new_task(course: Course, lab: str, name: str, module: str = "") -> list[Edit
         raise CourseError(
             place, None, problem, "Choose another name, or undo with git."
         )
-    edits = _edits(chosen, name, _solution(chosen, module))
+    solution = _solution(chosen, module)
+    for path in _checks(chosen, solution):
+        if path.exists() and name.upper() in _bound(read_text(path)):
+            problem = f"There is a {name.upper()} already, the task's name in checks."
+            raise CourseError(path, None, problem, "Choose another name.")
+    edits = _edits(chosen, name, solution)
     with all_or_none():
         for edit in edits:
             write_whole(edit.path, edit.text)
     return edits
+
+
+def _checks(lab: Lab, solution: Path) -> tuple[Path, Path]:
+    """The module of a solution's checks, and the package that lists them."""
+    folder = lab.root / "course" / "checks" / lab.stem
+    return folder / solution.name, folder / "__init__.py"  # as test_structure.py wants
 
 
 def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
@@ -162,20 +179,19 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     source = read_text(solution)
     used = re.compile(r"^(?:import|from) (jax|torch)\b", re.MULTILINE).search(source)
     framework = used[1] if used else "numpy"
-    imported, array, annotation = ARRAYS[framework]
-    checks = root / "course" / "checks" / stem
-    check = checks / solution.name  # test_structure.py wants the same name
+    imported, array, annotation, annotated = ARRAYS[framework]
+    check, init = _checks(lab, solution)
     check_text = read_text(check) if check.exists() else CHECK_MODULE
+    for used_name in ("Close", "Misconception", "Task"):
+        check_text = _imported(check_text, "course.task", used_name)
     constant = name.upper()
-    init = checks / "__init__.py"
-    listed = _listed(
-        init, _imported(init, f"course.checks.{stem}.{check.stem}", constant), constant
-    )
+    module = f"course.checks.{stem}.{check.stem}"
+    listed = _listed(init, _imported(read_text(init), module, constant), constant)
     id_ = task_id(stem, name)
     edits = [
         Edit(
             solution,
-            read_text(solution) + SOLUTION.format(name=name, array=annotation),
+            _binding(source, annotated) + SOLUTION.format(name=name, array=annotation),
             "the docstring and the reference solution",
         ),
         Edit(
@@ -197,7 +213,8 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     if solution.parent.name == stem:
         package = solution.parent / "__init__.py"
         module = f"solutions.{stem}.{solution.stem}"
-        edits.append(Edit(package, _imported(package, module, name), "nothing"))
+        text = _imported(read_text(package), module, name)
+        edits.append(Edit(package, text, "nothing"))
     for kind in ("right", "wrong"):
         path = root / "tests" / f"{kind}_answers" / f"{stem}.py"
         old = (
@@ -210,24 +227,59 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
     return edits
 
 
-def _imported(path: Path, module: str, name: str) -> str:
-    """Return the text of a package's file, importing one more name of a module.
+def _bound(text: str) -> set[str]:
+    """The names that the statements of a module bind, but not those within functions."""
+    names: set[str] = set()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        else:
+            found = (one for one in ast.walk(node) if isinstance(one, ast.Name))
+            names |= {one.id for one in found if isinstance(one.ctx, ast.Store)}
+    return names
 
-    Where nothing is imported from the module yet, the import follows the last one.
+
+def _binding(text: str, statement: str) -> str:
+    """Return the text of a module with an import of one name, unless that is bound."""
+    (node,) = ast.parse(statement).body
+    (name,) = _bound(statement)
+    if name in _bound(text):
+        return text
+    if isinstance(node, ast.ImportFrom):
+        return _imported(text, node.module or "", name)
+    return _after_imports(text, statement)
+
+
+def _after_imports(text: str, statement: str) -> str:
+    imports = [
+        one
+        for one in ast.parse(text).body
+        if isinstance(one, ast.Import | ast.ImportFrom)
+    ]
+    lines = text.splitlines(keepends=True)
+    end = max((one.end_lineno or 0 for one in imports), default=len(lines))
+    return "".join([*lines[:end], f"{statement}\n", *lines[end:]])
+
+
+def _imported(text: str, module: str, name: str) -> str:
+    """Return the text of a module, importing one more name of another one.
+
+    Where nothing is imported from that yet, the import follows the last one.
     """
-    text = read_text(path)
     imports = [one for one in ast.parse(text).body if isinstance(one, ast.ImportFrom)]
     lines = text.splitlines(keepends=True)
     for node in imports:
         if node.module == module:
             names = [*map(ast.unparse, node.names), name]
+            if names.index(name) < len(names) - 1:
+                return text
             listed = "".join(f"    {one},\n" for one in names)
             new = [f"from {module} import (\n{listed})\n"]
             lines[node.lineno - 1 : node.end_lineno] = new
             return "".join(lines)
-    end = max((one.end_lineno or 0 for one in imports), default=len(lines))
-    lines.insert(end, f"from {module} import {name}\n")
-    return "".join(lines)
+    return _after_imports(text, f"from {module} import {name}")
 
 
 def _listed(path: Path, text: str, constant: str) -> str:

@@ -76,8 +76,9 @@ def fetch(
 
     checksums, mirrors = published[name]
     folder = folder or os.environ.get(FOLDER_VARIABLE)
-    if folder is not None:
-        for path in (Path(folder) / name / file, Path(folder) / file):
+    if folder:
+        given = Path(folder).expanduser()
+        for path in (given / name / file, given / file):
             if (
                 path.is_file()
                 and pooch.file_hash(str(path), alg="md5") == checksums[file]
@@ -87,6 +88,7 @@ def fetch(
             f"{folder} holds no {file} of {name} with the published checksum."
         )
     cache = pooch.os_cache("known-unknowns") / name
+    remedy = f"If you have the original files, put them in a folder, and name it: {FOLDER_VARIABLE}=that/folder, or folder='that/folder'."
     reasons = []
     for mirror in mirrors:
         try:
@@ -98,14 +100,18 @@ def fetch(
                 progressbar=True,
             )
             return Path(path)
+        except (PermissionError, FileExistsError, NotADirectoryError):
+            raise DataUnavailable(
+                f"{file} of {name} cannot be stored, because {cache} is no folder that you "
+                f"can write to. Mend that. {remedy}"
+            ) from None
         except (
             OSError,
             ValueError,
         ) as error:  # the mirror is unreachable, or its file not the published one
             reasons.append(f"{mirror}: {type(error).__name__}")
     raise DataUnavailable(
-        f"{file} of {name} could not be downloaded ({'; '.join(reasons)}). If you have the original "
-        f"files, put them in a folder, and name it: {FOLDER_VARIABLE}=that/folder, or folder='that/folder'."
+        f"{file} of {name} could not be downloaded ({'; '.join(reasons)}). {remedy}"
     )
 
 

@@ -126,11 +126,20 @@ def _add(left, found):
 
 
 def _copied(value):
-    """Return a copy to compare with, and what the answer is given; no copy of other values."""
+    """Return a copy to compare with, and what the answer is given; no copy of other values.
+
+    For a list, a tuple or a dictionary, the former maps each place or key to the two of its
+    value.
+    """
     import sys
 
     import numpy as np
 
+    if type(value) in (list, tuple, dict):
+        items = value.items() if type(value) is dict else enumerate(value)
+        parts = {key: _copied(part) for key, part in items}
+        copies = {key: copy for key, (_, copy) in parts.items()}
+        return parts, copies if type(value) is dict else type(value)(copies.values())
     torch = sys.modules.get("torch")
     if type(value) is np.ndarray:
         return value, value.copy()
@@ -147,7 +156,16 @@ def _copied(value):
 
 
 def _differs(one, two):
-    """Whether two arrays have different entries; not-a-number equals itself."""
+    """Whether two arrays have different entries; not-a-number equals itself.
+
+    Or whether a list, a tuple or a dictionary does, ``one`` being what ``_copied`` returned.
+    """
+    if isinstance(one, dict):
+        now = two if isinstance(two, dict) else dict(enumerate(two))
+        return one.keys() != now.keys() or any(
+            now[key] is not copy or (original is not None and _differs(original, copy))
+            for key, (original, copy) in one.items()
+        )
     try:
         two = two.detach() if hasattr(two, "detach") else two
         if one.shape != two.shape or one.dtype != two.dtype:

@@ -2,13 +2,17 @@
 
 import ast
 import shutil
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
-from labs import each_lab
+from labs import COURSE, each_lab
 
 from commands import main
+from course.task import stems
+from project.source import files_of
 
 
 @pytest.fixture
@@ -41,6 +45,11 @@ def content(root):
         (["acting_on_uncertainty_a", "norm"], "There is a norm already."),
         (["deep_ensembles_b", "print"], "There is a print already."),
         (["deep_ensembles_b", "check"], "There is a check already."),
+        # A constant of the checks.
+        (
+            ["acting_on_uncertainty_a", "mistakes", "--module", "detectors"],
+            "detectors.py: There is a MISTAKES already",
+        ),
     ],
 )
 def test_wrong_use_changes_nothing(copy, arguments, said):
@@ -109,3 +118,16 @@ def test_the_skeleton_fits_into_the_files_of_each_lab(copy, lab):
         modules = [node.module for node in imports]
         assert len(set(modules)) == len(modules)  # each module is imported from once
         assert sum(alias.name == name for node in imports for alias in node.names) == 1
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_the_skeleton_uses_no_name_that_is_not_imported(copy, stem):
+    lab = COURSE.labs(stem)[0].name
+    for number, path in enumerate(files_of(ROOT, stem)):
+        arguments = ["new-task", lab, f"brier_{number}", "--module", path.stem]
+        done = CliRunner().invoke(main, arguments)
+        assert done.exit_code == 0, done.output
+    folders = copy / "solutions" / stem, copy / "course" / "checks" / stem
+    command = [sys.executable, "-m", "ruff", "check", "--select=F821,F811", *folders]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

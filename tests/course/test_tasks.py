@@ -246,6 +246,23 @@ def test_what_an_answer_leaves_behind_is_seen(task):
 
 
 @each_task
+def test_a_list_or_dictionary_that_an_answer_empties_is_seen(task):
+    emptied, left = [], []
+
+    def empty(value, inputs):
+        for one in inputs:
+            if isinstance(one, list | dict) and one:
+                one.clear()
+                emptied.append(True)
+        return value
+
+    case = task.cases(np.random.default_rng(50))[:1]
+    with contextlib.suppress(Exception):  # the probe may need what was in it
+        answered(task, instead(reference(task), empty), case, left)
+    assert {kind for kind, _ in left} == ({"changed"} if emptied else set())
+
+
+@each_task
 def test_what_is_right_for_one_draw_is_wrong_for_another(task):
     """Values cannot be hard-coded, not even those of the public check's draws."""
     draws = [task.cases(np.random.default_rng(seed)) for seed in (*SEEDS, 50)]

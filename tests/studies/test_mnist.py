@@ -71,6 +71,20 @@ def test_without_a_network_the_message_says_what_to_do(monkeypatch, tmp_path):
     assert "ConnectionError" in str(failure.value)
 
 
+def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv(idx.FOLDER_VARIABLE, "")  # as if it were not set
+    (tmp_path / "known-unknowns").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(idx.DataUnavailable, match="put them in a folder") as failure:
+        idx.fetch("mnist", idx.FILES[0])
+    assert f"{tmp_path / 'known-unknowns' / 'mnist'} is no folder" in str(failure.value)
+
+
+def test_a_folder_may_be_named_from_the_home_folder(monkeypatch, real):
+    monkeypatch.setenv("HOME", str(real))
+    assert idx.fetch("mnist", idx.FILES[1], folder="~").is_relative_to(real)
+
+
 def test_the_next_mirror_is_tried_when_one_fails(monkeypatch, tmp_path):
     wanted = tmp_path / idx.FILES[1]
 
