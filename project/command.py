@@ -96,7 +96,8 @@ def project_root() -> Path:
     """Return the folder that holds the project: this one or one above it.
 
     Raises:
-        CourseError: there is none, or this folder has been removed.
+        CourseError: there is none, it is another checkout than the command's own, or this folder
+            has been removed.
     """
     try:
         here = Path.cwd()
@@ -105,6 +106,7 @@ def project_root() -> Path:
         raise CourseError(".", None, problem, "Change into a checkout.") from None
     for folder in (here, *here.parents):
         if (folder / "_toc.yml").exists() and (folder / "book").is_dir():
+            _require_own(folder)
             return folder
     raise CourseError(
         str(here),
@@ -112,3 +114,14 @@ def project_root() -> Path:
         "This folder is not in a checkout of the course: no _toc.yml here or above.",
         "Change into a checkout, then run the command there.",
     )
+
+
+def _require_own(root: Path) -> None:
+    """Refuse a checkout whose own code would not be used."""
+    own = Path(__file__).resolve().parents[1]
+    if (root / "project" / "command.py").is_file() and root.resolve() != own:
+        problem = (
+            f"This checkout has its own `course`, but the one of {own} was called."
+        )
+        remedy = "Call .venv/bin/course here, or python -m commands."
+        raise CourseError(root, None, problem, remedy)

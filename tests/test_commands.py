@@ -22,6 +22,17 @@ def test_outside_of_a_checkout_every_command_says_so(tmp_path, monkeypatch, comm
     assert list(tmp_path.iterdir()) == []
 
 
+def test_another_checkouts_command_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "book").mkdir()
+    (tmp_path / "_toc.yml").touch()
+    other = tmp_path / "project" / "command.py"
+    other.parent.mkdir()
+    other.touch()
+    line = in_process(monkeypatch, "exercises", "--check", cwd=tmp_path / "book")
+    assert f"{tmp_path}: This checkout has its own `course`, but the one" in line
+    assert f"of {ROOT} was called. Call .venv/bin/course here" in line
+
+
 def test_errors_of_the_system_are_one_line_in_every_command(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     for command in ("release", "nbgrader"):
