@@ -21,6 +21,8 @@ from course.wording import (
     as_sentence,
     lacks,
     named,
+    not_finite,
+    nothing_returned,
     subject,
     wrapped,
 )
@@ -33,14 +35,21 @@ NUMBER = re.compile(r"[^\s\[\]]+(?=[\s\]]|$)")
 SHOWN = 24  # how many entries of an array are printed at most
 
 
-def headline(task: Task, mismatch: Mismatch) -> str:
-    """Say in a sentence how a value differs from the expected one."""
+def headline(task: Task, mismatch: Mismatch, values: Values) -> str:
+    """Say in a sentence how a value differs from the expected one.
+
+    Args:
+        task: the task.
+        mismatch: the value.
+        values: all that the answer gives on the same input.
+    """
     close, got, value = mismatch.close, mismatch.got, subject(mismatch.key)
     number = "integer" if close.integers else "floating-point number"
     shape = _shape(close.value.shape, number)
     if mismatch.kind in ("missing", "none"):
         what = named(mismatch.key)
-        return f"`{task.name}` returns no {what}: it is None. Is a `return` missing?"
+        question = " Is a `return` missing?" * nothing_returned(values)
+        return f"`{task.name}` returns no {what}: it is None.{question}"
     if mismatch.kind == "dtype":
         kind = getattr(got, "dtype", None)
         what = f"is {a(type(got).__name__)}"
@@ -51,12 +60,15 @@ def headline(task: Task, mismatch: Mismatch) -> str:
             shape = _shape(close.value.shape, number)
         if close.value.shape:
             shape += f" of {number}s"
-        return f"{value} {what}; {shape} is expected."
+        advice = ""
+        if isinstance(got, str):  # of a dictionary, the names were unpacked
+            advice = f" If `{task.name}` returns a dictionary, return a tuple instead."
+        return f"{value} {what}; {shape} is expected.{advice}"
     if mismatch.kind == "shape":
         here = _shape(np.shape(got), number)
         return f"{value} is {here}; {shape} is expected."
     if mismatch.kind == "nan":
-        return f"{value} contains a number that is not finite (nan or inf)."
+        return not_finite(mismatch.key)
     lacking = lacks(mismatch.key, as_numbers(got), close.value)
     if lacking is not None:
         return as_sentence(lacking)
@@ -154,7 +166,7 @@ def example(
 
 def with_infinite(numbers: np.ndarray, infinite: np.ndarray) -> np.ndarray:
     """Put ±∞ where ``infinite`` is ±1."""
-    return np.where(infinite == 0, numbers, np.copysign(np.inf, infinite))
+    return np.where(np.abs(infinite) == 1, np.copysign(np.inf, infinite), numbers)
 
 
 def block(markup: str) -> str:
@@ -243,7 +255,7 @@ def _tolerance(rtol: float, atol: float | np.ndarray) -> str:
 
 def inputs(task: Task, answer: Any, case: Case) -> str:
     """Format a case, and say how the answer's arguments are made of it if that is not plain."""
-    rows = [_row(name, value) for name, value in case.items()]
+    rows = [_apart(name, value) for name, value in case.items()]
     made = task.made_of or _not_passed(task, answer, case)
     if made:
         rows.append(textwrap.indent(wrapped(f"({made})", width=84), "    "))
@@ -272,6 +284,18 @@ def _not_passed(task: Task, answer: Any, case: Case) -> str:
         f"The check makes the arguments of `{task.name}` from these; "
         f"yours has no argument called {listed}."
     )
+
+
+def _apart(name: str, value: Any) -> str:
+    """Format an input with enough digits to tell its entries apart."""
+    array = np.asarray(value)
+    for digits in (5, 9, 13, 17):
+        row = _row(name, value, digits)
+        if array.dtype.kind != "f" or array.size > SHOWN:
+            break
+        if len({*NUMBER.findall(row.partition("=")[2])}) >= len(np.unique(array)):
+            break
+    return row
 
 
 def _row(name: str, value: Any, digits: int = 5) -> str:

@@ -29,10 +29,14 @@ ADVICE = {
     "TracerBoolConversionError": "Use jnp.where in place of if and assert: JAX traces before values are known.",
     "ConcretizationTypeError": "Use jnp in place of Python's own functions: JAX traces before values are known.",
 }
-NO_GRAPH = (
-    "Its computation graph is lost: something is detached, computed under no_grad, or is a derivative that was taken "
-    "without create_graph=True."
-)
+# By a part of an exception's message.
+MESSAGES = {
+    "does not require grad": "Its computation graph is lost: something is detached, computed under no_grad, or is a "
+    "derivative that was taken without create_graph=True.",
+    "in-place operation": "An argument, or what a gradient needs, is changed in place, as by += or an operation whose "
+    "name ends in an underscore. Make a new tensor: z = z + 1 in place of z += 1.",
+}
+AUTOGRAD = ("autograd", "__init__.py")
 
 
 def explained(task: Task, answer: Any, error: Exception, case: Case) -> str:
@@ -74,7 +78,13 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
             f"`{task.name}` does not return the expected kind of value: "
             f"using its value raised {kind}: {message}"
         )
-    advice = NO_GRAPH if "does not require grad" in message else ADVICE.get(kind)
+        if any(Path(frame.filename).parts[-2:] == AUTOGRAD for frame in trace):
+            text = (
+                f"`{task.name}` returns a value, but its gradient cannot be computed: "
+                f"this raised {kind}: {message}"
+            )
+    told = (words for part, words in MESSAGES.items() if part in message)
+    advice = next(told, ADVICE.get(kind))
     if kind in ("LinAlgError", "_LinAlgError"):
         words = (advice for part, advice in LINEAR_ALGEBRA.items() if part in message)
         advice = next(words, None)

@@ -203,7 +203,7 @@ def _problem(answer: Any, draw: Draw) -> list[str | Comparison] | None:
     if mismatch is None:
         return [side_effects] if side_effects else None
     mismatch = _smallest(mismatch, values, cases, right)
-    told = [headline(task, mismatch)]
+    told = [headline(task, mismatch, values[mismatch.case])]
     misconception = draw.recognise(values)
     if misconception is not None:
         told.append(f"You get this if {misconception.hint}")

@@ -77,7 +77,10 @@ def unless_default(answer, value, default):
 
 
 def finite_or_infinite(name, value):
-    """Return a value with 0 in place of ±∞, and where it was infinite: ±1 there, 0 elsewhere."""
+    """Return a value with 0 in place of ±∞, and where it was infinite: ±1 there, 0 elsewhere.
+
+    What is not a number is so in both.
+    """
     import numpy as np
 
     # The judge takes no list for an array, so a list is passed on as it is.
@@ -86,7 +89,9 @@ def finite_or_infinite(name, value):
         return {f"infinite_{name}": value, name: value}
     infinite = np.isinf(array)
     return {
-        f"infinite_{name}": np.where(infinite, np.sign(array), 0.0),
+        f"infinite_{name}": np.where(
+            infinite, np.sign(array), 0 * np.where(infinite, 0, array)
+        ),
         name: np.where(infinite, 0.0, array),
     }
 

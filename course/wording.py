@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -74,6 +74,13 @@ def lacks(key: str, got: Any, value: Any) -> str | None:
     return f"{name} is infinite in the wrong places, or with the wrong sign."
 
 
+def nothing_returned(values: Mapping[str, Any]) -> bool:
+    """Is everything that an answer returns ``None``? Derivatives and properties are derived."""
+    derived = tuple(DERIVATIVES)
+    returned = [k for k in values if not k.startswith(derived) and not is_property(k)]
+    return all(values[key] is None for key in returned)
+
+
 def named(key: str) -> str:
     """Return what a student calls a value: `gradient_of_rho` is a gradient with respect to rho."""
     key = key.removeprefix(INFINITE)
@@ -81,6 +88,13 @@ def named(key: str) -> str:
         if key.startswith(prefix):
             return f"{words} `{key.removeprefix(prefix)}`"
     return f"`{key}`"
+
+
+def not_finite(key: str) -> str:
+    """Return the sentence for a value with nan or inf; what may be infinite has nan only."""
+    if key.startswith(INFINITE):
+        return f"{subject(key)} contains nan, which is not a number."
+    return f"{subject(key)} contains a number that is not finite (nan or inf)."
 
 
 def subject(key: str) -> str:

@@ -29,9 +29,9 @@ def where(pairs: Sequence[Pair]) -> tuple[str, str] | None:
     count, of = int(wrong.sum()), len(wrong)
     if count in (0, of):
         return None
-    clamped = _clamped(pairs)
+    clamped = _clamped(pairs, f"in {count} of {of} entries")
     if clamped is not None:
-        return f"{clamped} ({count} of {of} entries).", "condition"
+        return clamped, "condition"
     ways = _ways(pairs)
     for number, (text, masks, cost) in enumerate(_conditions(pairs), start=1):
         held = [
@@ -43,8 +43,8 @@ def where(pairs: Sequence[Pair]) -> tuple[str, str] | None:
         if ways >= BITS + 1 + 2 * math.log2(number) + cost:
             value = "not finite" if _never_finite(pairs) else "wrong"
             return (
-                f"{{keys}} {{is}} {value} exactly {text}, and right elsewhere "
-                f"({count} of {of} entries).",
+                f"{{keys}} {{is}} {value} exactly {text}, in {count} of {of} entries, and "
+                "right elsewhere.",
                 "condition",
             )
     whole = sum(not np.any(pair.wrong) for pair in pairs)
@@ -55,8 +55,8 @@ def where(pairs: Sequence[Pair]) -> tuple[str, str] | None:
     return f"{{keys}} {{is}} right in {of - count} of {of} entries.", "entries"
 
 
-def _clamped(pairs: Sequence[Pair]) -> str | None:
-    """Say that values end at a number other than 0, which at least two wrong entries are."""
+def _clamped(pairs: Sequence[Pair], entries: str) -> str | None:
+    """Say that values end at a number other than 0, which at least two wrong ``entries`` are."""
     got = np.concatenate([pair.got[pair.wrong] for pair in pairs])
     wanted = np.concatenate([pair.want[pair.wrong] for pair in pairs])
     right = np.concatenate([pair.want[~pair.wrong] for pair in pairs])
@@ -68,8 +68,8 @@ def _clamped(pairs: Sequence[Pair]) -> str | None:
     for word, sign in (("smaller", 1), ("larger", -1)):
         if np.all(sign * wanted < sign * end) and np.all(sign * (right - end) >= -near):
             return (
-                f"{{keys}} {{is}} {end:.5g}{_power(end)} wherever what is expected is {word}, and right "
-                "elsewhere, as if something were clamped"
+                f"{{keys}} {{is}} {end:.5g}{_power(end)} wherever what is expected is {word}, {entries}, "
+                "and right elsewhere, as if something were clamped."
             ).replace("} -", "} −")
     return None
 

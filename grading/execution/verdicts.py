@@ -18,7 +18,15 @@ from typing import Any
 
 from course.judge import compare, related, same
 from course.side_effects import sentences
-from course.wording import as_sentence, is_property, lacks, named, subject
+from course.wording import (
+    as_sentence,
+    is_property,
+    lacks,
+    named,
+    not_finite,
+    nothing_returned,
+    subject,
+)
 from grading.execution.expected import Key
 from grading.execution.sketch import sketch
 from grading.execution.values import VALUES, decode_left, decode_values
@@ -98,12 +106,13 @@ def judge(
     not_right = f"{value} is not right."
     if mismatch.kind == "value" and is_property(mismatch.key):
         not_right = as_sentence(lacks(mismatch.key, mismatch.got, mismatch.close.value))
+    missing = " Is a `return` missing?" * nothing_returned(values[mismatch.case])
     reason = {
         "missing": f"`{key.name}` returned no {name}.",
-        "none": f"`{key.name}` returned no {name}: it is None. Is a `return` missing?",
+        "none": f"`{key.name}` returned no {name}: it is None.{missing}",
         "dtype": f"{value} is not an array of {number}s, or not one such number.",
         "shape": f"{value} has the wrong shape: {_shape(mismatch.close.value.shape)} is expected.",
-        "nan": f"{value} contains a number that is not finite (nan or inf).",
+        "nan": not_finite(mismatch.key),
         "value": not_right,
     }[mismatch.kind]
     for mistake in key.mistakes:

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 import traceback
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import torch
 from course import errors, exceptions
 from course.errors import CELLS_ABOVE
 from course.feedback import CheckFailed, check
+from solutions import calibration_and_flows as flows
 from solutions.acting_on_uncertainty import diverse_batch
 from solutions.deep_ensembles import gaussian_nll_expression
 
@@ -131,3 +133,59 @@ def test_a_leading_axis_is_a_matter_of_shape():
     said = said_of("approximate-inference/reparametrised-sample", reparametrised_sample)
     assert "is an array of shape" in said
     assert "memory" not in said
+
+
+def test_a_gradient_that_cannot_be_computed_is_told_so():
+    def negative_elbo(log_probs, labels, kl):
+        labels = labels.expand(log_probs.shape[:-1])
+        if log_probs.dim() > 2:
+            log_probs = log_probs.movedim(-1, 1)
+        nll = torch.nn.functional.nll_loss(log_probs, labels, reduction="none")
+        return (nll + kl).mean(-1)
+
+    said = said_of("calibration-and-flows/negative-elbo", negative_elbo)
+    assert "returns a value, but its gradient cannot be computed" in said
+    assert "kind of value" not in said
+
+
+def test_a_change_of_what_needs_gradients_is_advised_on():
+    def affine_flow(z, shift, log_scale):
+        z *= log_scale.exp()
+        return z + shift, log_scale.sum().expand(z.shape[:-1])
+
+    said = said_of("calibration-and-flows/affine-flow", affine_flow)
+    assert "is changed in place, as by +=" in said
+
+
+def test_a_dictionary_for_a_tuple_is_told_so():
+    def affine_flow(z, shift, log_scale):
+        points, log_det = flows.affine_flow(z, shift, log_scale)
+        return {"points": points, "log_det": log_det}
+
+    said = said_of("calibration-and-flows/affine-flow", affine_flow)
+    assert "If `affine_flow` returns a dictionary, return a tuple instead." in said
+
+
+def test_a_return_is_asked_for_only_where_all_is_none():
+    def compose(layers, z):
+        points, log_det = flows.compose(layers, z)
+        return points, log_det if layers else None
+
+    said = said_of("calibration-and-flows/compose", compose)
+    assert "`compose` returns no `log_det`: it is None." in said
+    assert "missing" not in said
+    said = said_of("calibration-and-flows/compose", lambda layers, z: None)
+    assert "Is a `return` missing?" in said
+
+
+def test_inputs_that_differ_little_are_told_apart():
+    def with_a_tolerance(scores, weights, new_weights, alpha):
+        order = np.argsort(scores)
+        below = np.cumsum(weights[order])
+        needed = (1 - alpha) * (below[-1] + new_weights)
+        index = (below < needed[:, None] * (1 - 1e-6)).sum(1)
+        return np.append(scores[order], np.inf)[index]
+
+    said = said_of("acting-on-uncertainty/weighted-quantile", with_a_tolerance)
+    (weights,) = re.findall(r" weights = \[(.*?)\]", said)
+    assert len({*weights.split()}) == 2

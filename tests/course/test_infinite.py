@@ -54,6 +54,16 @@ def test_what_is_infinite_is_worded_and_shown():
     assert "`infinite" not in message
 
 
+def test_what_is_not_a_number_is_not_called_finite():
+    def undefined(scores, alpha):
+        found = ref.conformal_quantile(scores, alpha)
+        return np.nan if np.isinf(found) else found
+
+    message = said("conformal_quantile", undefined)
+    assert "`quantile` contains nan, which is not a number." in message
+    assert "returned quantile = nan expected quantile = inf" in message
+
+
 def test_relations_are_those_of_finite_inputs():
     half = [
         {"infinite_low": np.zeros(2), "low": np.array([0.75, 1.25])},

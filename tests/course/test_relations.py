@@ -239,7 +239,7 @@ SQUARE = [RNG.normal(0, 1, (4, 4)), RNG.normal(0, 1, (6, 6))]
         (
             [np.maximum(x, -0.5) for x in X],
             X,
-            "is −0.5 wherever what is expected is smaller, and right elsewhere",
+            "is −0.5 wherever what is expected is smaller, in 14 of 48 entries, and right elsewhere, as if",
         ),
         (
             [np.minimum(20 * w, -math.log(1e-12)) for w in W],

@@ -245,6 +245,40 @@ def predict_in_a_loop(model, x, *, draws, generator):
     return probs.mean(0), probs.var(0, correction=0)
 
 
+@torch.no_grad()
+def predict_in_one_batch(model, x, *, draws, generator):
+    x = x.repeat(draws, 1)
+    log_probs = model(x, model.draw(x.shape, generator=generator))[0]
+    probs = log_probs.exp().reshape(draws, len(x) // draws, -1)
+    return probs.mean(0), probs.var(0, correction=0)
+
+
+@torch.no_grad()
+def predict_with_draws_in_the_middle(model, x, *, draws, generator):
+    z0 = model.draw((len(x), draws, x.shape[1]), generator=generator)
+    probs = model(x[:, None], z0)[0].exp()
+    return probs.mean(1), probs.var(1, correction=0)
+
+
+@torch.no_grad()
+def predict_point_by_point(model, x, *, draws, generator):
+    parts = [model(r, model.draw((draws, len(r)), generator=generator))[0] for r in x]
+    probs = torch.stack(parts, 1).exp()
+    return probs.mean(0), probs.var(0, correction=0)
+
+
+@torch.no_grad()
+def predict_by_vmap(model, x, *, draws, generator):
+    z0 = model.draw((draws, *x.shape), generator=generator)
+    probs = torch.func.vmap(lambda noise: model(x, noise)[0])(z0).exp()
+    return probs.mean(0), probs.var(0, correction=0)
+
+
+def predict_in_numpy(model, x, *, draws, generator):
+    found = predict_by_vmap(model, x, draws=draws, generator=generator)
+    return tuple(part.numpy() for part in found)
+
+
 def predict_into_zeros(model, x, *, draws, generator):
     with torch.no_grad():
         probs = model(x, model.draw((draws, *x.shape), generator=generator))[0].exp()
@@ -317,5 +351,10 @@ ANSWERS = {
         "a loop": predict_in_a_loop,
         "moments": predict_by_moments,
         "into zeros": predict_into_zeros,
+        "in one batch": predict_in_one_batch,
+        "draws in the middle": predict_with_draws_in_the_middle,
+        "point by point": predict_point_by_point,
+        "vmap": predict_by_vmap,
+        "NumPy": predict_in_numpy,
     },
 }

@@ -12,6 +12,7 @@ from course.task import Close, Misconception, Task
 def _groups_cases(rng):
     """Draw groups of different sizes, of which the first is covered least, and one alone.
 
+    The second group comes first, and then the first one.
     In the last case, none is covered in the last of two groups: counts of the covered data
     points by group then are one too few.
     """
@@ -32,8 +33,9 @@ def _groups_cases(rng):
         covered = np.concatenate(
             [np.arange(size) < hit for size, hit in zip(sizes, hits, strict=True)]
         )
-        order = rng.permutation(len(groups) - 1)
-        order = np.append(len(groups) - 1, order)  # the last group comes first
+        first = [min(sizes[0], len(groups) - 1), 0][: len(sizes)]
+        order = rng.permutation(np.setdiff1d(np.arange(len(groups)), first))
+        order = np.append(first, order)
         cases.append({"covered": covered[order], "groups": groups[order]})
     return cases
 
@@ -76,6 +78,12 @@ COVERAGE_BY_GROUP = Task(
         Misconception(
             lambda covered, groups: np.full(groups.max() + 1, covered.mean()),
             "you return the coverage of all data points for every group.",
+        ),
+        Misconception(
+            lambda covered, groups: np.array(
+                [covered[groups == group].mean() for group in dict.fromkeys(groups)]
+            ),
+            "you take the groups in the order in which they first appear. Entry g is for group g.",
         ),
         Misconception(
             lambda covered, groups: _hits(covered, groups),

@@ -248,7 +248,7 @@ INVERTIBLE_U = Task(
         Misconception(
             _u(lambda a: -1 + torch.nn.functional.softplus(a)),
             "you take m as the planar-flow paper prints it, −1 + log(1 + eᵃ). Then m(0) = −0.31, and u = 0 moves by "
-            "0.31/‖w‖, which is large for small w. Shift its argument by log(e − 1).",
+            "0.31/‖w‖, which is large for small w. Shift its argument by log(e − 1), which is not log(e) − 1.",
         ),
         Misconception(
             _u(lambda a: -1 + torch.log(1 + torch.exp(a + math.log(math.e - 1)))),
