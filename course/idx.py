@@ -7,6 +7,7 @@ checksum must be the published one.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import struct
@@ -15,6 +16,8 @@ from pathlib import Path
 import numpy as np
 
 FOLDER_VARIABLE = "KNOWN_UNKNOWNS_DATA"
+# Errors of the disk, not of a mirror.
+UNWRITABLE = errno.EEXIST, errno.ENOTDIR, errno.EROFS, errno.ENOSPC, errno.EDQUOT
 FILES = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
 TEST_FILES = ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")
 
@@ -100,15 +103,16 @@ def fetch(
                 progressbar=True,
             )
             return Path(path)
-        except (PermissionError, FileExistsError, NotADirectoryError):
-            raise DataUnavailable(
-                f"{file} of {name} cannot be stored, because {cache} is no folder that you "
-                f"can write to. Mend that. {remedy}"
-            ) from None
         except (
             OSError,
             ValueError,
         ) as error:  # the mirror is unreachable, or its file not the published one
+            of_disk = getattr(error, "errno", None) in UNWRITABLE
+            if of_disk or isinstance(error, PermissionError):
+                raise DataUnavailable(
+                    f"{file} of {name} cannot be stored in {cache}: {error}. "
+                    f"Mend that. {remedy}"
+                ) from None
             reasons.append(f"{mirror}: {type(error).__name__}")
     raise DataUnavailable(
         f"{file} of {name} could not be downloaded ({'; '.join(reasons)}). {remedy}"

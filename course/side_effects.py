@@ -6,6 +6,8 @@ imports are inside its functions.
 
 from contextlib import contextmanager
 
+DEEPEST = 4  # lists in lists that are watched
+
 
 class WrongCall(TypeError):
     """An answer cannot take the arguments that it is called with."""
@@ -125,21 +127,24 @@ def _add(left, found):
     left.extend(one for one in found if one not in left)
 
 
-def _copied(value):
+def _copied(value, depth=0):
     """Return a copy to compare with, and what the answer is given; no copy of other values.
 
-    For a list, a tuple or a dictionary, the former maps each place or key to the two of its
-    value.
+    For a list, a dictionary, a tuple or a named one, down to ``DEEPEST``, the former maps each
+    place or key to the two of its value.
     """
     import sys
 
     import numpy as np
 
-    if type(value) in (list, tuple, dict):
+    is_named = isinstance(value, tuple) and hasattr(value, "_fields")
+    if depth < DEEPEST and (is_named or type(value) in (list, tuple, dict)):
         items = value.items() if type(value) is dict else enumerate(value)
-        parts = {key: _copied(part) for key, part in items}
+        parts = {key: _copied(part, depth + 1) for key, part in items}
         copies = {key: copy for key, (_, copy) in parts.items()}
-        return parts, copies if type(value) is dict else type(value)(copies.values())
+        if type(value) is dict:
+            return parts, copies
+        return parts, (value._make if is_named else type(value))(copies.values())
     torch = sys.modules.get("torch")
     if type(value) is np.ndarray:
         return value, value.copy()

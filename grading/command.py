@@ -31,6 +31,16 @@ class Read(click.ParamType):
             self.fail(f"{value!r} is not understood: {error}.", param, ctx)
 
 
+class Day(click.DateTime):
+    """A day, such as 2027-01-31."""
+
+    def convert(self, value, param, ctx):
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is no day: write it as 2027-01-31.", param, ctx)
+
+
 @click.command()
 @click.argument("submissions", type=Place())
 @click.option(
@@ -56,7 +66,7 @@ class Read(click.ParamType):
 )
 @click.option(
     "--answers-from",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=Day(["%Y-%m-%d"]),
     metavar="DATE",
     help="From this day on, such as 2027-01-31, the feedback shows the model answers.",
 )

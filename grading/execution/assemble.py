@@ -20,9 +20,15 @@ from nbformat import (
 
 from grading.submissions.answers import Added, Answers
 from grading.submissions.effects import Effects
-from grading.submissions.excerpts import APART, defined, definitions, imported
+from grading.submissions.excerpts import (
+    APART,
+    EVERYTHING,
+    defined,
+    definitions,
+    imported,
+)
 from grading.submissions.forms import without_shows
-from grading.submissions.sources import free
+from grading.submissions.sources import BUILT_IN, free
 from grading.submissions.statements import Release
 from project.practicals import cell_id
 
@@ -62,7 +68,7 @@ def assemble(
         judged: the tasks to judge, for which the student's answers are used.
         reference: the sources that stand in for other tasks, by task.
         probes: the source of the probe of every judged task.
-        left_out: ids of cells to leave out.
+        left_out: ids of cells, or of pieces of them, to leave out.
         reduced: ids of the student's own cells of which only definitions are to run.
         effects: of the student's notebook. If given, only the definitions in a student's
             cells are to run; a cell that contains nothing else stays as it is.
@@ -87,7 +93,7 @@ def assemble(
     cells = []
 
     def put(id_: str, source: str, role: str, task: str = "") -> None:
-        if origin(id_) in left_out or not source.strip():
+        if not {origin(id_), id_}.isdisjoint(left_out) or not source.strip():
             return
         course = {"task": task, "role": role} if task else {"role": role}
         cells.append(_code(id_, source, course))
@@ -165,7 +171,7 @@ def _borrowed(
     """
     wanted: set[str] = set()
     order: list[tuple[str, str, bool]] = []  # id, source, is it the student's?
-    stood_in: set[str] = set()  # ids of cells whose place a reference takes
+    stood_in: set[str] = set()  # ids of cells whose place a reference takes, if any
     whole: list[str] = []
     borrowed: dict[str, list[str]] = {}
 
@@ -199,10 +205,10 @@ def _borrowed(
         elif task in answers.tasks and _is_task(cell):
             # Own cells may use helpers in the cell of a task that a reference stands in for.
             source = answers.tasks[task].source
-            if reference.get(task, source) != source:
+            if reference.get(task) != source:
                 order.append((id_, source, True))
                 stood_in.add(id_)
-    released_names = Release.of(released).bound.keys()
+    released_names = {*Release.of(released).bound, *BUILT_IN, EVERYTHING}
     barred = _barred(released, whole)
     before = None
     for _ in range(ROUNDS if effects else 1):
@@ -210,8 +216,10 @@ def _borrowed(
         for id_, source, students in reversed(order):
             few = pieces < MAX_PIECES
             strict = effects if students else None
-            names = wanted - released_names if id_ in stood_in else wanted
-            borrowed[id_] = definitions(source, names, barred, strict) if few else []
+            apart = released_names if id_ in stood_in else ()
+            borrowed[id_] = (
+                definitions(source, wanted, barred, strict, apart) if few else []
+            )
             pieces += len(borrowed[id_])
             if pieces > MAX_PIECES:
                 borrowed[id_] = []

@@ -17,12 +17,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from grading.bounded import TooCostly, bounded
-from grading.execution.analysis import (
-    Analysis,
-    analyse,
-    as_written,
-    needs_of,
-)
+from grading.execution.analysis import Analysis, analyse, as_written, needs_of
 from grading.execution.assemble import assemble, origin
 from grading.execution.material import LabMaterial
 from grading.execution.passes import PassResult
@@ -282,6 +277,9 @@ class _Passes:
             return True
         added = {added.id for added in self.answers.added}
         cell = origin(result.stopped)
+        if _task_of(cell) in self.verdicts and cell != result.stopped:
+            self.left_out.add(result.stopped)  # lent from the cell of another task
+            return True
         if cell not in added | self.answers.around.keys():
             return False
         if cell in added - self.reduced and not self.is_apart:

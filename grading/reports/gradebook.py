@@ -99,7 +99,8 @@ def gradebook(paths: Sequence[Path]) -> Gradebook:
                     path,
                     None,
                     f"{title_of(*lab)} is also in {origin[lab]}.",
-                    "Name only one of the two files, or grade the lab in one folder.",
+                    "Grade the lab in one folder only: --practical leaves it out of the "
+                    "other. Or name only one of the two files.",
                 )
             students.setdefault(student, {})[lab] = _grade(one)
     ordered = sorted(students, key=by_name)

@@ -96,7 +96,8 @@ def _join(group: Sequence[Result], left_out: Sequence[str]) -> Result:
             sources.append(last)
     said = [f"{task} from {name}" for task, name in taken.items()]
     said += [
-        f"{name} is left out: it is late, and no points would be gained"
+        f"{name} is left out, with its answers in words: it is late, and no points for tasks would "
+        "be gained"
         for name in left_out
     ]
     flags = tuple(

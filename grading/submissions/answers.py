@@ -135,8 +135,7 @@ def read_answers(data: bytes, released: NotebookNode) -> Answers:
             else:
                 flags.add("empty-answer" if id_ in found else "missing-answer", id_)
         elif role == "written":
-            question = released.cells[index - 1]
-            typed = _typed_into(question, found.get(question["id"], []))
+            typed = _typed_beside(released.cells, index, found)
             text = _words(cell, found.get(id_, []), typed, flags)
             if text is not None:
                 written[task] = text
@@ -286,10 +285,10 @@ def _draft(
     # A copy of the stub below the answer would undo it.
     written = [(at, source) for at, source in filled if _plain(source) != stub]
     at = (written or cells)[-1][0]
-    if role == "task":  # an unfinished copy would take the others with it
-        written = [one for one in written if parsed(one[1]) is not None] or written
-    elif not role and written:  # a changed copy may need what the original defines
+    if written and role != "task":  # a changed copy may need what the original defines
         written = filled
+    # An unfinished copy would take the others with it.
+    written = [one for one in written if parsed(one[1]) is not None] or written
     if written:
         text = "\n\n".join(dict.fromkeys(source for _, source in written))
         return Draft(id_, role, at, place, text)
@@ -297,16 +296,41 @@ def _draft(
     return Draft(id_, role, at, place, text, untouched=bool(filled))
 
 
-def _typed_into(released: NotebookNode, cells: list[SubmittedCell]) -> str:
-    """What a student wrote into the cell of a question, below or between its lines."""
-    lines = [line for cell in cells for line in _plain(cell.source).splitlines()]
+def _typed_beside(
+    released: list[NotebookNode], index: int, found: dict[str, list[SubmittedCell]]
+) -> str:
+    """What a student wrote into the text cells above and below that of an answer."""
+    roles = [course_of(cell.metadata)[0] for cell in released]
+    beside = [index - 1]
+    if "written" not in roles[index + 1 : index + 3]:  # the next question's own
+        beside.append(index + 1)
+    stub = _plain(released[index].source)
+    texts = [
+        _typed_into(released[at], stub, found.get(released[at]["id"], []))
+        for at in beside
+        if at < len(released) and released[at].cell_type == "markdown"
+    ]
+    return "\n\n".join(filter(None, texts))
+
+
+def _typed_into(released: NotebookNode, stub: str, cells: list[SubmittedCell]) -> str:
+    """What a student wrote between the lines of a text cell; if these changed, below them."""
     there = {line for line in _plain(released.source).splitlines() if line}
-    new = []
+    lines = [line for cell in cells for line in _plain(cell.source).splitlines()]
+    new, missing = [], {*there}
     for line in lines[:MAX_LINES]:
         known = max((one for one in there if line.startswith(one)), key=len, default="")
-        if line != known or not line:
-            new.append(line.removeprefix(known).strip())
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(new)).strip()
+        missing.discard(known)
+        rest = line.removeprefix(known)
+        if rest == line or rest.strip():
+            new.append((rest.lstrip() if known else rest, False))
+        else:
+            new.append(("", True))
+    if missing:  # the lines themselves were edited
+        known_at = [at for at, (_, is_known) in enumerate(new) if is_known]
+        new = new[known_at[-1] + 1 :] if known_at else []
+    text = "\n".join(line for line, _ in new if line != stub)
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
 
 def _words(
@@ -314,14 +338,14 @@ def _words(
 ) -> str | None:
     """An answer in words; None if its cell is missing, empty if it is as released.
 
-    If nothing is in its cell, it is what was ``typed`` into that of the question.
+    What was ``typed`` beside its cell is added.
     """
     id_, stub = released["id"], _plain(released.source)
     texts = dict.fromkeys(cell.source.strip() for cell in cells)
     texts = [text for text in texts if text and _plain(text) != stub]
-    if typed and not texts:
+    if typed:
         flags.add("recovered-words", id_)
-        return typed[:MAX_SOURCE]
+        return "\n\n".join([*texts, typed])[:MAX_SOURCE]
     if not cells:
         flags.add("missing-written", id_)
         return None

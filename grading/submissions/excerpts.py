@@ -41,6 +41,7 @@ def definitions(
     names: Collection[str],
     barred: Collection[str] = (),
     effects: Effects | None = None,
+    left_out: Collection[str] = (),
 ) -> list[str]:
     """The statements that define these names, from a cell that is not run as a whole.
 
@@ -52,6 +53,7 @@ def definitions(
         names: the names that other cells use; what their definitions use is included.
         barred: names that must not be called, such as given functions that train.
         effects: of the notebook; if it is given, statements that act are left out.
+        left_out: names whose definitions are left out.
 
     Returns:
         Pieces to run in order. Consecutive plain functions and constants are one piece; any
@@ -64,7 +66,7 @@ def definitions(
     barred = {*barred, *REACHING, *imported(source, APART)}
     binding: dict[str, list[int]] = {}
     for index, (node, called) in enumerate(zip(body, _calls(source), strict=True)):
-        for name in _defined(node, called, barred, effects):
+        for name in _defined(node, called, barred, effects).difference(left_out):
             binding.setdefault(name, []).append(index)
     taken: dict[int, str] = {}
     waiting, seen = [*names, EVERYTHING], {*names, EVERYTHING}

@@ -154,9 +154,7 @@ def take_in(
             "Give the folder or the zip that the learning platform downloads, or a folder "
             "that holds <student>/<notebook>.ipynb.",
         )
-    submissions.sort(
-        key=attrgetter("student", "identifier", "practical", "part", "notebook")
-    )
+    submissions.sort(key=attrgetter("student", "identifier", "practical", "part"))
     skipped = [
         "/".join(map(shown, entry.parts))
         for kind in ("other", "hidden", "beside")

@@ -7,17 +7,15 @@ Definitions that an answer needs, and that would come too late, are put in front
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from grading.submissions.sources import MAX_SOURCE
+from grading.submissions.sources import BUILT_IN, MAX_SOURCE
 from grading.submissions.statements import Rank, Release, Statement, split
 from project.practicals import cell_id
 
 MAX_SPLIT = 200_000  # characters of all cells of a notebook that are split
-BUILT_IN = frozenset(dir(builtins))
 
 
 @dataclass(eq=False)
@@ -224,33 +222,39 @@ class _Search:
             if name in seen:
                 continue
             seen.add(name)
-            for one in self._definition(name, chosen, place):
-                if one not in found:
+            definition, is_above = self._definition(name, chosen, place)
+            for one in definition:
+                # What is above the answer runs there, but may need something from below.
+                waiting += one.uses - seen
+                if not is_above and one not in found:
                     found.add(one)
                     length += len(one.text)
-                    waiting += one.uses - seen
         if length > MAX_SOURCE:
             return []
         return sorted(found - {*statements}, key=self.order.__getitem__)
 
-    def _definition(self, name: str, chosen: Draft, place: int) -> list[Statement]:
-        """The statements that bind a name, in the cell that Jupyter would have run last."""
+    def _definition(
+        self, name: str, chosen: Draft, place: int
+    ) -> tuple[list[Statement], bool]:
+        """The statements that bind a name, in the cell that Jupyter would have run last.
+
+        And whether that cell is above the answer, so that they run in time.
+        """
         drafts = self.binding.get(name, {})
         draft = chosen if chosen in drafts else None
         if draft is None:
             if self.release.bound.get(name, place) < place:
-                return []
+                return [], True
             before = [draft for draft in drafts if draft.at < chosen.at]
             after = [draft for draft in drafts if draft.at >= chosen.at]
             draft = before[-1] if before else after[0] if after else None
         if draft is None:
-            return []
-        if draft.role not in ("task", "check") and draft.place <= place:
-            return []  # it is above the answer, and runs there
+            return [], True
+        is_above = draft.role not in ("task", "check") and draft.place <= place
         found = drafts[draft]
         if not any(one.fixed for one in found):
             found = [*found, *self.changing.get((name, draft), ())]
-        return [one for one in found if not one.idle and not one.answers]
+        return [one for one in found if not one.idle and not one.answers], is_above
 
 
 def _joined(statements: Iterable[Statement]) -> str:

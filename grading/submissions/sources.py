@@ -7,6 +7,7 @@ is handled.
 from __future__ import annotations
 
 import ast
+import builtins
 import gc
 import re
 import symtable
@@ -19,6 +20,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 Found = TypeVar("Found")
 
+BUILT_IN = frozenset(dir(builtins))
 MAX_SOURCE = 100_000  # characters of one cell
 # Characters and number of all cells that are kept: their trees take 150 MB at most.
 KEPT, MANY = 400_000, 1_000

@@ -292,6 +292,10 @@ def test_the_command_checks_the_table_before_it_grades(tmp_path, monkeypatch):
     for more, said in (
         ([], "--late, --due and --times belong together"),
         (["--late", "10"], "'10' is not understood: write it as 10%/day"),
+        (
+            ["--answers-from", "31.1.2027"],
+            "'31.1.2027' is no day: write it as 2027-01-31",
+        ),
     ):
         done = CliRunner().invoke(main, [str(one) for one in [*given, *more]])
         assert done.exit_code == 2

@@ -78,3 +78,57 @@ def test_what_a_stood_in_cell_binds_anew_is_not_run(practical, graded):
     tasks = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
     _, verdicts = graded(changes, tasks=tasks)
     assert (verdicts[FIRST].status, verdicts[FIFTH].status) == ("wrong", "right")
+
+
+LATER = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+SAME = (FIFTH, "def same(x):\n    return 2 * halved(x)")
+
+
+def with_same(practical, above):
+    """Answers of which FIRST is wrong, below some code, and FIFTH uses ``same``."""
+    wrong = practical.reference[FIRST].replace("return", "return 2 *")
+    fifth = practical.reference[FIFTH].replace("return ", "return same(1.0) * ", 1)
+    return {FIRST: f"{above}\n\n{HELPER}\n\n{wrong}", FIFTH: fifth}
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["sum = torch.sum", "from torch import *", "def no(x):\n    F\n\n\nF = None"],
+)
+def test_what_a_stood_in_cell_changes_for_all_is_not_run(practical, graded, above):
+    own = (FIFTH, f"{SAME[1]} * sum([1.0])")
+    _, verdicts = graded(with_same(practical, above), added=[own], tasks=LATER)
+    assert (verdicts[FIRST].status, verdicts[FIFTH].status) == ("wrong", "right")
+
+
+def test_what_is_lent_and_ends_the_kernel_costs_no_other_task(practical, graded):
+    above = """\
+def grow():
+    rows = []
+    while True:
+        rows.append(torch.ones(10_000_000))
+
+
+TABLE = grow()"""
+    own = (FIFTH, "def tabled(x):\n    return x + TABLE")
+    changes = with_same(practical, above)
+    _, verdicts = graded(changes, added=[SAME, own], tasks=LATER)
+    found = {task: verdict.status for task, verdict in verdicts.items()}
+    assert found == dict.fromkeys(LATER, "right") | {FIRST: "wrong"}
+
+
+def test_a_helper_stays_in_the_cell_of_a_task_that_is_not_used(practical, graded):
+    kl, sample, weights = (
+        f"bayes-by-backprop/{n}"
+        for n in ("gaussian-kl", "sampled-kl", "sample-weights")
+    )
+    own = (sample, "def same(x):\n    return 2 * halved(x)")
+    using = practical.reference[sample].replace("return ", "return same(1.0) * ", 1)
+    changes = {
+        kl: f"{HELPER}\n\n{practical.reference[kl]}",
+        sample: using,
+        weights: practical.reference[weights].replace("return ", "return 2 * ", 1),
+    }
+    tasks = (*LATER, kl, weights, sample)
+    _, verdicts = graded(changes, added=[own], tasks=tasks)
+    assert (verdicts[weights].status, verdicts[sample].status) == ("wrong", "right")

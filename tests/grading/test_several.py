@@ -92,6 +92,17 @@ def test_the_last_with_answers_counts_and_is_named(files, counts, tmp_path):
     assert sorted(intake.fates.values()) == [*fates, "submission"]
 
 
+def test_of_equals_the_last_counts_whatever_their_names(tmp_path):
+    names = ["zeta", "homework (2)", "homework (10)", "alpha"]
+    files = {f"{name}.ipynb": solved("log_prior", note=name) for name in names}
+    intake = take_in(write_submissions(tmp_path, files), COURSE, "best")
+    found = [one.notebook for one in intake.submissions]
+    assert found == list(files)
+    results = [Result("ann", STEM, name, name) for name in found]
+    (counting,) = (one for one in best_by_task(results) if not one.spare)
+    assert counting.notebook == "alpha.ipynb"
+
+
 def test_where_none_has_answers_the_note_says_so(tmp_path):
     """Cells of a student's own are more than nothing, but no answers."""
     notebook = nbformat.reads(COPY.decode(), as_version=4)

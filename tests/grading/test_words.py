@@ -6,7 +6,7 @@ from cell_edits import read, solved
 from student_notebook import cell, codes, index
 from test_recovery import delete, write
 
-LAB = "which_method"
+LAB, STUB = "which_method", "*Write your answer here.*"
 
 
 def questions():
@@ -49,6 +49,45 @@ def test_an_answer_in_words_is_found_in_the_cell_of_its_question(added):
     write(notebook, blank, "*Write your answer here.*")
     delete(notebook, gone)
     answers = read(notebook, LAB)
-    own = f"Because of {kept}."
-    assert [*answers.written.values()] == [own, *["Because.\n\nOf that."] * 2]
-    assert codes(answers) == {("recovered-words", id_) for id_ in (blank, gone)}
+    typed = "Because.\n\nOf that."
+    own = f"Because of {kept}.\n\n{typed}"
+    assert [*answers.written.values()] == [own, typed, typed]
+    assert codes(answers) == {("recovered-words", ids[n]) for n in questions()}
+
+
+CODE = "Because:\n\n```\nfor x in y:\n    print(x)\n```"
+
+
+@pytest.mark.parametrize(
+    ("above", "own", "text"),
+    [
+        (lambda q: f"{q}\n\n{CODE}", STUB, CODE),
+        (lambda q: f"> {q}\n\n{CODE}", STUB, CODE),
+        (lambda q: f"> {q}", STUB, ""),  # only the question was edited
+        (lambda q: q.upper(), STUB, ""),
+        (lambda q: f"{q}\n\n{STUB}", None, None),  # merged
+        (lambda q: f"{q}\n\nSo.", "See above.", "See above.\n\nSo."),
+    ],
+    ids=["indented", "edited", "quoted", "capitals", "merged", "both"],
+)
+def test_what_is_new_in_the_cell_of_a_question_is_the_answer(above, own, text):
+    ids = [c["id"] for c in released(LAB).cells]
+    notebook, number = solved(LAB), questions()[1]
+    asked = cell(notebook, ids[number - 1])
+    asked["source"] = above("".join(asked["source"]))
+    write(notebook, ids[number], own) if own else delete(notebook, ids[number])
+    answers = read(notebook, LAB)
+    written = answers.written.get(ids[number].replace("--", "/"))
+    assert written == text
+    assert (("recovered-words", ids[number]) in codes(answers)) == bool(text)
+
+
+def test_an_answer_in_words_is_found_in_the_text_below_its_cell():
+    cells = released(LAB).cells
+    notebook = solved(LAB)
+    number = next(n for n in questions() if n + 2 not in questions())
+    write(notebook, cells[number]["id"], STUB)
+    below = cell(notebook, cells[number + 1]["id"])
+    below["source"] = f"Because.\n\n{''.join(below['source'])}"
+    answers = read(notebook, LAB)
+    assert answers.written[cells[number]["id"].replace("--", "/")] == "Because."

@@ -77,7 +77,8 @@ def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(idx.DataUnavailable, match="put them in a folder") as failure:
         idx.fetch("mnist", idx.FILES[0])
-    assert f"{tmp_path / 'known-unknowns' / 'mnist'} is no folder" in str(failure.value)
+    place = tmp_path / "known-unknowns" / "mnist"
+    assert f"cannot be stored in {place}: [Errno 20] Not" in str(failure.value)
 
 
 def test_a_folder_may_be_named_from_the_home_folder(monkeypatch, real):
