@@ -84,20 +84,28 @@ LATER = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
 SAME = (FIFTH, "def same(x):\n    return 2 * halved(x)")
 
 
-def with_same(practical, above):
+def with_same(practical, above, helper=HELPER):
     """Answers of which FIRST is wrong, below some code, and FIFTH uses ``same``."""
     wrong = practical.reference[FIRST].replace("return", "return 2 *")
     fifth = practical.reference[FIFTH].replace("return ", "return same(1.0) * ", 1)
-    return {FIRST: f"{above}\n\n{HELPER}\n\n{wrong}", FIFTH: fifth}
+    return {FIRST: f"{above}\n\n{helper}\n\n{wrong}", FIFTH: fifth}
 
 
 @pytest.mark.parametrize(
-    "above",
-    ["sum = torch.sum", "from torch import *", "def no(x):\n    F\n\n\nF = None"],
+    ("above", "helper"),
+    [
+        ("sum = torch.sum", HELPER),
+        ("from torch import *", HELPER),
+        ("F = None", HELPER.replace("\n", "\n    F\n")),
+    ],
+    ids=["built-in", "star", "F"],
 )
-def test_what_a_stood_in_cell_changes_for_all_is_not_run(practical, graded, above):
-    own = (FIFTH, f"{SAME[1]} * sum([1.0])")
-    _, verdicts = graded(with_same(practical, above), added=[own], tasks=LATER)
+def test_what_a_stood_in_cell_changes_for_all_is_not_run(
+    practical, graded, above, helper
+):
+    own = (FIFTH, f"{SAME[1]} * sum([1.0]) * F.relu(torch.ones(()))")
+    changes = with_same(practical, above, helper)
+    _, verdicts = graded(changes, added=[own], tasks=LATER)
     assert (verdicts[FIRST].status, verdicts[FIFTH].status) == ("wrong", "right")
 
 
