@@ -230,9 +230,12 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
 def _bound(text: str) -> set[str]:
     """The names that the statements of a module bind, but not those within functions."""
     names: set[str] = set()
-    for node in ast.parse(text).body:
+    body = ast.parse(text).body
+    body += [one for node in body if isinstance(node, ast.If) for one in node.body]
+    for node in body:  # with those of `if TYPE_CHECKING:`
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {alias.asname or alias.name for alias in node.names}
+            found = (alias.asname or alias.name for alias in node.names)
+            names |= {name.partition(".")[0] for name in found}
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         else:
