@@ -20,26 +20,26 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from grading.classroom import EXAMPLES, FAULTS, STATE, grade_class
+from grading.classroom import EXAMPLES, FAULTS, grade_class
 from grading.execution.examples import examples
 from grading.faults import read_faults
 from grading.record import Result
 from grading.reports.difference import read_grades, surprises, write_difference
+from grading.reports.entered import NEW, entries, overridden
 from grading.reports.late import Policy, adjusted, timed, unmatched
 from grading.reports.marking import (
     Asked,
     check_marks,
-    entries,
     filled_table,
     questions,
     titles,
 )
 from grading.reports.marks import asked_in, rows_of, shown
 from grading.reports.outcome import class_of, write_outcome
-from grading.reports.pages import plural
+from grading.reports.pages import plural, short
 from grading.reports.several import best_by_task
 from grading.reports.stopped import advice
-from grading.settings import Settings
+from grading.settings import STATE, Settings
 from grading.submissions.intake import Intake, Submission, take_in
 from grading.submissions.names import shown as shown_name
 from grading.submissions.several import Several
@@ -101,8 +101,9 @@ def grade_folder(
     """
     _check_places(submissions_path, settings.out, manual, settings.root)
     manual = manual or filled_table(settings.out)
-    if manual is not None:
-        check_marks(manual)
+    for path in (manual, settings.out / NEW):
+        if path is not None and path.is_file():
+            check_marks(path)
     if diff:
         read_grades(settings.out / "grades.json")
     course = Course.read(settings.root)
@@ -161,12 +162,20 @@ def grade_folder(
             f"look: {policy.times} has times for {_some(map(repr, names))}, which name no student or "
             "notebook of the class; they were ignored.",
         )
-    if settings.out / "marks-new.csv" in written:
+    if settings.out / NEW in written:
         _say(
             console,
             "Answers have come in that marks.csv lacks: enter their marks in marks-new.csv, "
             "which has yours, too, and rename it to marks.csv.",
         )
+        if others := [
+            f"{key[0]} · {short(key[2])}" for key in overridden(settings.out)
+        ]:
+            _say(
+                console,
+                f"look: marks-new.csv has other entries than marks.csv for {_some(others)}; they stay, "
+                "and count when you have renamed it.",
+            )
     honest = {one.id for lab in labs for one in questions(lab) if one.honest}
     for note in surprises(before, read_grades(sheet), honest):
         _say(console, f"look: {note}.")

@@ -40,7 +40,7 @@ from grading.execution.runner import (
 from grading.faults import keep_faults
 from grading.record import PASSING, Result
 from grading.sandbox.bubblewrap import COMPILED, require_sandbox
-from grading.settings import Settings
+from grading.settings import STATE, Settings
 from grading.store import Store, machinery_of, name_of
 from grading.submissions.intake import Submission
 from grading.worker import Worker, Workers, not_graded, refused
@@ -48,7 +48,6 @@ from project.errors import CourseError
 from project.files import remove_unfinished, write_whole
 from project.practicals import Course
 
-STATE = ".grading"
 RUN = "run.json"  # the seed of a run that has not ended
 FAULTS = "faults.json"  # of the course
 EXAMPLES = "examples"  # the folder of public examples, which are kept between runs

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from grading.sandbox.bubblewrap import Limits
 
+STATE = ".grading"  # the hidden folder in the output folder
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -7,26 +7,24 @@ for each, to be filled in and read back.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from authoring.questions import Question, questions, titles
 from grading.record import Result, Written
 from grading.reports.alike import LONG, Variant, grouped, has_changed, version_of
+from grading.reports.entered import entries, text_of, write_new_table
 from grading.reports.feedback import Comments
-from grading.reports.marks import COLUMNS, SAME, VERSION, records, rows_of, shown
+from grading.reports.marks import COLUMNS, records, rows_of, shown
 from grading.reports.pages import number, render
 from grading.reports.roster import ColumnGroup, Item, Roster, unanswered
-from grading.reports.sheets import guarded, plain, table
-from project.errors import CourseError
 from project.files import write_whole
 
 __all__ = [
     "COLUMNS",
     "Question",
     "check_marks",
-    "entries",
     "filled_table",
     "mark_honest",
     "marking_page",
@@ -38,8 +36,6 @@ __all__ = [
     "write_marking",
 ]
 
-
-Key = tuple[str, ...]  # student, practical and question, as a table shows them
 Asked = Mapping[str, Iterable[str]]  # ids of questions, by practical
 
 
@@ -122,7 +118,7 @@ def marks_csv(
     that ``mark_honest`` has marked. Of answers with the same text, the later ones refer to the
     first in the column ``same as``.
     """
-    return _text(_open_rows(roster, comments, asked or {}))
+    return text_of(_open_rows(roster, comments, asked or {}))
 
 
 def write_marking(
@@ -134,35 +130,15 @@ def write_marking(
     """Write ``marking.html`` and the table to fill in; return their paths.
 
     A ``marks.csv`` in which anything has been filled in, or that cannot be read, is not
-    changed. If it lacks rows for new answers, a table with all rows, which includes its
-    entries, is written to ``marks-new.csv``; those of answers that are not graded this time
-    come last.
+    changed. If it lacks rows for new answers, ``write_new_table`` writes a table with all rows.
     """
     write_whole(out / "marking.html", marking_page(roster, asked, comments))
     path, rows = out / "marks.csv", _open_rows(roster, comments, asked)
-    more: list[str] = []
     filled = entries(path) if path.exists() else {}
-    if filled is None or filled:
-        keys = {shown(row[:3]) for row in rows}
-        filled = filled or {}
-        if filled.keys() >= keys:
-            return [out / "marking.html", path]
-        path = out / "marks-new.csv"
-        newer = (entries(path) if path.exists() else None) or {}
-        # Marks that somebody has already entered there are kept.
-        filled |= {key: row for key, row in newer.items() if row.marks or row.comment}
-        rows = [_kept(row, filled, keys) for row in rows]
-        others = {key: one for key, one in filled.items() if key not in keys}
-        rows += [
-            [*key, one.marks, one.comment, one.same or "", one.version or ""]
-            for key, one in others.items()
-            if one.marks or one.comment
-        ]
-        more = [*dict.fromkeys(name for one in filled.values() for name in one.more)]
-        for row in rows:
-            old = filled.get(shown(row[:3]))
-            row += [old.more.get(name, "") if old else "" for name in more]
-    write_whole(path, _text(rows, more))
+    if filled == {}:
+        write_whole(path, text_of(rows))
+    elif filled is None or not filled.keys() >= {shown(row[:3]) for row in rows}:
+        path = write_new_table(out, rows, filled or {})
     return [out / "marking.html", path]
 
 
@@ -284,71 +260,3 @@ def _open_rows(
                     marks, comment = "", comment if comment != first[2] else ""
                 rows.append([student, stem, id_, marks, comment, first[0], version])
     return rows
-
-
-def _text(rows: Iterable[Sequence[str]], more: Iterable[str] = ()) -> str:
-    """The table; ``more`` are the names of further columns."""
-    header = (*COLUMNS, SAME, VERSION, *more)
-    return table(
-        ([guarded(cell) for cell in row] for row in (header, *rows)), mark=True
-    )
-
-
-@dataclass(frozen=True)
-class _Entries:
-    """A row of a table as somebody has filled it in; None where there is no such column.
-
-    ``more`` are the cells of further columns.
-    """
-
-    marks: str
-    comment: str
-    same: str | None
-    version: str | None
-    more: Mapping[str, str]
-
-
-def _kept(
-    row: list[str], filled: Mapping[Key, _Entries], keys: Container[Key]
-) -> list[str]:
-    """A new row, with the entries of the old table where it has none itself.
-
-    Marks come with the version of the text that they are for. A row that refers to a row that
-    no longer exists gets the marks and the comment of that row.
-    """
-    key = shown(row[:3])
-    old = filled.get(key)
-    if old is None:
-        return row
-    marks, comment, same, version = row[3:]
-    if not marks and old.marks:
-        marks, version = old.marks, old.version or ""
-    comment, same = comment or old.comment, same if old.same is None else old.same
-    other = (same, *key[1:])
-    if other in filled and other not in keys:
-        marks = marks or filled[other].marks
-        comment, same = comment or filled[other].comment, row[5]
-    return [*row[:3], marks, comment, same, version]
-
-
-def entries(path: Path) -> dict[Key, _Entries] | None:
-    """The entries by row; empty if nobody has written marks or comments, None if unreadable."""
-    found = {}
-    try:
-        for _, record in records(path):
-            cells = [plain(record[name]).strip() for name in COLUMNS]
-            others = (
-                plain(record[name]).strip() if name in record else None
-                for name in (SAME, VERSION)
-            )
-            key = cells[0], cells[1].replace("-", "_"), cells[2]
-            more = {
-                name: plain(cell)
-                for name, cell in record.items()
-                if name not in (*COLUMNS, SAME, VERSION)
-            }
-            found[key] = _Entries(*cells[3:], *others, more)
-    except CourseError:
-        return None
-    written = any(one.marks or one.comment for one in found.values())
-    return found if written else {}
