@@ -39,6 +39,7 @@ from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural, short
 from grading.reports.several import best_by_task
 from grading.reports.stopped import advice
+from grading.reports.versions import Versions
 from grading.settings import STATE, Settings
 from grading.submissions.intake import Intake, Submission, take_in
 from grading.submissions.names import shown as shown_name
@@ -122,7 +123,9 @@ def grade_folder(
     if several == "best":
         results = best_by_task(timed(results, policy), policy)
     if diff:
-        roster, _, _ = class_of(results, course, manual, policy)
+        roster, _, _ = class_of(
+            results, course, manual, policy, Versions.read(settings.out)
+        )
         labs = course.labs(*(p.stem for p in roster.practicals)) if results else []
         found = write_difference(
             settings.out / "grades.json", roster, titles=titles(labs)

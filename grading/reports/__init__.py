@@ -2,8 +2,8 @@
 
 ``roster``   holds the class as rows and columns, for all other modules;
 ``sheets``   writes the grade sheets, ``feedback`` and ``report`` the pages, ``marking`` the page
-             and the table for answers in words, ``entered`` what somebody has entered there;
-             ``pages`` is what the pages share;
+             and the table for answers in words, ``entered`` what somebody has entered there,
+             ``versions`` which texts were marked; ``pages`` is what the pages share;
 ``items``    computes statistics of tasks and questions;
 ``unnamed``  finds students with the same wrong numbers, and drafts misconceptions;
 ``stopped``  lists code that a limit stopped, and what to do about it;

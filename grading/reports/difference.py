@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from msgspec import UNSET
 
-from grading.reports.alike import plain
+from grading.reports.alike import version_of
 from grading.reports.grades import Grades, NotebookGrade, WrittenAnswer, grades
 from grading.reports.pages import WORDS, number, plural, render, short
 from grading.reports.roster import Roster, by_name
@@ -125,15 +124,12 @@ def surprises(
         after: those of this one.
         honest: ids of the questions to which any answer gets full marks.
     """
-    old = dict(_written(before)) if before else {}
     for key, answer in _written(after):
-        if answer.marks is None or answer.task in honest:
-            continue
-        also = " and empty its cell in the column version" if answer.changed else ""
-        if answer.changed or (answer.changed is UNSET and _stays(old.get(key), answer)):
+        if answer.changed is True and answer.task not in honest:
             yield (
                 f"{key[0]} · {short(answer.task)}: this answer has changed since it got "
-                f"{number(answer.marks)} of {answer.points}; mark it again{also}"
+                f"{number(answer.marks)} of {answer.points}; mark it again and empty its cell in "
+                f"the column version; if it is empty, enter {version_of(answer.text)}"
             )
     earlier = before.results if before else ()
     gone = [deducted(one) for one in earlier if one.counts and deducted(one)]
@@ -143,15 +139,6 @@ def surprises(
             f"({number(sum(gone))} in all), this one from none: grade again with --due, "
             "--times and --late to deduct them"
         )
-
-
-def _stays(was: WrittenAnswer | None, answer: WrittenAnswer) -> bool:
-    """Have the marks stayed since the last run, although the text has not?"""
-    return (
-        was is not None
-        and was.marks == answer.marks
-        and plain(was.text) != plain(answer.text)
-    )
 
 
 def deducted(notebook: NotebookGrade) -> float:

@@ -19,6 +19,7 @@ from grading.reports.feedback import Comments
 from grading.reports.marks import COLUMNS, records, rows_of, shown
 from grading.reports.pages import number, render
 from grading.reports.roster import ColumnGroup, Item, Roster, unanswered
+from grading.reports.versions import Versions
 from project.files import write_whole
 
 __all__ = [
@@ -172,19 +173,22 @@ def check_marks(
 
 
 def read_marks(
-    path: Path, results: Iterable[Result], asked: Asked | None = None
+    path: Path,
+    results: Iterable[Result],
+    asked: Asked | None = None,
+    versions: Versions | None = None,
 ) -> list[Result]:
     """Put the marks of a table into the results; rows without marks change nothing.
 
     The table may be separated by commas, semicolons or tabs, use a decimal point or a decimal
-    comma, and have further columns; ``asked`` is as for ``rows_of``.
+    comma, and have further columns; ``asked`` and ``versions`` are as for ``rows_of``.
 
     Raises:
         CourseError: a row is invalid; the message names file, line and remedy. Nothing is
             merged then.
     """
     results = list(results)
-    read = rows_of(path, results, asked)
+    read = rows_of(path, results, asked, versions)
     rows = {row.key: row for row in read if row.marks is not None}
     roster = Roster(results)
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grading.record import Result, Written
-from grading.reports.alike import version_of
 from grading.reports.roster import Roster
 from grading.reports.sheets import plain
+from grading.reports.versions import Versions
 from project.errors import CourseError
 from project.practicals import Course
 
@@ -30,7 +30,8 @@ class Row:
     """A row: student, practical and question, and the entries, with None for no marks.
 
     ``same`` is the student whose marks count if there are none; ``version`` identifies the text
-    that the marks are for, None if that is not known.
+    that the marks are for, None if that is not known. ``emptied`` means that it is not in the
+    table.
     """
 
     key: tuple[str, str, str]
@@ -38,6 +39,7 @@ class Row:
     comment: str
     same: str = ""
     version: str | None = None
+    emptied: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def rows_of(
     path: Path,
     results: list[Result],
     asked: Mapping[str, Iterable[str]] | None = None,
+    versions: Versions | None = None,
 ) -> list[Row]:
     """Read the rows of a table, and check them against the results of the class.
 
@@ -114,6 +117,7 @@ def rows_of(
         path: the table.
         results: of the class.
         asked: as ``asked_in`` returns them; by default the questions of the results.
+        versions: those of marked texts that are not in the table.
 
     Raises:
         CourseError: a row is invalid.
@@ -131,7 +135,7 @@ def rows_of(
         seen[row.key] = line
         rows[row.key] = row
     return [
-        _with_same(path, seen, row, rows, known)
+        _with_same(path, seen, row, rows, known, versions)
         for key, row in rows.items()
         if key in known.answers
     ]
@@ -143,6 +147,7 @@ def _with_same(
     row: Row,
     rows: Mapping[tuple[str, str, str], Row],
     known: _Known,
+    versions: Versions | None,
 ) -> Row:
     """A row with the marks and the comment of the row that it refers to, if it has none."""
     names, answers = known.students, known.answers
@@ -161,12 +166,16 @@ def _with_same(
     if found.marks is not None and found.key not in answers:  # not checked yet
         most = answers[row.key].points
         _check_range(path, lines[found.key], row.key[2], found.marks, most)
-    version = row.version
-    if version and not found.version and found.key in answers:
-        # Somebody marked the text that is there now.
-        version = version_of(answers[found.key].text)
+    version, emptied = row.version, row.version is None
+    if emptied and versions is not None and found.marks is not None:
+        version = versions.of(row.key, found.marks, answers[row.key].text)
+    elif version and not found.version and found.key in answers:  # marked again
+        stored = versions or Versions({}, {})
+        version = stored.of(found.key, found.marks, answers[found.key].text)
     comment = row.comment or found.comment
-    return replace(row, marks=found.marks, comment=comment, version=version)
+    return replace(
+        row, marks=found.marks, comment=comment, version=version, emptied=emptied
+    )
 
 
 def _row(

@@ -19,13 +19,14 @@ from grading.reports.marking import (
     titles,
     write_marking,
 )
-from grading.reports.marks import asked_in
+from grading.reports.marks import asked_in, rows_of
 from grading.reports.report import write_report
 from grading.reports.returned import returned_in
 from grading.reports.roster import Roster
 from grading.reports.sheets import write_sheets
 from grading.reports.similar import flagged, similar, write_similar
 from grading.reports.unnamed import unnamed, write_unnamed
+from grading.reports.versions import Versions
 from project.practicals import Course
 
 
@@ -59,7 +60,11 @@ def write_outcome(
         CourseError: the marks cannot be merged, or a chapter cannot be read; nothing has
             been written then.
     """
-    roster, asked, comments = class_of(results, course, marks, policy)
+    results, versions = list(results), Versions.read(out)
+    roster, asked, comments = class_of(results, course, marks, policy, versions)
+    if marks is not None:
+        rows = rows_of(marks, results, asked_in(course), versions)
+        versions.write(out, rows)
     labs = course.labs(*asked) if asked else []
     pairs = similar(roster, labs)
     roster = Roster(flagged(roster.results, pairs), course.stems)
@@ -102,8 +107,11 @@ def class_of(
     course: Course,
     marks: Path | None = None,
     policy: Policy | None = None,
+    versions: Versions | None = None,
 ) -> tuple[Roster, dict[str, list[Question]], Comments]:
     """Merge the marks, deduct points for lateness; return the class, its questions by practical, and the comments.
+
+    ``versions`` are as for ``rows_of``.
 
     Raises:
         CourseError: as ``write_outcome``.
@@ -112,7 +120,7 @@ def class_of(
     if marks is not None:
         everywhere = asked_in(course)
         comments = read_comments(marks, results, everywhere)
-        results = read_marks(marks, results, everywhere)
+        results = read_marks(marks, results, everywhere, versions)
     stems = {result.practical for result in results if result.practical}
     labs = {stem: course.labs(stem) for stem in course.stems if stem in stems}
     asked = {

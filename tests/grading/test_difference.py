@@ -14,6 +14,7 @@ from pages import assert_harmless, assert_readable, text_of
 from commands import main
 from grading import app
 from grading.record import Late, Result, Verdict, Written
+from grading.reports.alike import version_of
 from grading.reports.difference import (
     changes,
     read_grades,
@@ -58,21 +59,25 @@ def test_moved_points_and_the_reason():
 
 
 def test_marks_of_answers_that_have_changed_are_told():
-    ada, bob, cy = (result(name, WRONG, 2.0) for name in ("ada", "bob", "cy"))
-    new = (Written("x/q", 3, "I do not know.", 2.0),)
-    spaced = (Written("x/q", 3, " Because. \n", 2.0),)
-    marked_again = (Written("x/q", 3, "Hence.", 0.5),)
+    because, hence = version_of("Because."), version_of("Hence.")
+    written = {
+        "ada": Written("x/q", 3, "Hence.", 2.0, because),
+        "bob": Written("x/q", 3, " Because. \n", 2.0, because),
+        "cy": Written("x/q", 3, "Hence.", 2.0, hence),
+        "di": Written("x/q", 3, "Hence.", 2.0),  # not known
+    }
     after = [
-        dataclasses.replace(ada, written=new),
-        dataclasses.replace(bob, written=spaced),
-        dataclasses.replace(cy, written=marked_again),
+        dataclasses.replace(result(name, WRONG), written=(answer,))
+        for name, answer in written.items()
     ]
-    runs = [grades(Roster(one)) for one in ([ada, bob, cy], after)]
-    assert list(surprises(*runs)) == [
-        "ada · q: this answer has changed since it got 2 of 3; mark it again"
-    ]
-    assert list(surprises(*runs, honest={"x/q"})) == []
-    assert list(surprises(runs[1], runs[1])) == []
+    now = grades(Roster(after))
+    for before in (None, now):
+        (said,) = surprises(before, now)
+        assert said == (
+            "ada · q: this answer has changed since it got 2 of 3; mark it again and empty its "
+            f"cell in the column version; if it is empty, enter {hence}"
+        )
+    assert list(surprises(now, now, honest={"x/q"})) == []
 
 
 def test_deductions_that_are_gone_are_told():
