@@ -22,6 +22,8 @@ COLUMNS = ("student", "practical", "question", "marks", "comment")
 # that the marks are for.
 SAME, VERSION = "same as", "version"
 LETTERS = re.compile("[a-p]{8}")
+DIGITS = re.compile(r"\d+")
+ALIKE = 0.8  # of 1, from which on a name may be another one, misspelt
 NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)")
 
 
@@ -111,7 +113,7 @@ def rows_of(
     """Read the rows of a table, and check them against the results of the class.
 
     Rows of answers that are not graded this time are not returned, but others may refer to
-    them: a notebook may be missing, or its lab may not have been chosen.
+    them: a student or a notebook may be missing, or its lab may not have been chosen.
 
     Args:
         path: the table.
@@ -123,7 +125,9 @@ def rows_of(
         CourseError: a row is invalid.
     """
     known, seen, rows = _Known.of(results, asked or {}), {}, {}
-    for line, record in records(path):
+    read = list(records(path))
+    _check_names(path, read, known)
+    for line, record in read:
         row = _row(path, line, record, known)
         if row.key in seen:
             raise CourseError(
@@ -139,6 +143,58 @@ def rows_of(
         for key, row in rows.items()
         if key in known.answers
     ]
+
+
+def strangers(path: Path, results: list[Result]) -> list[str]:
+    """The students in a table who are not in the class, in the order of the table."""
+    names = set(shown(result.student for result in results))
+    found = dict.fromkeys(_key(record)[0] for _, record in records(path))
+    return [name for name in found if name not in names]
+
+
+def _key(record: Mapping[str, str]) -> tuple[str, str, str]:
+    """The first cells of a row; a name that is not UTF-8 is escaped there."""
+    stem = plain(record["practical"]).strip().replace("-", "_")
+    return plain(record["student"]), stem, plain(record["question"]).strip()
+
+
+def _check_names(
+    path: Path, read: Sequence[tuple[int, dict[str, str]]], known: _Known
+) -> None:
+    """Check that students with marks who are not in the class may have left it.
+
+    Raises:
+        CourseError: a name seems to be misspelt, since it is like that of a student who has no
+            row, or the table belongs to another class.
+    """
+    keys = [_key(record) for _, record in read]
+    there = set(keys)
+    away = [
+        (line, key)
+        for (line, record), key in zip(read, keys, strict=True)
+        if key[0] not in known.students and plain(record["marks"]).strip()
+    ]
+    if away and not any(name in known.students for name, *_ in keys):
+        line, key = away[0]
+        raise _unknown(path, line, "student", key[0], known.students)
+    for line, (name, *rest) in away:
+        # Names that differ in a number, such as a platform's, are of different students.
+        free = {
+            other.casefold().strip(): other
+            for other, student in known.students.items()
+            if (other, *rest) not in there
+            and (student, *rest) in known.answers
+            and DIGITS.findall(other) == DIGITS.findall(name)
+        }
+        folded = name.casefold().strip()
+        for near in difflib.get_close_matches(folded, free, n=1, cutoff=ALIKE):
+            raise CourseError(
+                path,
+                line,
+                f"There is no student called {name!r}.",
+                f"Did you mean {free[near]!r}? If not, add a row for {free[near]!r}, too, "
+                "with or without marks.",
+            )
 
 
 def _with_same(
@@ -184,14 +240,10 @@ def _row(
     record: dict[str, str],
     known: _Known,
 ) -> Row:
-    student = plain(record["student"])
-    if student not in known.students:  # a name that is not UTF-8 is escaped there
-        raise _unknown(path, line, "student", student, known.students)
-    student = known.students[student]
-    stem = plain(record["practical"]).strip().replace("-", "_")
+    student, stem, question = _key(record)
+    student = known.students.get(student, student)
     if stem not in known.questions:
         raise _unknown(path, line, "practical", stem, known.questions)
-    question = plain(record["question"]).strip()
     questions = known.questions[stem]
     if question not in questions and stem not in known.open:
         raise _unknown(path, line, f"question of {stem}", question, questions)
