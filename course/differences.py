@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import textwrap
 from collections.abc import Mapping
@@ -212,7 +213,7 @@ def _told_apart(
         pairs.append((name, given[worst], right[worst]))
     for digits in (5, 9, 13, 17):
         for name, one, other in pairs:
-            rows = _row(name, one, digits), _row(name, other, digits)
+            rows = row(name, one, digits), row(name, other, digits)
             if rows[0].split() != rows[1].split():
                 return rows
     return rows
@@ -290,29 +291,43 @@ def _apart(name: str, value: Any) -> str:
     """Format an input with enough digits to tell its entries apart."""
     array = np.asarray(value)
     for digits in (5, 9, 13, 17):
-        row = _row(name, value, digits)
+        text = row(name, value, digits)
         if array.dtype.kind != "f" or array.size > SHOWN:
             break
-        if len({*NUMBER.findall(row.partition("=")[2])}) >= len(np.unique(array)):
+        if len({*NUMBER.findall(text.partition("=")[2])}) >= len(np.unique(array)):
             break
-    return row
+    return text
 
 
-def _row(name: str, value: Any, digits: int = 5) -> str:
+def row(name: str, value: Any, digits: int = 5) -> str:
+    """Format a named value with at least so many significant digits of every entry."""
     if isinstance(value, str):
         text = repr(value)
     else:
         if hasattr(value, "detach"):
             value = value.detach().cpu()
         array = np.asarray(value)
-        text = np.array2string(
-            array, precision=digits, threshold=SHOWN, edgeitems=2, suppress_small=False
-        )
+        text = _printed(array, digits)
+        if array.dtype.kind == "f" and "e" not in text:  # fixed-point notation
+            text = _printed(array, _decimals(array, digits))
         if array.size > SHOWN:
             text += f"  (shape {array.shape})"
     return textwrap.indent(text, " " * (len(name) + 7)).replace(
         " " * (len(name) + 7), f"    {name} = ", 1
     )
+
+
+def _printed(array: np.ndarray, decimals: int) -> str:
+    return np.array2string(
+        array, precision=decimals, threshold=SHOWN, edgeitems=2, suppress_small=False
+    )
+
+
+def _decimals(array: np.ndarray, digits: int) -> int:
+    """Count the decimals that the smallest entry needs; below 1e-4, NumPy prints exponents."""
+    sizes = np.abs(array)
+    least = np.min(sizes, where=sizes >= 1e-4, initial=1.0)
+    return max(digits, digits - 1 - math.floor(math.log10(least)))
 
 
 def _shape(shape: tuple[int, ...], number: str) -> str:

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 import course
-from course.differences import inputs
+from course.differences import inputs, row
 from course.feedback import SEEDS
 from course.task import Task, tasks_of
 from course.wording import INFINITE, is_property
@@ -71,13 +71,12 @@ def example_of(task: Task) -> Example:
     """Return the smallest input that a task's check draws, with the expected values."""
     cases = task.cases(np.random.default_rng(SEEDS[0]))
     case = min(cases, key=lambda one: sum(np.size(value) for value in one.values()))
-    with np.printoptions(precision=5, threshold=24, suppress=True):
-        rows = [
-            f"    {name} = {_number(close.value)}"
-            for name, close in task.oracle(**case).items()
-            if not name.startswith(INFINITE) and not is_property(name)
-        ]
-        shown = inputs(task, None, case)
+    rows = [
+        _row(name, close.value)
+        for name, close in task.oracle(**case).items()
+        if not name.startswith(INFINITE) and not is_property(name)
+    ]
+    shown = inputs(task, None, case)
     return Example(_cut(shown), _cut("\n".join(rows)), tuple(task.hints))
 
 
@@ -96,8 +95,8 @@ def _computed(stem: str, path: Path) -> dict[str, Example]:
     return _read(path)  # the feedback does without if there are none
 
 
-def _number(value: np.ndarray) -> str:
-    return str(value) if value.shape else f"{float(value):.6g}"
+def _row(name: str, value: np.ndarray) -> str:
+    return row(name, value) if value.shape else f"    {name} = {float(value):.6g}"
 
 
 def _cut(text: str) -> str:

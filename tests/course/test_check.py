@@ -12,7 +12,7 @@ import torch
 from assembled import TASKS
 
 from course import feedback
-from course.differences import Comparison, example
+from course.differences import Comparison, example, inputs
 from course.feedback import CheckFailed, check
 from course.judge import Mismatch
 from course.task import Close, Misconception, Task, find
@@ -78,6 +78,24 @@ def rows_of(message):
 def test_values_that_are_refused_never_look_equal(monkeypatch, answer, right):
     given, expected = rows_of(told(monkeypatch, answer, right))
     assert given != expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        0.00025316789,
+        np.float32(0.012345678),
+        [0.00025316789, 0.098765432, 0.0],
+        [1.2345678, -0.056789123],
+        [5.4321e-7, 0.12345678],
+        [[1234.5678], [0.5]],
+    ],
+)
+def test_inputs_are_printed_with_five_significant_digits(values):
+    """Whoever computes on the printed input gets the expected value, but for rounding."""
+    printed = inputs(find("deep-ensembles/entropy"), None, {"x": np.asarray(values)})
+    read = [float(n) for n in re.findall(r"[-+.e\d]*\d[-+.e\d]*", printed)]
+    np.testing.assert_allclose(read, np.ravel(values), rtol=5.1e-5)
 
 
 def test_few_digits_where_few_will_do(monkeypatch):

@@ -17,9 +17,8 @@ from pages import assert_harmless, assert_readable, text_of
 
 from authoring.questions import Question
 from commands import main
-from course.task import tasks_of
 from grading import app
-from grading.execution.examples import Example, example_of, examples
+from grading.execution.examples import Example
 from grading.execution.grader import STOOD_IN
 from grading.record import Flag, Late, Result, Verdict, Written
 from grading.reports.feedback import (
@@ -248,23 +247,6 @@ def test_model_answers_are_shown_from_the_day_that_the_command_names(
     given = ["grade", "in", "--out", "out", "--answers-from", day]
     assert CliRunner().invoke(main, given).exit_code == 0
     assert asked == [shown]
-
-
-def test_examples_are_those_of_the_check_and_kept(tmp_path, monkeypatch):
-    lab = COURSE.lab("acting_on_uncertainty_a")
-    found = examples([lab], tmp_path)
-    assert set(found) == set(tasks_of(lab.stem))
-    for id_, task in tasks_of(lab.stem).items():
-        assert found[id_] == example_of(task)
-        assert found[id_].inputs
-    monkeypatch.setattr("grading.execution.examples._computed", None)
-    assert examples([lab], tmp_path) == found
-
-
-def test_a_check_that_cannot_run_costs_only_the_examples(tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.executable", "/bin/false")
-    assert examples([COURSE.lab("acting_on_uncertainty_a")], tmp_path) == {}
-    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_that_python_printed():
