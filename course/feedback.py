@@ -225,16 +225,17 @@ def _smallest(
     right: Sequence[Mapping[str, Close]],
 ) -> Mismatch:
     """Return the same mismatch on the smallest input that shows it, an ordinary one first."""
-
-    def size(index: int) -> tuple[bool, int]:
-        values = cases[index].values()
-        return any(map(_extreme, values)), sum(map(np.size, values))
-
-    for index in sorted(range(len(cases)), key=size):
+    for index in sorted(range(len(cases)), key=lambda index: effort(cases[index])):
         found = compare([values[index]], [right[index]])
         if found and (found.kind, found.key) == (mismatch.kind, mismatch.key):
             return replace(found, case=index)
     return mismatch
+
+
+def effort(case: Case) -> tuple[bool, int]:
+    """Return whether an input has extreme numbers, and its size: what is small is easy to check."""
+    values = case.values()
+    return any(map(_extreme, values)), sum(map(np.size, values))
 
 
 def _extreme(value: Any) -> bool:

@@ -135,7 +135,13 @@ def grade_folder(
         _say(console, f"Open {settings.out / 'difference.html'}")
         return results
     labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
-    public = examples(labs, settings.out / STATE / EXAMPLES)
+    wrong = {
+        (verdict.task, verdict.hint)
+        for result in results
+        for verdict in result.verdicts
+        if verdict.status == "wrong"
+    }
+    public = examples(labs, settings.out / STATE / EXAMPLES, wrong)
     sheet, before = settings.out / "grades.json", None
     with contextlib.suppress(CourseError):  # none yet, or another version's: replaced
         before = read_grades(sheet)

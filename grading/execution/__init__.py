@@ -4,7 +4,7 @@ A *pass* runs one assembled notebook once, in a new kernel, and judges some of i
 submission takes one pass, or several if its answers may have affected one another.
 
 ``expected``  draws a run's inputs and computes the right values, in a process of its own;
-``examples``  draws public examples for the feedback, at the same time;
+``examples``  has public examples that show what a class did wrong, for the pages;
 ``probe``     calls an answer on these inputs and displays its numbers;
 ``assemble``  puts answers into the released notebook, with the probe of each task;
 ``passes``    defines the input and the result of a pass;

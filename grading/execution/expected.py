@@ -210,8 +210,8 @@ def draw(
 
     The programs that JAX compiles for this are added to the folder ``compiled``: submissions
     run most of them, too. They are kept in the checkout for later runs. Where there is no file
-    ``shown``, the public examples of the practical are written there: nothing that they need
-    has to be imported again.
+    ``shown``, the hints of the practical are written there, for ``examples``: nothing that they
+    need has to be imported again.
 
     Raises:
         CourseError: it has no exercise, or its checks cannot be evaluated.

@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath
 from grading.execution.examples import Example
 from grading.flags import LOOK
 from grading.record import Result, Verdict
-from grading.reports.pages import beginning, plural, render, sentence, short
+from grading.reports.histogram import BINS, histogram
+from grading.reports.pages import beginning, render, sentence, short
 from grading.reports.roster import ColumnGroup, Roster, verdicts_of
 from grading.reports.stopped import stopped
 from grading.reports.unnamed import Unnamed
@@ -24,7 +25,6 @@ from project.files import write_whole
 
 MANY = 0.1  # a mistake made by at least this share of a class is a talking point
 FEW = 0.5  # a task solved by less than this share of a class is one, too
-BINS = 10
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class Point:
     """A talking point: how many students of how many, the task, and a sentence.
 
     ``among`` says whom the share is of. ``mistake`` is a misconception as it continues "you get
-    this if", or the empty string; ``group`` is the number of a group of ``unnamed``, or 0.
+    this if", or the empty string, and ``hint`` all that the course says about it; ``group`` is
+    the number of a group of ``unnamed``, or 0.
     """
 
     count: int
@@ -91,38 +92,13 @@ class Point:
     text: str
     among: str = "of the class"
     mistake: str = ""
+    hint: str = ""
     group: int = 0
 
     @property
     def share(self) -> float:
         """The share of those who are counted."""
         return self.count / self.of if self.of else 0.0
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """The distribution of a practical's notebooks by their share of the points for tasks."""
-
-    title: str
-    counts: tuple[int, ...]
-    shares: tuple[float, ...]
-
-    @property
-    def median(self) -> float:
-        """The median share."""
-        return statistics.median(self.shares)
-
-    @property
-    def label(self) -> str:
-        """The histogram in words."""
-        best = max(range(BINS), key=self.counts.__getitem__)
-        low = sum(self.counts[: BINS // 2])
-        return (
-            f"Scores in {self.title}: {plural(len(self.shares), 'notebook')}, "
-            f"the median has {self.median:.0%} of the points; the most common range is "
-            f"{best * 100 // BINS}% to {(best + 1) * 100 // BINS}%, with "
-            f"{plural(self.counts[best], 'notebook')}; {low} {'is' if low == 1 else 'are'} below 50%."
-        )
 
 
 def task_rows(
@@ -224,22 +200,6 @@ def talking_points(
     return points
 
 
-def histogram(roster: Roster, practical: ColumnGroup) -> Histogram | None:
-    """The histogram of the scores in a practical, or None if there are none."""
-    results = [result for result in roster.graded(practical.stem) if result.possible]
-    if not results:
-        return None
-    # Integer division: a rounding error must not put 7 of 10 points below 70%.
-    bins = Counter(
-        min(result.earned * BINS // result.possible, BINS - 1) for result in results
-    )
-    return Histogram(
-        practical.title,
-        tuple(bins[index] for index in range(BINS)),
-        tuple(result.earned / result.possible for result in results),
-    )
-
-
 def report_page(
     roster: Roster,
     *,
@@ -258,7 +218,7 @@ def report_page(
         titles: the titles of tasks, by id; see ``marking.titles``.
         pages: the paths of the feedback pages; see ``feedback.page_paths``.
         places: where the book treats each task; see ``questions.places``.
-        examples: an input of each task's own check, to ask the class about.
+        examples: inputs of the tasks' own checks, to ask the class about.
         similar: the number of pairs of notebooks with much code in common.
         unnamed: the groups with the same wrong numbers, as ``unnamed.html`` shows them.
         warnings: sentences about faults of the course.
@@ -343,6 +303,7 @@ def _named(mistake: MistakeRow) -> Point:
         mistake.title,
         sentence(said),
         mistake=said,
+        hint=mistake.hint,
     )
 
 

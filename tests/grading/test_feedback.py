@@ -18,7 +18,7 @@ from pages import assert_harmless, assert_readable, text_of
 from authoring.questions import Question
 from commands import main
 from grading import app
-from grading.execution.examples import Example
+from grading.execution.examples import Example, Shown
 from grading.execution.grader import STOOD_IN
 from grading.record import Flag, Late, Result, Verdict, Written
 from grading.reports.feedback import (
@@ -181,7 +181,9 @@ def test_points_marks_and_deduction_add_up(late, said):
     assert ("ubmitted" in text) == (late is not None)
 
 
-EXAMPLE = Example("    y = <1>", "    nll = 0.5", ("Look at σ.", "Square it."))
+EXAMPLE = Example(
+    ("Look at σ.", "Square it."), {WRONG.hint: Shown("    y = <1>", "    nll = 0.5")}
+)
 
 
 def test_names_in_backticks_are_set_as_code_and_nothing_else_is_markup():

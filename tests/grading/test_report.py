@@ -1,6 +1,7 @@
 """The class report: its counts, its limits, and the page itself."""
 
 import dataclasses
+import html
 import re
 from urllib.parse import unquote
 
@@ -10,7 +11,7 @@ from classroom import classroom
 from labs import COURSE
 from pages import assert_harmless, assert_readable, text_of
 
-from grading.execution.examples import Example
+from grading.execution.examples import Example, Shown
 from grading.flags import flag
 from grading.record import Result, Verdict
 from grading.reports.feedback import page_paths, write_feedback
@@ -125,7 +126,7 @@ def test_a_topic_is_one_sentence_and_a_share_of_the_class():
     verdict = Verdict(NLL, 2, "wrong", hint=hint, key=f"{NLL}#0")
     held = [student(f"t{k}", verdicts=(verdict,)) for k in range(14)]
     roster = Roster([*held, *(student(f"s{k}") for k in range(26))])
-    example = Example("    y = <1>", "    nll = 0.5", ())
+    example = Example(shown={hint: Shown("    y = <1>", "    nll = 0.5")})
     page = report_page(roster, examples={NLL: example})
     talk = text_of(page[: page.index('id="mistakes"')])
     assert "14 of 40 35% of the class" in talk
@@ -209,14 +210,20 @@ def test_a_task_that_nobody_attempted_is_not_said_to_be_solved_by_no_one():
 
 
 def test_a_talking_point_has_a_place_and_a_question():
-    example = Example("    y = <1>", "    nll = 0.5", ())
+    shown = Shown("    y = <1>", "    nll = 0.5", "    nll = 0.7")
+    other = Shown("    y = <2>", "    nll = 1.5")
+    example = Example(shown={"": other, HINT: shown})
     page = report_page(
         a_class(*["known"] * 4), places={NLL: "lab 1a, “NLL”"}, examples={NLL: example}
     )
     text = text_of(page)
     assert "See lab 1a, “NLL”." in text
     assert f"and what comes out if {HINT[:-1]}?" in text
-    assert "y = &lt;1&gt;" in page
+    assert "y = &lt;1&gt; Both answers Expected nll = 0.5" in html.escape(text)
+    assert "nll = 0.5 With this mistake nll = 0.7" in text
+    assert "y = &lt;2&gt;" not in page
+    few = text_of(report_page(a_class("wrong", "wrong"), examples={NLL: example}))
+    assert "return on this input? y = <2> Expected nll = 1.5" in few
     assert "to ask the class" not in report_page(a_class(*["known"] * 4))
 
 
