@@ -25,6 +25,7 @@ GENERATOR = "Known Unknowns, course grade"
 LINKED = {f"{name}.html.j2" for name in ("items", "marking", "similar", "unnamed")}
 # The end of a sentence; abbreviations do not end one.
 END = re.compile(r"(?<=[.?!])(?<!al\.)(?<!e\.g\.)(?<!i\.e\.)(?<!cf\.)(?<!vs\.)\s+")
+CLAUSE = re.compile(r"[;:](?=\s)")  # what is right often comes after it
 BETWEEN_BACKTICKS = re.compile(r"`([^`\n]+)`")
 LONGEST = 20_000  # characters of an answer that a page shows
 # A table of a few kilobytes can become millions of cells. An honest answer of that length
@@ -90,6 +91,16 @@ def sentence(text: str) -> str:
 def beginning(text: str, count: int = 1) -> str:
     """The first sentence of a text, or the first few."""
     return " ".join(END.split(text.strip(), maxsplit=count)[:count])
+
+
+def only_mistake(hint: str) -> str:
+    """What a hint says about the mistake, without the clause that says what is right."""
+    said = beginning(hint)
+    for found in CLAUSE.finditer(said):
+        head = said[: found.start()]
+        if head.count("`") % 2 == 0 and head.count("(") <= head.count(")"):
+            return head
+    return said
 
 
 def no_period(text: str) -> str:

@@ -17,7 +17,7 @@ from grading.execution.examples import Example
 from grading.flags import LOOK
 from grading.record import Result, Verdict
 from grading.reports.histogram import BINS, histogram
-from grading.reports.pages import beginning, render, sentence, short
+from grading.reports.pages import beginning, only_mistake, render, sentence, short
 from grading.reports.roster import ColumnGroup, Roster, verdicts_of
 from grading.reports.stopped import stopped
 from grading.reports.unnamed import Unnamed
@@ -81,7 +81,7 @@ class Point:
     """A talking point: how many students of how many, the task, and a sentence.
 
     ``among`` says whom the share is of. ``mistake`` is a misconception as it continues "you get
-    this if", or the empty string, and ``hint`` all that the course says about it; ``group`` is
+    this if", without what is right, or the empty string, and ``hint`` all that the course says about it; ``group`` is
     the number of a group of ``unnamed``, or 0.
     """
 
@@ -295,14 +295,13 @@ def write_report(
 
 
 def _named(mistake: MistakeRow) -> Point:
-    said = beginning(mistake.hint)
     return Point(
         mistake.count,
         mistake.of,
         mistake.task,
         mistake.title,
-        sentence(said),
-        mistake=said,
+        sentence(beginning(mistake.hint)),
+        mistake=only_mistake(mistake.hint),
         hint=mistake.hint,
     )
 

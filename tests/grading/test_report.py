@@ -16,9 +16,7 @@ from grading.flags import flag
 from grading.record import Result, Verdict
 from grading.reports.feedback import page_paths, write_feedback
 from grading.reports.outcome import write_outcome
-from grading.reports.pages import (
-    sentence,
-)
+from grading.reports.pages import beginning, sentence
 from grading.reports.report import (
     histogram,
     mistakes,
@@ -136,6 +134,26 @@ def test_a_topic_is_one_sentence_and_a_share_of_the_class():
     assert "np.mean divides by n. So do we." in text_of(page)
     few = report_page(a_class("wrong", "wrong", "right", "not-attempted"))
     assert "2 of 3 67% of attempts" in text_of(few)
+
+
+@pytest.mark.parametrize(
+    ("hint", "asked"),
+    [
+        ("you average the KL; it is a sum. So do some.", "you average the KL"),
+        ("you add ½: it is subtracted.", "you add ½"),
+        ("you square `x[1:]` (as in 1: twice). Do not.", None),
+        ("you write `lambda x: x`; square it.", "you write lambda x: x"),
+    ],
+)
+def test_a_question_does_not_say_what_is_right(hint, asked):
+    verdict = Verdict(NLL, 2, "wrong", hint=hint, key=f"{NLL}#0")
+    roster = Roster([student("ada", verdicts=(verdict,))])
+    example = Example(shown={hint: Shown("    y = 1", "    nll = 0.5", "    nll = 1")})
+    page = text_of(report_page(roster, examples={NLL: example}))
+    question, _, answer = page.partition("comes out if ")[2].partition("? y = 1")
+    first = beginning(hint).replace("`", "")
+    assert question.strip() == (asked or first[:-1])
+    assert f"nll = 1 {sentence(first)}" in answer.replace(" ;", ";")
 
 
 def test_a_mistake_without_a_name_is_a_topic_if_several_share_it():
