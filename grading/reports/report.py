@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -56,7 +56,7 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class MistakeRow:
-    """A misconception, and the students who hold it, out of those who submitted."""
+    """A misconception, and the students who hold it, out of those who attempted the task."""
 
     key: str
     task: str
@@ -72,15 +72,15 @@ class MistakeRow:
 
     @property
     def share(self) -> float:
-        """Their share of those who submitted."""
+        """Their share of those who attempted the task."""
         return self.count / self.of if self.of else 0.0
 
 
 @dataclass(frozen=True)
 class Point:
-    """A talking point: how many students of how many, the task, and a sentence.
+    """A talking point: how many students of those who attempted a task, and a sentence.
 
-    ``among`` says whom the share is of. ``mistake`` is a misconception as it continues "you get
+    ``mistake`` is a misconception as it continues "you get
     this if", without what is right, or the empty string, and ``hint`` all that the course says about it; ``group`` is
     the number of a group of ``unnamed``, or 0.
     """
@@ -90,7 +90,6 @@ class Point:
     task: str
     title: str
     text: str
-    among: str = "of the class"
     mistake: str = ""
     hint: str = ""
     group: int = 0
@@ -133,7 +132,7 @@ def mistakes(
     """The misconceptions of a class, the most common first."""
     found: dict[str, MistakeRow] = {}
     for practical in roster.practicals:
-        judged = _judged(roster, practical)
+        attempted = _attempted(roster, practical)
         for result in roster.graded(practical.stem):
             for verdict in result.verdicts:
                 if not verdict.hint:
@@ -147,7 +146,7 @@ def mistakes(
                     title=_title(verdict.task, titles),
                     hint=known.hint if known else verdict.hint,
                     students=students or (result.student,),
-                    of=judged[verdict.task],
+                    of=attempted[verdict.task],
                 )
     return sorted(
         found.values(),
@@ -169,13 +168,12 @@ def talking_points(
     """
     found = mistakes(roster, titles)
     shared = [_named(mistake) for mistake in found]
-    shared += _without_name(roster, groups)
+    shared += _without_name(groups)
+    sizes = _sizes(roster)
     shared.sort(key=lambda point: (-point.count, -point.share))
-    points = [
-        point
-        for point in shared
-        if point.count >= (1 if point.of <= 3 else max(2, math.ceil(MANY * point.of)))
-    ][:3]
+    points = [point for point in shared if point.count >= _common(sizes[point.task])][
+        :3
+    ]
     told = {point.task for point in points}
     rows = [
         row
@@ -194,9 +192,7 @@ def talking_points(
             text += f" {top.count} of them: {beginning(sentence(top.hint))}"
         if row.skipped:
             text += f" Not attempted by {row.skipped} more."
-        points.append(
-            Point(missing, row.tried, row.id, row.title, text, among="of attempts")
-        )
+        points.append(Point(missing, row.tried, row.id, row.title, text))
     return points
 
 
@@ -306,14 +302,11 @@ def _named(mistake: MistakeRow) -> Point:
     )
 
 
-def _without_name(roster: Roster, groups: Sequence[Unnamed]) -> list[Point]:
-    sizes = Counter()
-    for practical in roster.practicals:
-        sizes += _judged(roster, practical)
+def _without_name(groups: Sequence[Unnamed]) -> list[Point]:
     return [
         Point(
             len(group.students),
-            sizes[group.task],
+            group.attempted,
             group.task,
             group.title,
             f"A mistake that has no name yet. {beginning(group.reason, 2)}",
@@ -323,13 +316,32 @@ def _without_name(roster: Roster, groups: Sequence[Unnamed]) -> list[Point]:
     ]
 
 
-def _judged(roster: Roster, practical: ColumnGroup) -> Counter[str]:
+def _common(size: int) -> int:
+    """How many students of a class of this size make a mistake a common one."""
+    return 1 if size <= 3 else max(2, math.ceil(MANY * size))
+
+
+def _sizes(roster: Roster) -> Counter[str]:
     """How many notebooks were graded with each task; labs differ in their tasks."""
+    found = Counter()
+    for practical in roster.practicals:
+        found += _counted(roster, practical, {"not-graded"})
+    return found
+
+
+def _attempted(roster: Roster, practical: ColumnGroup) -> Counter[str]:
+    """How many of them have an answer to it."""
+    return _counted(roster, practical, {"not-graded", "not-attempted"})
+
+
+def _counted(
+    roster: Roster, practical: ColumnGroup, without: Collection[str]
+) -> Counter[str]:
     return Counter(
         verdict.task
         for result in roster.graded(practical.stem)
         for verdict in result.verdicts
-        if verdict.status != "not-graded"
+        if verdict.status not in without
     )
 
 

@@ -58,7 +58,8 @@ def unnamed(roster: Roster, titles: Mapping[str, str] | None = None) -> list[Unn
                 (one, verdict)
                 for one in labs
                 for verdict in one.verdicts
-                if verdict.task == item.id and verdict.status != "not-attempted"
+                if verdict.task == item.id
+                and verdict.status not in ("not-attempted", "not-graded")
             ]
             title = (titles or {}).get(item.id) or short(item.id)
             for group in groups([_sketch(verdict) for _, verdict in rows]):

@@ -127,7 +127,7 @@ def test_a_topic_is_one_sentence_and_a_share_of_the_class():
     example = Example(shown={hint: Shown("    y = <1>", "    nll = 0.5")})
     page = report_page(roster, examples={NLL: example})
     talk = text_of(page[: page.index('id="mistakes"')])
-    assert "14 of 40 35% of the class" in talk
+    assert "14 of 40 35% of attempts" in talk
     assert "You sum over n , as e.g. lab 1 does. A question" in talk
     assert "what comes out if you sum over n , as e.g. lab 1 does?" in talk
     assert "np.mean" not in talk
@@ -164,7 +164,7 @@ def test_a_mistake_without_a_name_is_a_topic_if_several_share_it():
     pair = dataclasses.replace(group, task=HEADS, students=("s0", "s1"))
     roster = a_class("known", "known", "known", *["wrong"] * 4, *["right"] * 33)
     (first,) = talking_points(roster, None, [group, pair])  # 3 of 40 are too few
-    assert (first.count, first.of, first.group, first.title) == (4, 40, 1, "The NLL")
+    assert (first.count, first.of, first.group, first.title) == (4, 9, 1, "The NLL")
     assert first.text == (
         "A mistake that has no name yet. The value `nll` is not right. "
         "`nll` is exactly twice what is expected."

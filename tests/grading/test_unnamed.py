@@ -15,6 +15,7 @@ from grading.execution.sketch import groups, sketch
 from grading.execution.values import VALUES
 from grading.execution.verdicts import judge
 from grading.record import Code, Result, Verdict
+from grading.reports.report import mistakes, report_page, talking_points
 from grading.reports.roster import Roster
 from grading.reports.unnamed import draft, unnamed, write_unnamed
 
@@ -134,6 +135,33 @@ def test_the_draft_says_what_else_it_needs():
     code = "def moments(x):\n    return earlier(np.sort(x), len(x)), moments"
     assert draft("x/moments", code).startswith("# TODO: this needs earlier, np.\n")
     assert "needs" not in draft("x/moments", CODE)
+
+
+def test_the_report_counts_the_same_students():
+    """Whether a mistake is common depends on the class; its share is of those who attempted the task."""
+    wrong = Verdict("x/moments", 2, "wrong")
+    known = dataclasses.replace(wrong, hint="you err.", key="x/moments#1")
+    kinds = {
+        "known": known,
+        "wrong": dataclasses.replace(wrong, sketch="ab 1.0"),
+        "right": dataclasses.replace(wrong, status="right"),
+        "none": dataclasses.replace(wrong, status="not-attempted"),
+        "lost": dataclasses.replace(wrong, status="not-graded"),
+    }
+
+    def a_class(*names):
+        return Roster(student(f"s{k}", kinds[name]) for k, name in enumerate(names))
+
+    roster = a_class(
+        *["known"] * 2, *["wrong"] * 2, "right", *["none"] * 4, *["lost"] * 2
+    )
+    found = unnamed(roster)
+    assert [one.attempted for one in found] == [one.of for one in mistakes(roster)]
+    assert [one.of for one in talking_points(roster, groups=found)] == [5, 5]
+    page = text_of(report_page(roster, unnamed=found))
+    assert page.count("2 of 5 40% of attempts") == 2
+    roster = a_class("known", *["none"] * 8)  # one of nine is no topic
+    assert not any(point.mistake for point in talking_points(roster))
 
 
 @pytest.mark.browser
