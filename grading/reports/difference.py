@@ -16,6 +16,7 @@ from grading.reports.roster import Roster, by_name
 from grading.reports.sheets import guarded, table
 from project.errors import CourseError
 from project.files import all_or_none, write_whole
+from project.practicals import title_of
 
 HEADER = ("student", "practical", "item", "before", "after", "change", "why")
 LARGEST = 500_000_000  # bytes of a grades.json that is read
@@ -181,7 +182,8 @@ def _notebook(notebook: NotebookGrade) -> dict[tuple[str, str, str], Entry]:
         key = notebook.student, notebook.practical, answer.task
         found[key] = marks, "marked" if marks is not None else "not marked"
     if deducted(notebook):
-        item = f"late {notebook.part or ''}".strip()
+        lab = title_of(notebook.practical, notebook.part or "").partition(":")[0]
+        item = f"Deduction for lateness, {lab.replace('Lab', 'lab')}"
         key = notebook.student, notebook.practical, item
         found[key] = -float(deducted(notebook)), DEDUCTED
     return found

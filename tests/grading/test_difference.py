@@ -106,6 +106,27 @@ def test_a_deduction_is_a_number_and_was_none_before(tmp_path):
     assert "0 → -2" in text_of((tmp_path / "difference.html").read_text("utf-8"))
 
 
+@pytest.mark.parametrize(
+    ("practical", "part", "item"),
+    [
+        ("acting_on_uncertainty", "a", "Deduction for lateness, lab 6a"),
+        ("x", "", "Deduction for lateness, X"),
+    ],
+)
+def test_a_deduction_names_its_lab_once(tmp_path, practical, part, item):
+    verdict = dataclasses.replace(WRONG, reason="The value `loss` is `<b>`.")
+    ada = dataclasses.replace(result("ada", verdict), practical=practical, part=part)
+    write_sheets(Roster([ada]), tmp_path)
+    right = dataclasses.replace(WRONG, status="right")
+    late = dataclasses.replace(ada, late=Late(90_000, 2.0), verdicts=(right,))
+    write_difference(tmp_path / "grades.json", Roster([late]))
+    text = (tmp_path / "difference.csv").read_text("utf-8-sig")
+    assert item in [row["item"] for row in csv.DictReader(io.StringIO(text))]
+    page = (tmp_path / "difference.html").read_text("utf-8")
+    assert f"ada {item} 0 → -2 no deduction" in text_of(page)
+    assert "The value <code>loss</code> is <code>&lt;b&gt;</code>." in page
+
+
 def test_nothing_moves():
     results = classroom(40)
     assert found(results, results[::-1]) == []
