@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from grading.classroom import EXAMPLES, FAULTS, grade_class
-from grading.execution.examples import examples
+from grading.execution.examples import examples, mistakes_in
 from grading.faults import read_faults
 from grading.record import Result
 from grading.reports.difference import read_grades, surprises, write_difference
@@ -135,13 +135,7 @@ def grade_folder(
         _say(console, f"Open {settings.out / 'difference.html'}")
         return results
     labs = [course.lab(name) for name in sorted({r.lab for r in results} - {""})]
-    wrong = {
-        (verdict.task, verdict.hint)
-        for result in results
-        for verdict in result.verdicts
-        if verdict.status == "wrong"
-    }
-    public = examples(labs, settings.out / STATE / EXAMPLES, wrong)
+    public = examples(labs, settings.out / STATE / EXAMPLES, mistakes_in(results))
     sheet, before = settings.out / "grades.json", None
     with contextlib.suppress(CourseError):  # none yet, or another version's: replaced
         before = read_grades(sheet)

@@ -26,6 +26,7 @@ from course.feedback import SEEDS, effort
 from course.judge import Draw, Mismatch, answered, compare, usual_modes
 from course.task import Case, Close, Misconception, Task, stem_of, tasks_of
 from course.wording import INFINITE, PROPERTIES, is_property, wrapped
+from grading.record import Result
 from project.closure import closure, digest_of
 from project.files import write_whole
 from project.practicals import Lab
@@ -72,8 +73,7 @@ def examples(
     Args:
         labs: of one course.
         cache: a folder in which they are kept; it is created if it does not exist.
-        mistakes: what the class did wrong: a task, and the sentence of the misconception, which
-            is empty if there is none.
+        mistakes: as ``mistakes_in`` returns them.
     """
     found, mistakes = {}, sorted(set(mistakes))
     for stem, path in sorted({(lab.stem, kept_in(cache, lab)) for lab in labs}):
@@ -86,6 +86,16 @@ def examples(
         ]
         found |= _computed(stem, path, missing) if missing or not kept else kept
     return found
+
+
+def mistakes_in(results: Iterable[Result]) -> set[tuple[str, str]]:
+    """What a class did wrong: tasks, each with the sentence of a misconception, or an empty one."""
+    return {
+        (verdict.task, verdict.hint)
+        for result in results
+        for verdict in result.verdicts
+        if verdict.status == "wrong"
+    }
 
 
 def kept_in(cache: Path, lab: Lab) -> Path:
@@ -150,7 +160,7 @@ def _compared(
     if isinstance(both, Comparison):
         return Shown(_cut(both.inputs), _cut(both.right), _cut(both.given))
     return replace(
-        _plain(task, case, right), mistaken=wrapped(headline(task, mismatch))
+        _plain(task, case, right), mistaken=wrapped(headline(task, mismatch, values))
     )
 
 
