@@ -80,9 +80,9 @@ class MistakeRow:
 class Point:
     """A talking point: how many students of those who attempted a task, and a sentence.
 
-    ``mistake`` is a misconception as it continues "you get
-    this if", without what is right, or the empty string, and ``hint`` all that the course says about it; ``group`` is
-    the number of a group of ``unnamed``, or 0.
+    ``mistake`` is a misconception as it continues "you get this if", without what is right, or
+    the empty string, and ``hint`` all that the course says about it; ``group`` is the number of
+    a group of ``unnamed``, or 0.
     """
 
     count: int

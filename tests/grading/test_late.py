@@ -225,7 +225,7 @@ def test_feedback_gradebook_and_difference(tmp_path):
     assert "Submitted 5 min 0 s after the due time (nothing is deducted) − 0" in text
     assert "due time" not in text_of(feedback_page(before[0]))
     (one,) = changes(grades(Roster(before)), grades(Roster(after)))
-    assert (one.student, one.item, one.by) == ("ada", "late", -2)
+    assert (one.student, one.item, one.by) == ("ada", "Deduction for lateness, X", -2)
     assert one.why == "no deduction → deducted for lateness"
     write_sheets(Roster(after), tmp_path)
     book = gradebook([tmp_path / "grades.json"])
