@@ -343,6 +343,6 @@ def test_best_of_several_in_the_sheets_the_summary_and_the_pages(tmp_path):
     pages = [
         path.read_text("utf-8") for path in (tmp_path / "out/feedback").rglob("*.html")
     ]
-    assert sum("log-prior from b.ipynb" in page for page in pages) == 1
+    assert sum("reparametrise from a.ipynb" in page for page in pages) == 1
     assert not any("nearly the same" in page for page in pages)
     assert "nearly the same" in (tmp_path / "out/report.html").read_text("utf-8")

@@ -189,8 +189,8 @@ def _weighted_cases(rng):
 
     The last new weight of the first case is so large that its quantile is infinite. Two scores
     of the second case are equal. In the last two cases, six of seven equal weights are exactly
-    the amount needed for the first new data point, in binary as well; a hair less is too little,
-    where weights are small.
+    the amount needed for the first new data point, in binary as well; where weights are tiny,
+    that is enough, and in the last case a hair less is too little.
     """
     while True:
         cases = []
@@ -211,7 +211,7 @@ def _weighted_cases(rng):
                 cases[-1]["scores"][:2] = cases[-1]["scores"][0]
         clear = all(_clear(**case) for case in cases)
         weight = float(rng.choice([0.5, 2.0, 4.0]))
-        for less, scale in ((0.0, 1.0), (16 * HAIR, 2.0**-4)):
+        for less, scale in ((0.0, 2.0**-14), (16 * HAIR, 2.0**-4)):
             scores = spread(rng, 7)
             cases.append(
                 {
