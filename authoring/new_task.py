@@ -6,6 +6,7 @@ import ast
 import builtins
 import keyword
 import re
+import symtable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -228,20 +229,9 @@ def _edits(lab: Lab, name: str, solution: Path) -> list[Edit]:
 
 
 def _bound(text: str) -> set[str]:
-    """The names that the statements of a module bind, but not those within functions."""
-    names: set[str] = set()
-    body = ast.parse(text).body
-    body += [one for node in body if isinstance(node, ast.If) for one in node.body]
-    for node in body:  # with those of `if TYPE_CHECKING:`
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found = (alias.asname or alias.name for alias in node.names)
-            names |= {name.partition(".")[0] for name in found}
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-        else:
-            found = (one for one in ast.walk(node) if isinstance(one, ast.Name))
-            names |= {one.id for one in found if isinstance(one.ctx, ast.Store)}
-    return names
+    """The names that a module binds, but not those within functions and classes."""
+    symbols = symtable.symtable(text, "", "exec").get_symbols()
+    return {one.get_name() for one in symbols if one.is_assigned() or one.is_imported()}
 
 
 def _binding(text: str, statement: str) -> str:

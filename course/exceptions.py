@@ -13,7 +13,7 @@ from typing import Any
 from course.differences import inputs
 from course.side_effects import WrongCall, watched
 from course.task import Case, Task
-from course.wording import INFINITE, is_property, listed, wrapped
+from course.wording import listed, returned, wrapped
 
 HERE, STDLIB = Path(__file__).parent, Path(sysconfig.get_path("stdlib"))
 WATCH = watched.__code__.co_filename
@@ -95,9 +95,7 @@ def _raised(task: Task, answer: Any, error: Exception, case: Case) -> str:
 
 def _parts(task: Task, case: Case) -> list[str]:
     """Return the names of the values that an answer returns, if there are several."""
-    hidden = ("gradient", "slope", INFINITE)
-    keys = [key for key in task.oracle(**case) if not key.startswith(hidden)]
-    keys = [key for key in keys if not is_property(key)]
+    keys = returned(task.oracle(**case))
     return keys if len(keys) > 1 else []
 
 

@@ -79,7 +79,7 @@ def unless_default(answer, value, default):
 def finite_or_infinite(name, value):
     """Return a value with 0 in place of ±∞, and where it was infinite: ±1 there, 0 elsewhere.
 
-    What is not a number is so in both.
+    nan stays nan in both values.
     """
     import numpy as np
 

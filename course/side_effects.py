@@ -163,7 +163,7 @@ def _copied(value, depth=0):
 def _differs(one, two):
     """Whether two arrays have different entries; not-a-number equals itself.
 
-    Or whether a list, a tuple or a dictionary does, ``one`` being what ``_copied`` returned.
+    For lists, tuples and dictionaries, ``one`` is the first value that ``_copied`` returned.
     """
     if isinstance(one, dict):
         now = two if isinstance(two, dict) else dict(enumerate(two))

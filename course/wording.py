@@ -74,11 +74,15 @@ def lacks(key: str, got: Any, value: Any) -> str | None:
     return f"{name} is infinite in the wrong places, or with the wrong sign."
 
 
+def returned(keys: Iterable[str]) -> list[str]:
+    """The names of the values that an answer returns: no derivatives, and no properties."""
+    derived = "gradient", "slope"
+    return [k for k in keys if not k.startswith(derived) and not is_property(k)]
+
+
 def nothing_returned(values: Mapping[str, Any]) -> bool:
-    """Is everything that an answer returns ``None``? Derivatives and properties are derived."""
-    derived = tuple(DERIVATIVES)
-    returned = [k for k in values if not k.startswith(derived) and not is_property(k)]
-    return all(values[key] is None for key in returned)
+    """Is everything that an answer returns ``None``?"""
+    return all(values[key] is None for key in returned(values))
 
 
 def named(key: str) -> str:

@@ -34,7 +34,7 @@ from grading.reports.marking import (
     questions,
     titles,
 )
-from grading.reports.marks import asked_in, rows_of, shown, strangers
+from grading.reports.marks import absent_students, asked_in, rows_of, shown
 from grading.reports.outcome import class_of, write_outcome
 from grading.reports.pages import plural, short
 from grading.reports.several import best_by_task
@@ -157,7 +157,7 @@ def grade_folder(
     _summary(results, kept, intake, settings, console)
     if manual is not None:
         _say(console, _merged(manual, results, asked))
-        if names := strangers(manual, results):
+        if names := absent_students(manual, results):
             _say(
                 console,
                 f"look: {manual} has rows of {_some(map(repr, names))}, not in this class: they stay "

@@ -56,7 +56,10 @@ def where(pairs: Sequence[Pair]) -> tuple[str, str] | None:
 
 
 def _clamped(pairs: Sequence[Pair], entries: str) -> str | None:
-    """Say that values end at a number other than 0, which at least two wrong ``entries`` are."""
+    """Say that values end at a number other than 0, which at least two wrong entries are.
+
+    ``entries`` says in how many.
+    """
     got = np.concatenate([pair.got[pair.wrong] for pair in pairs])
     wanted = np.concatenate([pair.want[pair.wrong] for pair in pairs])
     right = np.concatenate([pair.want[~pair.wrong] for pair in pairs])

@@ -23,7 +23,7 @@ COLUMNS = ("student", "practical", "question", "marks", "comment")
 SAME, VERSION = "same as", "version"
 LETTERS = re.compile("[a-p]{8}")
 DIGITS = re.compile(r"\d+")
-ALIKE = 0.8  # of 1, from which on a name may be another one, misspelt
+ALIKE = 0.8  # of 1, at which a name may be a wrong spelling of another
 NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)")
 
 
@@ -145,7 +145,7 @@ def rows_of(
     ]
 
 
-def strangers(path: Path, results: list[Result]) -> list[str]:
+def absent_students(path: Path, results: list[Result]) -> list[str]:
     """The students in a table who are not in the class, in the order of the table."""
     names = set(shown(result.student for result in results))
     found = dict.fromkeys(_key(record)[0] for _, record in records(path))

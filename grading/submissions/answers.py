@@ -338,7 +338,7 @@ def _words(
 ) -> str | None:
     """An answer in words; None if its cell is missing, empty if it is as released.
 
-    What was ``typed`` beside its cell is added.
+    The text that was ``typed`` beside its cell is added.
     """
     id_, stub = released["id"], _plain(released.source)
     texts = dict.fromkeys(cell.source.strip() for cell in cells)

@@ -224,7 +224,7 @@ class _Search:
             seen.add(name)
             definition, is_above = self._definition(name, chosen, place)
             for one in definition:
-                # What is above the answer runs there, but may need something from below.
+                # Code above the answer runs there, but may need names from below.
                 waiting += one.uses - seen
                 if not is_above and one not in found:
                     found.add(one)

@@ -10,7 +10,7 @@ from commands import main
 from grading import app
 from grading.record import Result, Verdict, Written
 from grading.reports.marking import read_comments, read_marks, write_marking
-from grading.reports.marks import strangers
+from grading.reports.marks import absent_students
 from grading.reports.roster import Roster
 from project.errors import CourseError
 
@@ -27,8 +27,8 @@ def test_marks_of_a_student_who_has_left_count_when_the_student_is_back(tmp_path
     row = f"{LEFT},{STEM},{ONE},,,ada"
     filled_in(tmp_path, (row, row.replace(",,,", ",3,Good.,")))
     assert marks_of(read_marks(path, present)) == {"ada": None, "bob": None}
-    assert strangers(path, present) == [LEFT]
-    assert strangers(path, [*present, result(LEFT)]) == []
+    assert absent_students(path, present) == [LEFT]
+    assert absent_students(path, [*present, result(LEFT)]) == []
     # They are also in the table with rows for new answers.
     class_ = [*present, result("cy")]
     marked, comments = read_marks(path, class_), read_comments(path, class_)
@@ -59,7 +59,7 @@ def test_others_refer_to_the_row_of_a_student_who_has_left(tmp_path):
 def test_a_student_who_is_not_in_the_class_is_no_mistake(tmp_path, present, lines):
     path = written(tmp_path, *lines)
     assert marks_of(read_marks(path, [result(present)])) == {present: None}
-    assert len(strangers(path, [result(present)])) == 1
+    assert len(absent_students(path, [result(present)])) == 1
 
 
 @pytest.mark.parametrize("name", ["Anna Maier_12", "Anna_12", "anna meier_12"])
